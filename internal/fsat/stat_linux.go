@@ -1,0 +1,106 @@
+package fsat
+
+import (
+	"errors"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// Identity is what tells one file object from another.
+type Identity struct {
+	Dev, Ino uint64
+	Mount    uint64 // mount id, 0 where the kernel does not tell (before 5.8)
+	Mode     uint32 // type and permission bits
+}
+
+// Identify asks for the identity of the object behind fd; O_PATH will do.
+func Identify(fd int) (Identity, error) {
+	var sx unix.Statx_t
+	err := Retry(func() error {
+		return unix.Statx(fd, "", unix.AT_EMPTY_PATH|unix.AT_STATX_DONT_SYNC,
+			unix.STATX_TYPE|unix.STATX_MODE|unix.STATX_INO|unix.STATX_MNT_ID, &sx)
+	})
+	if errors.Is(err, unix.ENOSYS) {
+		var st unix.Stat_t
+		if err := Fstat(fd, &st); err != nil {
+			return Identity{}, err
+		}
+		return Identity{Dev: st.Dev, Ino: st.Ino, Mode: st.Mode}, nil
+	}
+	if err != nil {
+		return Identity{}, err
+	}
+	id := Identity{
+		Dev:  unix.Mkdev(sx.Dev_major, sx.Dev_minor),
+		Ino:  sx.Ino,
+		Mode: uint32(sx.Mode),
+	}
+	if sx.Mask&unix.STATX_MNT_ID != 0 {
+		id.Mount = sx.Mnt_id
+	}
+	return id, nil
+}
+
+// SameMount reports whether two objects lie on one mount: by mount id where
+// the kernel tells it, by device otherwise.
+func SameMount(a, b Identity) bool {
+	if a.Mount != 0 && b.Mount != 0 {
+		return a.Mount == b.Mount
+	}
+	return a.Dev == b.Dev
+}
+
+// Fstat is fstat(2).
+func Fstat(fd int, st *unix.Stat_t) error {
+	for {
+		err := unix.Fstat(fd, st)
+		if err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// Lstatat is fstatat(2) of name in dirfd, not following a link.
+func Lstatat(dirfd int, name string, st *unix.Stat_t) error {
+	return Retry(func() error { return unix.Fstatat(dirfd, name, st, unix.AT_SYMLINK_NOFOLLOW) })
+}
+
+// Readlink reads the link behind fd, which was opened O_PATH|O_NOFOLLOW.
+func Readlink(fd int) (string, error) {
+	for size := 256; ; size *= 2 {
+		buf := make([]byte, size)
+		var n int
+		err := Retry(func() (e error) { n, e = unix.Readlinkat(fd, "", buf); return })
+		if err != nil {
+			return "", err
+		}
+		if n < size {
+			return string(buf[:n]), nil
+		}
+	}
+}
+
+// OnProcfs reports whether fd lies on procfs, whose links can jump anywhere.
+func OnProcfs(fd int) (bool, error) {
+	var st unix.Statfs_t
+	if err := Retry(func() error { return unix.Fstatfs(fd, &st) }); err != nil {
+		return false, err
+	}
+	return st.Type == unix.PROC_SUPER_MAGIC, nil
+}
+
+// ProcPath names fd for the few system calls that have no form for
+// descriptors. It leads to the object that fd holds, wherever that is now.
+func ProcPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
+
+
+// Retry repeats call while a signal interrupts it.
+func Retry(call func() error) error {
+	for {
+		err := call()
+		if err != unix.EINTR {
+			return err
+		}
+	}
+}

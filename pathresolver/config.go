@@ -1,0 +1,98 @@
+package pathresolver
+
+// HardLinks says what happens when a file that has more than one hard link is
+// about to be changed in place: another of its names may lie outside the
+// write paths, where writing would change it too.
+type HardLinks uint8
+
+const (
+	// HardLinksDeny refuses the change. It is the zero value.
+	HardLinksDeny HardLinks = iota
+	// HardLinksBreak first replaces the name by a copy with one link.
+	HardLinksBreak
+	// HardLinksAllow changes the file, and with it all of its names.
+	HardLinksAllow
+)
+
+// ParseHardLinks reads "deny", "break" or "allow". Any other word is an error.
+func ParseHardLinks(word string) (HardLinks, error) {
+	switch word {
+	case "deny":
+		return HardLinksDeny, nil
+	case "break":
+		return HardLinksBreak, nil
+	case "allow":
+		return HardLinksAllow, nil
+	}
+	return HardLinksDeny, badWord("hardlinks", word, "deny", "break", "allow")
+}
+
+func (h HardLinks) String() string {
+	switch h {
+	case HardLinksBreak:
+		return "break"
+	case HardLinksAllow:
+		return "allow"
+	}
+	return "deny"
+}
+
+// Config is a policy for one directory. Its zero value, but for Root, is the
+// safest one: everything beneath Root may be read, nothing may be written.
+type Config struct {
+	// Root is the directory that bounds all access: absolute, or relative to
+	// the process's working directory. It must exist. It is never empty.
+	Root string
+
+	// WritePaths are directories or single files beneath Root that may be
+	// changed: relative to Root, or absolute. They need not exist yet. None
+	// means read-only.
+	WritePaths []string
+
+	// Git makes the unprotected part of .git beneath Root a write path.
+	Git bool
+
+	// Hide are doublestar globs over places. What matches, and everything
+	// beneath it, does not exist for the caller. They are matched at every
+	// look-up, so names that appear later count; letter case and Unicode
+	// composition are ignored.
+	Hide []string
+
+	// Protect are doublestar globs over places. What matches, and everything
+	// beneath it, may be read but not changed, made, moved or removed, also
+	// beneath a write path. They add to DefaultProtected.
+	Protect []string
+
+	// Unprotect takes entries away from DefaultProtected, each spelled as it
+	// stands there. An entry that is not there is a violation.
+	Unprotect []string
+
+	// HardLinks says how to change files with several hard links in place.
+	HardLinks HardLinks
+
+	// AllowBroadRoot admits /, the home directory and system directories as
+	// Root, which are refused otherwise.
+	AllowBroadRoot bool
+
+	// ForceWalker leaves openat2 unused. Verdicts do not change; speed does.
+	// It exists for tests and for debugging.
+	ForceWalker bool
+}
+
+// DefaultProtected are the places that no write path covers unless
+// Config.Unprotect names them: writing them runs code, or moves the boundary,
+// when someone outside uses the repository the next time (CVE-2026-25725 and
+// its like). ".git" itself may be a directory but not become a file or a link.
+func DefaultProtected() []string {
+	return []string{
+		".git/hooks",
+		".git/config",
+		".git/config.worktree",
+		".git/commondir",
+		".git/worktrees",
+		".git/modules/**/hooks",
+		".git/modules/**/config",
+		".git/modules/**/config.worktree",
+		".git/modules/**/commondir",
+	}
+}

@@ -1,0 +1,127 @@
+package pathresolver
+
+import (
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Rule is the stable code of the rule that refused an operation.
+type Rule string
+
+const (
+	// RuleOutsideRoot: the path is absolute elsewhere, or climbs out by "..".
+	RuleOutsideRoot Rule = "outside_root"
+	// RuleSymlinkEscape: a symbolic link on the way leads out of the root.
+	RuleSymlinkEscape Rule = "symlink_escape"
+	// RuleMagicLink: a procfs link that jumps to another process's files.
+	RuleMagicLink Rule = "magic_link"
+	// RuleMountPoint: a file system was mounted here after the start.
+	RuleMountPoint Rule = "mount_point"
+	// RuleInvalidPath: empty, holds NUL, or is longer than the system allows.
+	RuleInvalidPath Rule = "invalid_path"
+	// RuleNoWritePath: no write path covers the place.
+	RuleNoWritePath Rule = "no_write_path"
+	// RuleWritePathSelf: the place is a write path itself, which stays.
+	RuleWritePathSelf Rule = "write_path_itself"
+	// RuleHidden: the name matches a hide glob.
+	RuleHidden Rule = "hidden"
+	// RuleProtected: the name matches a protect glob.
+	RuleProtected Rule = "protected"
+	// RuleLoosens: moving the directory would take something that it may hold
+	// out of the reach of a hide or protect glob, or into a protected name.
+	RuleLoosens Rule = "loosens"
+	// RuleHardLink: the file has other hard links, which would change too.
+	RuleHardLink Rule = "hard_link"
+	// RuleSpecialFile: a device, FIFO or socket.
+	RuleSpecialFile Rule = "special_file"
+	// RuleUnstable: the path changed under every one of a bounded number of
+	// attempts to pin it down.
+	RuleUnstable Rule = "unstable"
+)
+
+// DeniedError says that an operation was refused by a rule, not by the
+// system. It is fs.ErrPermission under errors.Is. It never holds a path of
+// the host that lies outside the root.
+type DeniedError struct {
+	Op      Op       // what was asked for
+	Path    string   // the path as the caller gave it
+	Rule    Rule     // which rule refused
+	Reason  string   // the reason, one sentence without a full stop
+	Pattern string   // the glob or write path that decided, if one did
+	Allowed []string // what the same operation would be allowed on, as places
+}
+
+// Error's first line is `Path '...' is outside the allowed sandbox` with the
+// path as given and control characters escaped; the second gives the reason,
+// the third what would be allowed.
+func (e *DeniedError) Error() string {
+	var b strings.Builder
+	b.WriteString("Path '")
+	b.WriteString(EscapePath(e.Path))
+	b.WriteString("' is outside the allowed sandbox\n")
+	fmt.Fprintf(&b, "%s refused (%s): %s", e.Op, e.Rule, e.Reason)
+	b.WriteString("\n")
+	b.WriteString(e.allowedText())
+	return b.String()
+}
+
+func (e *DeniedError) allowedText() string {
+	if e.Op == OpRead {
+		return "Readable: everything beneath the sandbox root that is not hidden"
+	}
+	if len(e.Allowed) == 0 {
+		return "Writable: nothing (no write path is set)"
+	}
+	const most = 20
+	shown := make([]string, 0, most)
+	for i, p := range e.Allowed {
+		if i == most {
+			shown = append(shown, fmt.Sprintf("and %d more", len(e.Allowed)-most))
+			break
+		}
+		shown = append(shown, EscapePath(p))
+	}
+	return "Writable: " + strings.Join(shown, ", ")
+}
+
+// Is reports whether target is fs.ErrPermission.
+func (e *DeniedError) Is(target error) bool { return target == fs.ErrPermission }
+
+// EscapePath makes a path fit for one line of a message: control characters,
+// invalid UTF-8, bidirectional marks and other invisible characters are shown
+// as Go escapes; everything else stays as it is.
+func EscapePath(p string) string {
+	plain := true
+	for _, c := range p {
+		if c == utf8.RuneError || !strconv.IsPrint(c) {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return p
+	}
+	var b strings.Builder
+	for len(p) > 0 {
+		c, n := utf8.DecodeRuneInString(p)
+		switch {
+		case c == utf8.RuneError && n <= 1:
+			fmt.Fprintf(&b, `\x%02x`, p[0])
+		case strconv.IsPrint(c):
+			b.WriteString(p[:n])
+		default:
+			q := strconv.QuoteRune(c)
+			b.WriteString(q[1 : len(q)-1])
+		}
+		p = p[n:]
+	}
+	return b.String()
+}
+
+// badWord is the error for a word that is none of a closed list.
+func badWord(what, word string, valid ...string) error {
+	return fmt.Errorf("unknown %s %q: want %s", what, word, strings.Join(valid, ", "))
+}

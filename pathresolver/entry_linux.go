@@ -1,0 +1,164 @@
+package pathresolver
+
+import (
+	"io/fs"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/fsat"
+)
+
+func (r *Resolver) mkdir(unsafePath string, perm fs.FileMode) error {
+	err := r.at(OpCreate, unsafePath, fs.ModeDir, func(dir int, e entry) error {
+		return fsat.Retry(func() error { return unix.Mkdirat(dir, e.name, unixMode(perm)) })
+	})
+	return pathError("mkdir", unsafePath, err)
+}
+
+func (r *Resolver) mkdirAll(unsafePath string, perm fs.FileMode) error {
+	rel, err := r.relative(OpCreate, unsafePath)
+	if err != nil {
+		return err
+	}
+	for range maxAttempts {
+		err := r.mkdirOnce(unsafePath, rel, unixMode(perm))
+		if err != errAgain {
+			return pathError("mkdir", unsafePath, err)
+		}
+	}
+	return r.refuse(OpCreate, unsafePath, RuleUnstable, "the path kept changing while it was resolved")
+}
+
+func (r *Resolver) mkdirOnce(unsafePath, rel string, mode uint32) error {
+	w, err := r.locate(OpCreate, unsafePath, rel, true)
+	if err != nil {
+		return err
+	}
+	if w.missing == 0 {
+		if w.mode&unix.S_IFMT != unix.S_IFDIR {
+			return unix.ENOTDIR
+		}
+		return nil
+	}
+	names := strings.Split(w.place, "/")
+	have := len(names) - w.missing
+	for n := have + 1; n <= len(names); n++ {
+		if d := r.Decide(OpCreate, strings.Join(names[:n], "/"), fs.ModeDir); d != nil {
+			return d.asGiven(unsafePath)
+		}
+	}
+	for n := have; n < len(names); n++ {
+		parent := "."
+		if n > 0 {
+			parent = strings.Join(names[:n], "/")
+		}
+		dir, err := r.OpenPlace(parent, unix.O_PATH|unix.O_DIRECTORY, 0)
+		switch err {
+		case nil:
+		case unix.ELOOP, unix.EXDEV, unix.ENOENT, unix.ENOTDIR:
+			return errAgain
+		default:
+			return err
+		}
+		err = fsat.Retry(func() error { return unix.Mkdirat(dir, names[n], mode) })
+		_ = unix.Close(dir)
+		if err == unix.EEXIST {
+			return errAgain // somebody else's directory, or a file in the way
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Resolver) symlink(text, unsafeNew string) error {
+	err := r.at(OpCreate, unsafeNew, fs.ModeSymlink, func(dir int, e entry) error {
+		return fsat.Retry(func() error { return unix.Symlinkat(text, dir, e.arg()) })
+	})
+	return linkError("symlink", text, unsafeNew, err)
+}
+
+func (r *Resolver) link(unsafeOld, unsafeNew string) error {
+	err := r.at(OpWrite, unsafeOld, 0, func(oldDir int, old entry) error {
+		decide := func(place string) *DeniedError { return r.DecideLink(old.place, place) }
+		return r.atDecided(OpLink, unsafeNew, decide, func(newDir int, e entry) error {
+			// Hold the source: what is counted is what gets the name.
+			src, err := fsat.Openat(oldDir, old.name, unix.O_PATH|unix.O_NOFOLLOW, 0)
+			if err != nil {
+				return err
+			}
+			defer unix.Close(src)
+			var st unix.Stat_t
+			if err := fsat.Fstat(src, &st); err != nil {
+				return err
+			}
+			if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+				return unix.EPERM
+			}
+			err = fsat.Retry(func() error { return unix.Linkat(src, "", newDir, e.arg(), unix.AT_EMPTY_PATH) })
+			if err == unix.ENOENT { // without CAP_DAC_READ_SEARCH
+				err = fsat.Retry(func() error {
+					return unix.Linkat(unix.AT_FDCWD, fsat.ProcPath(src), newDir, e.arg(), unix.AT_SYMLINK_FOLLOW)
+				})
+			}
+			if err == nil {
+				r.NoteLink(st.Dev, st.Ino, uint32(st.Nlink))
+			}
+			return err
+		})
+	})
+	return linkError("link", unsafeOld, unsafeNew, err)
+}
+
+func (r *Resolver) rename(unsafeOld, unsafeNew string, how RenameHow) error {
+	flags := uint(0)
+	switch how {
+	case RenameReplace:
+	case RenameNoReplace:
+		flags = unix.RENAME_NOREPLACE
+	case RenameExchange:
+		flags = unix.RENAME_EXCHANGE
+	default:
+		return linkError("rename", unsafeOld, unsafeNew, unix.EINVAL)
+	}
+	err := r.at(OpRename, unsafeOld, 0, func(oldDir int, old entry) error {
+		return r.at(OpRename, unsafeNew, 0, func(newDir int, e entry) error {
+			fromDir, err := isDir(oldDir, old.name)
+			if err != nil {
+				return err
+			}
+			toDir, err := isDir(newDir, e.name)
+			if err != nil && err != unix.ENOENT {
+				return err
+			}
+			if d := r.DecideRename(old.place, e.place, fromDir, how == RenameExchange, toDir); d != nil {
+				return d.asGiven(unsafeOld)
+			}
+			if old.place == e.place {
+				return unix.EINVAL
+			}
+			return fsat.Retry(func() error { return unix.Renameat2(oldDir, old.arg(), newDir, e.arg(), flags) })
+		})
+	})
+	return linkError("rename", unsafeOld, unsafeNew, err)
+}
+
+func isDir(dir int, name string) (bool, error) {
+	var st unix.Stat_t
+	err := fsat.Lstatat(dir, name, &st)
+	return st.Mode&unix.S_IFMT == unix.S_IFDIR, err
+}
+
+// linkError wraps what the system said about two names.
+func linkError(op, old, new string, err error) error {
+	switch e := err.(type) {
+	case nil:
+		return nil
+	case *DeniedError:
+		return e
+	}
+	return &os.LinkError{Op: op, Old: old, New: new, Err: err}
+}

@@ -1,0 +1,17 @@
+package pathresolver
+
+// Decision is what Explain answers. It is for the operator: Link and Target
+// may tell where a link leads outside the root.
+type Decision struct {
+	Op       Op       `json:"op"`
+	Path     string   `json:"path"` // as given
+	Allowed  bool     `json:"allowed"`
+	Place    string   `json:"place,omitempty"` // where the path leads, if to a place
+	Exists   bool     `json:"exists"`
+	Rule     Rule     `json:"rule,omitempty"` // which rule refused
+	Reason   string   `json:"reason"`
+	Pattern  string   `json:"pattern,omitempty"` // the glob or write path that decided
+	Link     string   `json:"link,omitempty"`    // the link that decided, as a place
+	Target   string   `json:"target,omitempty"`  // and its text
+	Writable []string `json:"writable"`          // the write paths
+}

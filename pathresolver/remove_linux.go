@@ -1,0 +1,142 @@
+package pathresolver
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/fsat"
+)
+
+// maxDepth bounds the directories that a recursive removal holds open.
+const maxDepth = 2048
+
+func (r *Resolver) remove(unsafePath string) error {
+	err := r.at(OpDelete, unsafePath, 0, func(dir int, e entry) error {
+		if !e.slash {
+			err := unlink(dir, e.name, 0)
+			if err != unix.EISDIR && err != unix.EPERM {
+				return err
+			}
+			if d, lerr := isDir(dir, e.name); lerr != nil || !d {
+				return err
+			}
+		}
+		return unlink(dir, e.arg(), unix.AT_REMOVEDIR)
+	})
+	return pathError("remove", unsafePath, err)
+}
+
+func unlink(dir int, name string, flags int) error {
+	return fsat.Retry(func() error { return unix.Unlinkat(dir, name, flags) })
+}
+
+func (r *Resolver) removeAll(unsafePath string) error {
+	err := r.at(OpDelete, unsafePath, 0, func(dir int, e entry) error {
+		if e.slash {
+			if d, err := isDir(dir, e.name); err == nil && !d {
+				return unix.ENOTDIR // "link/" names what the link leads to: not that
+			}
+		}
+		if r.mayHoldRules(e.place) {
+			if d := r.guardedBeneath(dir, e.name, e.place, 0); d != nil {
+				return d.asGiven(unsafePath)
+			}
+		}
+		return r.removeTree(dir, e.name, e.place, 0)
+	})
+	if err == unix.ENOENT {
+		return nil
+	}
+	return pathError("removeall", unsafePath, err)
+}
+
+// mayHoldRules reports whether anything beneath place could be hidden or
+// protected.
+func (r *Resolver) mayHoldRules(place string) bool {
+	if r.MayHoldHidden(place) {
+		return true
+	}
+	_, ok := r.protect.mayMatchBeneath(place)
+	return ok
+}
+
+// guardedBeneath looks for something that may not be removed.
+func (r *Resolver) guardedBeneath(dir int, name, place string, depth int) *DeniedError {
+	if d := r.Decide(OpDelete, place, 0); d != nil {
+		d.Reason = "it holds " + EscapePath(place) + ", and " + d.Reason
+		return d
+	}
+	if depth > maxDepth {
+		return nil
+	}
+	f := r.descend(dir, name)
+	if f == nil {
+		return nil // not a directory, or gone: the removal will tell
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1)
+	for _, n := range names {
+		if d := r.guardedBeneath(int(f.Fd()), n, joinPlace(place, n), depth+1); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// descend opens a directory in dir for listing: not through a link, not
+// across a mount.
+func (r *Resolver) descend(dir int, name string) *os.File {
+	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW
+	var fd int
+	var err error
+	if r.openat2 {
+		fd, err = fsat.Openat2(dir, name, flags, 0, beneath)
+	} else {
+		home, herr := fsat.Identify(dir)
+		if herr != nil {
+			return nil
+		}
+		fd, err = r.lastStep(dir, name, flags, 0, home)
+	}
+	if err != nil {
+		return nil
+	}
+	return os.NewFile(uintptr(fd), fsat.ProcPath(fd))
+}
+
+// removeTree removes name in dir and all beneath it. Each entry is decided
+// again at its place, so that what appears meanwhile is not swept along.
+func (r *Resolver) removeTree(dir int, name, place string, depth int) error {
+	if d := r.Decide(OpDelete, place, 0); d != nil {
+		return d
+	}
+	err := unlink(dir, name, 0)
+	if err != unix.EISDIR && err != unix.EPERM {
+		return err
+	}
+	if depth > maxDepth {
+		return unix.ENAMETOOLONG
+	}
+	f := r.descend(dir, name)
+	if f == nil {
+		return unlink(dir, name, unix.AT_REMOVEDIR)
+	}
+	defer f.Close()
+	for {
+		names, readErr := f.Readdirnames(1024)
+		for _, n := range names {
+			if err := r.removeTree(int(f.Fd()), n, joinPlace(place, n), depth+1); err != nil && err != unix.ENOENT {
+				return err
+			}
+		}
+		if readErr != nil || len(names) == 0 {
+			break
+		}
+		// Removing moved the cursor: begin again until nothing is left.
+		if _, err := f.Seek(0, 0); err != nil {
+			break
+		}
+	}
+	return unlink(dir, name, unix.AT_REMOVEDIR)
+}

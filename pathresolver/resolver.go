@@ -1,0 +1,100 @@
+package pathresolver
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Resolver holds one directory under one policy. Make it with New, release it
+// with Close.
+type Resolver struct {
+	policy
+	root      string // absolute, every link resolved
+	rootGiven string // absolute, as the caller spelled it
+	warnings  []Violation
+	hardLinks HardLinks
+	handles   // what the platform holds open
+
+	linksMu sync.Mutex           // guards links
+	links   map[linkKey]linkNote // files whose every extra link was made here
+}
+
+type linkKey struct{ dev, ino uint64 }
+
+// Root returns the absolute path of the root with its links resolved. It is
+// for messages and for setting up mounts, not for opening anything.
+func (r *Resolver) Root() string { return r.root }
+
+// WritePaths returns the write paths as places: sorted, without duplicates,
+// none beneath another.
+func (r *Resolver) WritePaths() []string { return slices.Clone(r.write) }
+
+// Warnings returns the findings that did not keep New from succeeding.
+func (r *Resolver) Warnings() []Violation { return slices.Clone(r.warnings) }
+
+// relative turns an unsafePath into one relative to the root, still unsafe:
+// an absolute path beneath the root, as given or as resolved, loses that
+// prefix. Nothing is cleaned, expanded or decoded.
+func (r *Resolver) relative(op Op, unsafePath string) (string, error) {
+	switch {
+	case unsafePath == "":
+		return "", r.refuse(op, unsafePath, RuleInvalidPath, "the path is empty")
+	case strings.IndexByte(unsafePath, 0) >= 0:
+		return "", r.refuse(op, unsafePath, RuleInvalidPath, "the path holds a NUL byte")
+	case !filepath.IsAbs(unsafePath) && unsafePath[0] != '/':
+		return unsafePath, nil
+	}
+	if rel, ok := r.beneathRoot(unsafePath); ok {
+		return rel, nil
+	}
+	return "", r.refuse(op, unsafePath, RuleOutsideRoot, "the path is absolute and lies outside the sandbox root")
+}
+
+// beneathRoot strips the root's text from an absolute path.
+func (r *Resolver) beneathRoot(abs string) (rel string, ok bool) {
+	for _, root := range []string{r.root, r.rootGiven} {
+		rest, found := strings.CutPrefix(abs, root)
+		if !found {
+			continue
+		}
+		if rest == "" {
+			return ".", true
+		}
+		if os.IsPathSeparator(rest[0]) {
+			if rest = strings.TrimLeft(rest, "/"); rest == "" {
+				rest = "."
+			}
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+// refuse builds a refusal that has no place.
+func (r *Resolver) refuse(op Op, unsafePath string, rule Rule, reason string) *DeniedError {
+	return &DeniedError{Op: op, Path: unsafePath, Rule: rule, Reason: reason, Allowed: r.write}
+}
+
+// pathError wraps what the system said, under the caller's own spelling.
+func pathError(op, unsafePath string, err error) error {
+	if err == nil {
+		return nil
+	}
+	switch e := err.(type) {
+	case *DeniedError:
+		return e
+	case *fs.PathError:
+		err = e.Err
+	}
+	return &fs.PathError{Op: op, Path: unsafePath, Err: err}
+}
+
+// asGiven puts the caller's spelling into a refusal over a place.
+func (d *DeniedError) asGiven(unsafePath string) *DeniedError {
+	d.Path = unsafePath
+	return d
+}

@@ -1,0 +1,149 @@
+package pathresolver
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxSegments bounds a glob, so that its states fit one machine word.
+const maxSegments = 62
+
+// glob is one hide or protect pattern. It covers the places that it matches
+// and everything beneath them.
+type glob struct {
+	text string   // as given
+	segs []string // folded, split at "/", without a trailing "**"
+}
+
+// compileGlob reads a doublestar glob over places.
+func compileGlob(text string) (glob, error) {
+	p := strings.TrimSuffix(strings.TrimPrefix(text, "./"), "/")
+	switch {
+	case p == "":
+		return glob{}, errors.New("is empty")
+	case strings.IndexByte(p, 0) >= 0:
+		return glob{}, errors.New("holds a NUL byte")
+	case strings.HasPrefix(p, "/"):
+		return glob{}, errors.New(`begins with "/": globs are relative to the sandbox root`)
+	case !doublestar.ValidatePattern(p):
+		return glob{}, errors.New("is not a valid glob")
+	}
+	segs := strings.Split(fold(p), "/")
+	for _, s := range segs {
+		switch {
+		case s == "" || s == "." || s == "..":
+			return glob{}, fmt.Errorf("has a component %q", s)
+		case !doublestar.ValidatePattern(s):
+			return glob{}, errors.New(`has a "/" inside braces or brackets: write one glob for each`)
+		case strings.Contains(s, "**") && s != "**":
+			return glob{}, errors.New(`has "**" beside other characters in one component`)
+		}
+	}
+	// What a pattern matches it covers with all that is beneath, so "x/**" is
+	// "x". A bare "**" still has to leave the root itself alone.
+	for len(segs) > 1 && segs[len(segs)-1] == "**" {
+		segs = segs[:len(segs)-1]
+	}
+	if segs[0] == "**" && len(segs) == 1 {
+		segs = []string{"*"}
+	}
+	if len(segs) > maxSegments {
+		return glob{}, fmt.Errorf("has more than %d components", maxSegments)
+	}
+	return glob{text: text, segs: segs}, nil
+}
+
+// fold maps names that some file system takes for the same to one spelling:
+// letter case and Unicode composition. It is used for denying only.
+func fold(s string) string {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c >= 0x80 || 'A' <= c && c <= 'Z' {
+			return norm.NFC.String(cases.Fold().String(norm.NFC.String(s)))
+		}
+	}
+	return s
+}
+
+// isLiteral reports whether a segment stands for itself alone.
+func isLiteral(seg string) bool { return !strings.ContainsAny(seg, `*?[{\`) }
+
+// ruleSet matches many globs at once. The usual shapes cost one map look-up
+// each, whatever their number; the rest is tried one by one.
+type ruleSet struct {
+	all      []glob
+	places   map[string]string // a/b/c    -> its glob: the place itself
+	names    map[string]string // **/.env  -> its glob: the last name, anywhere
+	suffixes map[string]string // **/*.pem -> its glob: the end of the last name
+	rest     []glob
+}
+
+func newRuleSet(globs []glob) ruleSet {
+	s := ruleSet{all: globs, places: map[string]string{}, names: map[string]string{}, suffixes: map[string]string{}}
+	for _, g := range globs {
+		literal := true
+		for _, seg := range g.segs {
+			literal = literal && isLiteral(seg)
+		}
+		anyDir := len(g.segs) == 2 && g.segs[0] == "**"
+		switch {
+		case literal:
+			s.places[strings.Join(g.segs, "/")] = g.text
+		case anyDir && isLiteral(g.segs[1]):
+			s.names[g.segs[1]] = g.text
+		case anyDir && strings.HasPrefix(g.segs[1], "*.") && isLiteral(g.segs[1][1:]):
+			s.suffixes[g.segs[1][1:]] = g.text
+		default:
+			s.rest = append(s.rest, g)
+		}
+	}
+	return s
+}
+
+func (s *ruleSet) empty() bool { return len(s.all) == 0 }
+
+// covers returns the glob that covers place or one of its ancestors.
+func (s *ruleSet) covers(place string) (pattern string, ok bool) {
+	if s.empty() || place == "." {
+		return "", false
+	}
+	folded := fold(place)
+	for i := 0; i <= len(folded); i++ {
+		if i == len(folded) || folded[i] == '/' {
+			if p, ok := s.matches(folded[:i]); ok {
+				return p, true
+			}
+		}
+	}
+	return "", false
+}
+
+// matches returns the glob that matches exactly this folded place.
+func (s *ruleSet) matches(folded string) (pattern string, ok bool) {
+	if p, ok := s.places[folded]; ok {
+		return p, true
+	}
+	name := folded[strings.LastIndexByte(folded, '/')+1:]
+	if p, ok := s.names[name]; ok {
+		return p, true
+	}
+	if len(s.suffixes) > 0 {
+		for i := 0; i < len(name); i++ {
+			if name[i] == '.' {
+				if p, ok := s.suffixes[name[i:]]; ok {
+					return p, true
+				}
+			}
+		}
+	}
+	for _, g := range s.rest {
+		if g.states(folded)&(1<<len(g.segs)) != 0 {
+			return g.text, true
+		}
+	}
+	return "", false
+}

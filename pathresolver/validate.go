@@ -1,0 +1,174 @@
+package pathresolver
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// findings collects violations, in the order of the fields.
+type findings struct{ list []Violation }
+
+func (f *findings) add(v Violation) {
+	if v.Severity == "" {
+		v.Severity = SeverityError
+	}
+	f.list = append(f.list, v)
+}
+
+func (f *findings) failed() bool {
+	return slices.ContainsFunc(f.list, func(v Violation) bool { return v.Severity == SeverityError })
+}
+
+// build validates everything that can be validated and returns an open
+// Resolver if there was no error among the findings.
+func build(cfg Config) (*Resolver, []Violation) {
+	var f findings
+	r := &Resolver{hardLinks: cfg.HardLinks}
+	r.noRoot()
+	r.hide = compileRules(&f, "hide", cfg.Hide)
+	protect := protectGlobs(&f, cfg)
+	r.protect = compileRules(&f, "protect", protect)
+	r.gitDir = !slices.Contains(cfg.Unprotect, ".git")
+
+	rootOK := r.findRoot(&f, cfg)
+	write := slices.Clone(cfg.WritePaths)
+	if rootOK && r.gitDir {
+		r.guardGit(&f, cfg.Git)
+	}
+	if cfg.Git {
+		write = append(write, ".git")
+	}
+	var good []writePath
+	for i, given := range write {
+		field := fmt.Sprintf("write_paths[%d]", i)
+		if cfg.Git && i == len(write)-1 {
+			field = "git"
+		}
+		if place, ok := r.checkWritePath(&f, field, given, cfg.Root, rootOK); ok {
+			good = append(good, writePath{field: field, given: given, place: place})
+		}
+	}
+	r.setWritePaths(&f, good)
+	if f.failed() {
+		_ = r.Close()
+		return nil, f.list
+	}
+	return r, f.list
+}
+
+// compileRules reads globs; a bad one is a finding.
+func compileRules(f *findings, field string, texts []string) ruleSet {
+	var globs []glob
+	for i, text := range texts {
+		g, err := compileGlob(text)
+		if err != nil {
+			f.add(Violation{Code: CodeBadPattern, Field: fmt.Sprintf("%s[%d]", field, i), Value: text,
+				Message: fmt.Sprintf("%s glob '%s' %s", field, EscapePath(text), err)})
+			continue
+		}
+		globs = append(globs, g)
+	}
+	return newRuleSet(globs)
+}
+
+// protectGlobs are the caller's globs, then the defaults but for those that
+// were taken away.
+func protectGlobs(f *findings, cfg Config) []string {
+	globs := slices.Clone(cfg.Protect)
+	defaults := DefaultProtected()
+	for i, name := range cfg.Unprotect {
+		if name != ".git" && !slices.Contains(defaults, name) {
+			f.add(Violation{Code: CodeUnknownUnprotect, Field: fmt.Sprintf("unprotect[%d]", i), Value: name,
+				Message: fmt.Sprintf("unprotect '%s' is not protected by default", EscapePath(name)),
+				Hint:    "want one of: .git, " + strings.Join(defaults, ", ")})
+		}
+	}
+	for _, d := range defaults {
+		if !slices.Contains(cfg.Unprotect, d) {
+			globs = append(globs, d)
+		}
+	}
+	return globs
+}
+
+// findRoot resolves and opens the root.
+func (r *Resolver) findRoot(f *findings, cfg Config) bool {
+	bad := func(code Code, format string, args ...any) bool {
+		f.add(Violation{Code: code, Field: "root", Value: cfg.Root, Message: fmt.Sprintf(format, args...)})
+		return false
+	}
+	shown := EscapePath(cfg.Root)
+	switch {
+	case cfg.Root == "":
+		return bad(CodeRootEmpty, "no sandbox root is given")
+	case strings.IndexByte(cfg.Root, 0) >= 0:
+		return bad(CodeRootUnreadable, "sandbox root '%s' holds a NUL byte", shown)
+	}
+	given, err := filepath.Abs(cfg.Root)
+	if err == nil {
+		r.rootGiven = given
+		r.root, err = filepath.EvalSymlinks(given)
+	}
+	var info os.FileInfo
+	if err == nil {
+		info, err = os.Stat(r.root)
+	}
+	switch {
+	case os.IsNotExist(err):
+		return bad(CodeRootMissing, "sandbox root '%s' does not exist", shown)
+	case err != nil:
+		return bad(CodeRootUnreadable, "sandbox root '%s' cannot be examined: %s", shown, reason(err))
+	case !info.IsDir():
+		return bad(CodeRootNotDirectory, "sandbox root '%s' is not a directory", shown)
+	}
+	if why := broadRoot(r.root, info); why != "" && !cfg.AllowBroadRoot {
+		f.add(Violation{Code: CodeRootBroad, Field: "root", Value: cfg.Root,
+			Message: fmt.Sprintf("sandbox root '%s' is %s", shown, why),
+			Hint:    "name a project directory, or allow it with --allow-broad-root"})
+		return false
+	}
+	if err := r.openRoot(r.root, cfg.ForceWalker); err != nil {
+		return bad(CodeRootUnreadable, "sandbox root '%s' cannot be opened: %s", shown, reason(err))
+	}
+	return true
+}
+
+// writePath is one that passed the checks.
+type writePath struct{ field, given, place string }
+
+// setWritePaths collapses what is given twice or lies beneath another.
+func (r *Resolver) setWritePaths(f *findings, good []writePath) {
+	r.writeAt = map[string]struct{}{}
+	sorted := slices.Clone(good)
+	sort.SliceStable(sorted, func(i, j int) bool { return len(sorted[i].place) < len(sorted[j].place) })
+	for _, w := range sorted {
+		if over, ok := r.writePathOf(w.place); ok {
+			v := Violation{Code: CodePathNested, Severity: SeverityWarning, Field: w.field, Value: w.given,
+				Message: fmt.Sprintf("allowed_write_path '%s' lies beneath '%s', which covers it", EscapePath(w.given), EscapePath(over))}
+			if over == w.place {
+				v.Code = CodePathDuplicate
+				v.Message = fmt.Sprintf("allowed_write_path '%s' is given twice", EscapePath(w.given))
+			}
+			f.add(v)
+			continue
+		}
+		r.writeAt[w.place] = struct{}{}
+		r.write = append(r.write, w.place)
+	}
+	slices.Sort(r.write)
+}
+
+// reason is the system's own words, without the path.
+func reason(err error) string {
+	for {
+		u, ok := err.(interface{ Unwrap() error })
+		if !ok {
+			return err.Error()
+		}
+		err = u.Unwrap()
+	}
+}

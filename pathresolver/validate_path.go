@@ -1,0 +1,138 @@
+package pathresolver
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// checkWritePath examines one write path and returns its place. Everything
+// that can be said about it without the root is said even when the root is
+// bad.
+func (r *Resolver) checkWritePath(f *findings, field, given, root string, rootOK bool) (place string, ok bool) {
+	v := Violation{Field: field, Value: given}
+	shown := EscapePath(given)
+	fail := func(code Code, format string, args ...any) (string, bool) {
+		v.Code, v.Message = code, fmt.Sprintf(format, args...)
+		f.add(v)
+		return "", false
+	}
+	outside := func(code Code) (string, bool) {
+		return fail(code, "allowed_write_path '%s' is outside sandbox root '%s'", shown, EscapePath(r.shownRoot(root)))
+	}
+	switch {
+	case given == "":
+		return fail(CodePathEmpty, "allowed_write_path '' is empty")
+	case strings.IndexByte(given, 0) >= 0:
+		return fail(CodePathNUL, "allowed_write_path '%s' holds a NUL byte", shown)
+	case len(given) > maxPath:
+		return fail(CodePathTooLong, "allowed_write_path '%s' is %d bytes long: at most %d are possible", abbreviate(shown), len(given), maxPath)
+	}
+	for c := range strings.SplitSeq(filepath.ToSlash(given), "/") {
+		if len(c) > maxName {
+			return fail(CodePathTooLong, "allowed_write_path '%s' has a name of %d bytes: at most %d are possible", abbreviate(shown), len(c), maxName)
+		}
+		if c == ".." {
+			v.Hint = `".." is not allowed in a write path`
+			return outside(CodePathDotDot)
+		}
+	}
+	rel := given
+	if filepath.IsAbs(given) {
+		if r.rootGiven == "" {
+			return "", false // the root's own finding says what is wrong
+		}
+		var code Code
+		if rel, code = r.stripRoot(given); code != "" {
+			return outside(code)
+		}
+	}
+	place, _ = lexicalPlace(filepath.ToSlash(rel))
+	if !rootOK {
+		return "", false
+	}
+	if c := r.examine(place); c.code != "" {
+		v.Link, v.Target, v.Hint = c.link, c.target, c.hint
+		if c.code == CodePathSymlinkOut {
+			return outside(c.code)
+		}
+		return fail(c.code, "allowed_write_path '%s' %s", shown, c.text)
+	}
+	switch verdict := r.Verdict(place); {
+	case verdict.Hidden:
+		return fail(CodePathHidden, "allowed_write_path '%s' is hidden by '%s'", shown, EscapePath(verdict.Pattern))
+	case verdict.Protected:
+		v.Hint = "take the protection away with --unprotect, or choose another write path"
+		return fail(CodePathProtected, "allowed_write_path '%s' is protected by '%s'", shown, EscapePath(verdict.Pattern))
+	}
+	r.warnCaseCollision(f, field, given, place)
+	return place, true
+}
+
+// shownRoot is how messages name the root.
+func (r *Resolver) shownRoot(root string) string {
+	if r.rootGiven != "" {
+		return r.rootGiven
+	}
+	return root
+}
+
+// stripRoot makes an absolute write path relative. Containment is a matter of
+// real directories: a path that reaches the root by another spelling counts.
+func (r *Resolver) stripRoot(abs string) (rel string, code Code) {
+	abs = filepath.Clean(abs) // holds no "..": that was refused before
+	if rel, ok := r.beneathRoot(abs); ok {
+		return rel, ""
+	}
+	if root, err := os.Stat(r.rootGiven); err == nil {
+		for at := abs; ; {
+			if info, err := os.Stat(at); err == nil && os.SameFile(info, root) {
+				return strings.TrimPrefix(strings.TrimPrefix(abs, at), string(filepath.Separator)), ""
+			}
+			up := filepath.Dir(at)
+			if up == at {
+				break
+			}
+			at = up
+		}
+	}
+	for _, root := range []string{r.root, r.rootGiven} {
+		if root != "" && strings.HasPrefix(abs, root) {
+			return "", CodePathPrefixSibling
+		}
+	}
+	return "", CodePathOutside
+}
+
+// abbreviate keeps a message readable when the value is not.
+func abbreviate(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "..."
+}
+
+// cause is why a write path is refused; code "" means that it is not.
+type cause struct {
+	code               Code
+	text               string
+	link, target, hint string
+}
+
+// warnCaseCollision speaks up about a sibling that differs by letter case: on
+// a file system that folds case the two are one.
+func (r *Resolver) warnCaseCollision(f *findings, field, given, place string) {
+	parent, name := splitPlace(place)
+	if name == "" {
+		return
+	}
+	for _, sibling := range r.siblings(parent) {
+		if sibling != name && fold(sibling) == fold(name) {
+			f.add(Violation{Code: CodePathCaseCollision, Severity: SeverityWarning, Field: field, Value: given,
+				Message: fmt.Sprintf("allowed_write_path '%s' differs from '%s' by letter case only", EscapePath(given), EscapePath(sibling))})
+			return
+		}
+	}
+}

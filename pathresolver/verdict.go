@@ -1,0 +1,212 @@
+package pathresolver
+
+import (
+	"fmt"
+	"io/fs"
+)
+
+// policy is the compiled form of a Config: rules over places, immutable, and
+// without any system call.
+type policy struct {
+	write   []string            // write paths as places, collapsed, sorted
+	writeAt map[string]struct{} // the same, for look-up
+	hide    ruleSet
+	protect ruleSet
+	gitDir  bool // ".git" must not become anything but a directory
+}
+
+// Verdict is what the rules say about one place, whether or not something is
+// there. Its zero value means readable and not writable.
+type Verdict struct {
+	Hidden    bool
+	Protected bool
+	Writable  bool   // a write path covers it, and it is neither hidden nor protected
+	Pattern   string // the glob or write path that decided; "" if none did
+}
+
+// Verdict returns what the rules say about a place.
+func (p *policy) Verdict(place string) Verdict {
+	if pattern, ok := p.hide.covers(place); ok {
+		return Verdict{Hidden: true, Pattern: pattern}
+	}
+	return p.writeVerdict(place)
+}
+
+// VerdictIn is Verdict of name in parent, for a caller who knows already that
+// parent is not hidden.
+func (p *policy) VerdictIn(parent, name string) Verdict {
+	place := joinPlace(parent, name)
+	if !p.hide.empty() {
+		if pattern, ok := p.hide.matches(fold(place)); ok {
+			return Verdict{Hidden: true, Pattern: pattern}
+		}
+	}
+	return p.writeVerdict(place)
+}
+
+func (p *policy) writeVerdict(place string) Verdict {
+	wp, ok := p.writePathOf(place)
+	if pattern, guarded := p.protect.covers(place); guarded {
+		return Verdict{Protected: true, Pattern: pattern}
+	}
+	if !ok {
+		return Verdict{}
+	}
+	return Verdict{Writable: true, Pattern: wp}
+}
+
+// writePathOf returns the write path that covers place.
+func (p *policy) writePathOf(place string) (string, bool) {
+	if len(p.write) == 0 {
+		return "", false
+	}
+	if p.write[0] == "." {
+		return ".", true
+	}
+	for at := place; ; {
+		if _, ok := p.writeAt[at]; ok {
+			return at, true
+		}
+		parent, name := splitPlace(at)
+		if name == "" || parent == "." {
+			return "", false
+		}
+		at = parent
+	}
+}
+
+// isWritePath reports whether place is a write path itself.
+func (p *policy) isWritePath(place string) bool {
+	_, ok := p.writeAt[place]
+	return ok
+}
+
+// Decide says whether op may be done at place: nil if so. kind is the type of
+// what OpCreate makes; other operations ignore it. Renames and links have
+// decisions of their own.
+func (p *policy) Decide(op Op, place string, kind fs.FileMode) *DeniedError {
+	v := p.Verdict(place)
+	if v.Hidden {
+		return p.denied(op, place, RuleHidden, "the name is hidden", v.Pattern)
+	}
+	if op == OpRead {
+		return nil
+	}
+	if v.Protected {
+		return p.denied(op, place, RuleProtected, "the name is protected: it may be read but not changed", v.Pattern)
+	}
+	if !v.Writable {
+		return p.denied(op, place, RuleNoWritePath, "no write path covers it. Reading is allowed", "")
+	}
+	switch op {
+	case OpDelete, OpRename, OpLink:
+		if p.isWritePath(place) {
+			return p.denied(op, place, RuleWritePathSelf, "a write path itself is not moved or removed", place)
+		}
+	case OpCreate:
+		if p.isWritePath(place) && kind.Type() != fs.ModeDir && kind.Type() != 0 {
+			return p.denied(op, place, RuleWritePathSelf, "a write path itself can only be a directory or a regular file", place)
+		}
+		if kind.Type()&(fs.ModeDevice|fs.ModeCharDevice) != 0 {
+			return p.denied(op, place, RuleSpecialFile, "device files are not made", "")
+		}
+		return p.decideGit(op, place, kind)
+	case OpWrite:
+		return p.decideGit(op, place, kind)
+	}
+	return nil
+}
+
+// allows is Decide for opening a file, without building the refusal.
+func (p *policy) allows(op Op, place string) bool {
+	v := p.Verdict(place)
+	return !v.Hidden && (op == OpRead || v.Writable && p.decideGit(op, place, 0) == nil)
+}
+
+// decideGit keeps ".git" at the root from becoming a file or a link, which
+// would point git at another repository, with other hooks and configuration.
+func (p *policy) decideGit(op Op, place string, kind fs.FileMode) *DeniedError {
+	if p.gitDir && kind.Type() != fs.ModeDir && len(place) == len(".git") && fold(place) == ".git" {
+		return p.denied(op, place, RuleProtected, ".git may be a directory but not a file or a link", ".git")
+	}
+	return nil
+}
+
+// DecideRename says whether from may be moved to to: both must be writable,
+// and neither may be a write path itself. fromDir and toDir tell which of them
+// is a directory; toDir counts only for an exchange. A directory does not move
+// when something that it holds, or could hold, would leave the reach of a hide
+// or protect glob, or come to stand under a protected name.
+func (p *policy) DecideRename(from, to string, fromDir, exchange, toDir bool) *DeniedError {
+	if d := p.Decide(OpRename, from, 0); d != nil {
+		return d
+	}
+	if d := p.Decide(OpRename, to, 0); d != nil {
+		return d
+	}
+	if d := p.decideGit(OpRename, to, dirMode(fromDir)); d != nil {
+		return d
+	}
+	if fromDir {
+		if d := p.decideMove(from, to); d != nil {
+			return d
+		}
+	}
+	if !exchange {
+		return nil
+	}
+	if d := p.decideGit(OpRename, from, dirMode(toDir)); d != nil {
+		return d
+	}
+	if toDir {
+		return p.decideMove(to, from)
+	}
+	return nil
+}
+
+// decideMove is the rule about what a directory holds.
+func (p *policy) decideMove(from, to string) *DeniedError {
+	for _, set := range []*ruleSet{&p.hide, &p.protect} {
+		if pattern, ok := set.escapes(from, to); ok {
+			return p.denied(OpRename, from, RuleLoosens,
+				fmt.Sprintf("moving the directory could take what it holds out of reach of the rule %q", pattern), pattern)
+		}
+	}
+	if pattern, ok := p.protect.escapes(to, from); ok {
+		return p.denied(OpRename, to, RuleLoosens,
+			fmt.Sprintf("moving the directory here could put what it holds under names protected by %q", pattern), pattern)
+	}
+	return nil
+}
+
+// DecideLink says whether a second name to may be given to the file at from.
+// The source must be writable: its new name would make it so.
+func (p *policy) DecideLink(from, to string) *DeniedError {
+	if d := p.Decide(OpWrite, from, 0); d != nil {
+		d.Op = OpLink
+		return d
+	}
+	if d := p.Decide(OpLink, to, 0); d != nil {
+		return d
+	}
+	return p.decideGit(OpLink, to, 0)
+}
+
+// MayHoldHidden reports whether a hide glob could match beneath place.
+func (p *policy) MayHoldHidden(place string) bool {
+	_, ok := p.hide.mayMatchBeneath(place)
+	return ok
+}
+
+// denied builds the refusal. Path is the place until a verb, which knows what
+// the caller wrote, puts that in its stead.
+func (p *policy) denied(op Op, place string, rule Rule, reason, pattern string) *DeniedError {
+	return &DeniedError{Op: op, Path: place, Rule: rule, Reason: reason, Pattern: pattern, Allowed: p.write}
+}
+
+func dirMode(dir bool) fs.FileMode {
+	if dir {
+		return fs.ModeDir
+	}
+	return 0
+}

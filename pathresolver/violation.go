@@ -1,0 +1,80 @@
+package pathresolver
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Code is the stable identifier of a finding of Validate.
+type Code string
+
+const (
+	CodeRootEmpty         Code = "root_empty"          // no root given
+	CodeRootMissing       Code = "root_missing"        // the root does not exist
+	CodeRootNotDirectory  Code = "root_not_directory"  // the root is a file
+	CodeRootUnreadable    Code = "root_unreadable"     // the root cannot be opened
+	CodeRootBroad         Code = "root_broad"          // /, $HOME or a system directory
+	CodePathEmpty         Code = "path_empty"          // an empty write path
+	CodePathNUL           Code = "path_nul"            // a write path that holds NUL
+	CodePathTooLong       Code = "path_too_long"       // beyond PATH_MAX or NAME_MAX
+	CodePathDotDot        Code = "path_dot_dot"        // a ".." component
+	CodePathOutside       Code = "path_outside"        // absolute, and elsewhere
+	CodePathPrefixSibling Code = "path_prefix_sibling" // /a/bc where the root is /a/b
+	CodePathSymlink       Code = "path_symlink"        // a symbolic link inside the root
+	CodePathSymlinkOut    Code = "path_symlink_out"    // a symbolic link that leads out
+	CodePathBeneathFile   Code = "path_beneath_file"   // an ancestor is a file
+	CodePathSpecial       Code = "path_special"        // a device, FIFO or socket
+	CodePathMount         Code = "path_mount"          // crosses a mount that cannot be admitted
+	CodePathHidden        Code = "path_hidden"         // a hide glob covers the write path
+	CodePathProtected     Code = "path_protected"      // a protect glob covers the write path
+	CodePathUnreadable    Code = "path_unreadable"     // cannot be examined
+	CodePathDuplicate     Code = "path_duplicate"      // warning: given twice
+	CodePathNested        Code = "path_nested"         // warning: another write path covers it
+	CodePathCaseCollision Code = "path_case_collision" // warning: differs from a sibling by case only
+	CodeBadPattern        Code = "bad_pattern"         // a glob that cannot be read
+	CodeUnknownUnprotect  Code = "unknown_unprotect"   // not one of DefaultProtected
+	CodeGitOutside        Code = "git_outside"         // .git is a file that leads out of the root
+	CodeGitMissing        Code = "git_missing"         // warning: Git is set and there is no .git
+)
+
+// Severity tells findings that stop New from those that only deserve a word.
+type Severity string
+
+const (
+	SeverityError   Severity = "error"
+	SeverityWarning Severity = "warning"
+)
+
+// Violation is one finding of Validate.
+type Violation struct {
+	Code     Code     `json:"code"`
+	Severity Severity `json:"severity"`
+	Field    string   `json:"field"`            // "root", "write_paths[2]", "hide[0]", ...
+	Value    string   `json:"value"`            // the offending value as given
+	Message  string   `json:"message"`          // one line, control characters escaped
+	Link     string   `json:"link,omitempty"`   // the symbolic link that is the cause, as a place
+	Target   string   `json:"target,omitempty"` // where that link leads, as its own text
+	Hint     string   `json:"hint,omitempty"`   // what to do about it
+}
+
+// ConfigError is New's error: every violation of the configuration.
+type ConfigError struct {
+	Violations []Violation // errors and warnings, in the order of the fields
+}
+
+func (e *ConfigError) Error() string {
+	var b strings.Builder
+	for _, v := range e.Violations {
+		if v.Severity != SeverityError {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(v.Message)
+		if v.Hint != "" {
+			fmt.Fprintf(&b, " (%s)", v.Hint)
+		}
+	}
+	return b.String()
+}
