@@ -1,0 +1,86 @@
+package sandboxfs
+
+import (
+	"sort"
+	"strings"
+)
+
+// kind is what stands at a place when a view is arranged.
+type kind uint8
+
+const (
+	kindMissing kind = iota // nothing, or nothing that can be mounted on
+	kindDir
+	kindFile
+)
+
+// arrange cuts the tree into parts. Without a write path the whole is one
+// read-only part. Otherwise the whole is a read-only part, over which each
+// write path lies as a part that can be written: most of what an agent does
+// is reading, which a connection that is never written serves without being
+// asked. A write path that does not exist yet is served by the part at its
+// nearest ancestor that does; where that is the root, by the only part.
+//
+// A write path that is a regular file becomes a part of its own whose root is
+// that file: the directory that it lies in stays on the fast part, and the
+// mount keeps the file from being renamed away, as the rules want it.
+//
+// The result is in mount order, and what says who covers a place: the part
+// with the longest prefix.
+func arrange(writePaths []string, single, reportAll bool, at func(place string) kind) []Part {
+	if reportAll || single && len(writePaths) > 0 {
+		return []Part{{Place: "."}}
+	}
+	parts := []Part{{Place: ".", ReadOnly: true}}
+	for _, wp := range writePaths {
+		place, k := wp, at(wp)
+		for k == kindMissing && place != "." {
+			place = parentPlace(place)
+			if k = at(place); k == kindFile {
+				k = kindMissing // beneath a file nothing can be made
+			}
+		}
+		if place == "." {
+			return []Part{{Place: "."}}
+		}
+		parts = append(parts, Part{Place: place, File: k == kindFile})
+	}
+	sort.Slice(parts, func(i, j int) bool { return parts[i].Place < parts[j].Place })
+	return dropNested(parts)
+}
+
+// dropNested removes the parts that lie beneath another one that is written.
+func dropNested(parts []Part) []Part {
+	kept := parts[:1]
+	for _, p := range parts[1:] {
+		nested := false
+		for _, q := range kept[1:] {
+			nested = nested || within(p.Place, q.Place)
+		}
+		if !nested {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+// within reports whether place is dir or lies beneath it.
+func within(place, dir string) bool {
+	return dir == "." || place == dir || strings.HasPrefix(place, dir) && place[len(dir)] == '/'
+}
+
+// joinPlace is the place of name in dir.
+func joinPlace(dir, name string) string {
+	if dir == "." {
+		return name
+	}
+	return dir + "/" + name
+}
+
+// parentPlace is the place of the directory that holds place.
+func parentPlace(place string) string {
+	if i := strings.LastIndexByte(place, '/'); i >= 0 {
+		return place[:i]
+	}
+	return "."
+}

@@ -1,0 +1,2 @@
+// Package sandboxfs shows a resolver's tree as a file system.
+package sandboxfs

@@ -1,0 +1,86 @@
+package sandboxfs
+
+import (
+	"log"
+	"syscall"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// Options say how a view is served, not what it allows: that is the
+// resolver's policy. The zero value is the arrangement for an ordinary user.
+type Options struct {
+	// Passthrough lets the kernel read and write the files of write parts
+	// without asking the server. It needs root in the initial user namespace;
+	// where it does not work the data goes through the server.
+	Passthrough bool
+
+	// DefaultPermissions has the kernel check owner and mode of the files, as
+	// a server that runs as root for other users needs. Without it the server's
+	// own rights are what counts.
+	DefaultPermissions bool
+
+	// SquashIDs, if set, are reported as the owner of every file. Identifiers
+	// that are not mapped in the mounter's user namespace give EOVERFLOW.
+	SquashIDs *IDs
+
+	// Owner is whom the mount belongs to, as seen in the mounter's user
+	// namespace. Without AllowOther nobody else may look inside.
+	Owner IDs
+
+	// AllowOther lets every user look inside the mount, not only Owner.
+	AllowOther bool
+
+	// SingleConnection serves all with one connection. It is slower; it is
+	// what a mount by fusermount3 needs.
+	SingleConnection bool
+
+	// ReportAll has every refusal reach OnRefusal. Otherwise the kernel refuses
+	// writes outside the write parts itself, without telling. It implies
+	// SingleConnection.
+	ReportAll bool
+
+	// OnRefusal is called for each refusal, by one goroutine, in order. It may
+	// be slow: a bounded queue stands before it, and what does not fit is
+	// dropped and counted in Stats.
+	OnRefusal func(Refusal)
+
+	// Logger gets what goes wrong inside the server. Nil discards it.
+	Logger *log.Logger
+}
+
+// IDs are a user and a group.
+type IDs struct{ UID, GID uint32 }
+
+// Refusal is one operation that a rule refused.
+type Refusal struct {
+	Time    time.Time
+	PID     uint32 // as seen where the connection was mounted
+	UID     uint32
+	Op      pathresolver.Op
+	Place   string
+	Rule    pathresolver.Rule
+	Pattern string        // the glob or write path that decided, if one did
+	Errno   syscall.Errno // what the caller got
+	Syscall string        // the FUSE operation: "open", "mkdir", "setattr", ...
+}
+
+// Part is one FUSE connection of a view, to be mounted at Place beneath the
+// mount point of the view.
+type Part struct {
+	Place    string
+	ReadOnly bool
+	File     bool // the place is a regular file, and so is the mount point
+}
+
+// Stats are counts for tests, benchmarks and the doctor.
+type Stats struct {
+	Requests        uint64 // requests that named a node, since the start
+	Nodes           int    // files and directories that the kernel remembers
+	Handles         int    // open files of write parts
+	Backing         int    // files that the kernel reads and writes by itself
+	Watches         int    // directories that are watched for changes on the host
+	Notified        uint64 // invalidations sent to the kernel
+	RefusalsDropped uint64 // refusals that OnRefusal was too slow for
+}

@@ -1,0 +1,214 @@
+package sandboxfs
+
+import (
+	"maps"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// rootID is the node id of the root of a connection, FUSE_ROOT_ID.
+const rootID = 1
+
+// table holds the nodes of one part. Nothing is done under its lock but
+// looking and changing; the names in it follow what was done to the tree.
+type table struct {
+	base string // place of the root node
+
+	mu    sync.RWMutex
+	byID  map[uint64]*node
+	names map[nameKey]*node
+	links map[linkKey]*node   // files known to have several names
+	more  map[*node][]nameKey // names of a node besides its first
+	next  uint64
+	peak  int           // largest size since the maps were made anew
+	freed func(n *node) // called under the lock when a node is dropped
+}
+
+func newTable(base string, typ uint16) *table {
+	root := &node{id: rootID, typ: typ, fixed: true}
+	return &table{
+		base:  base,
+		byID:  map[uint64]*node{rootID: root},
+		names: map[nameKey]*node{},
+		links: map[linkKey]*node{},
+		more:  map[*node][]nameKey{},
+		next:  rootID + 1,
+		freed: func(*node) {},
+	}
+}
+
+// get returns the node with this id, nil if the kernel was never told of it.
+func (t *table) get(id uint64) *node {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.byID[id]
+}
+
+// fix makes the directories on the way to place fixed nodes, which are there
+// whether or not the kernel asks for them, and keep their ids. Were one of
+// them ever another node, or gone, the kernel would detach what is mounted
+// beneath it, for good.
+func (t *table) fix(names []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	dir := t.byID[rootID]
+	for _, name := range names {
+		n := t.names[nameKey{dir, name}]
+		if n == nil {
+			n = t.add(dir, name)
+			n.typ, n.fixed = unix.S_IFDIR, true
+		}
+		dir = n
+	}
+}
+
+// fixedChild returns the fixed node of that name, if there is one, and counts
+// a lookup.
+func (t *table) fixedChild(dir *node, name string) *node {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.names[nameKey{dir, name}]
+	if n == nil || !n.fixed {
+		return nil
+	}
+	n.lookups++
+	return n
+}
+
+// add makes a node with a name. The lock is held.
+func (t *table) add(dir *node, name string) *node {
+	n := &node{id: t.next, parent: dir, name: name}
+	t.next++
+	t.byID[n.id] = n
+	if dir != nil {
+		t.names[nameKey{dir, name}] = n
+		dir.kids++
+	}
+	t.peak = max(t.peak, len(t.byID))
+	return n
+}
+
+// found says that id stands at name in dir, and returns its node with one
+// lookup counted. linked says that the file has several hard links.
+func (t *table) found(dir *node, name string, id identity, typ uint16, linked, writable bool) *node {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := nameKey{dir, name}
+	n := t.names[key]
+	if n != nil && (n.ident != id || n.typ != typ) {
+		t.dropName(n, key) // the host put another file there
+		n = nil
+	}
+	if n == nil && linked {
+		if n = t.links[linkKey{id, writable}]; n != nil {
+			t.addName(n, key)
+		}
+	}
+	if n == nil {
+		n = t.add(dir, name)
+		n.ident, n.typ = id, typ
+	}
+	if linked {
+		t.links[linkKey{id, writable}] = n
+	}
+	n.lookups++
+	return n
+}
+
+// nameless makes a node for a file without a name, with one lookup counted.
+func (t *table) nameless(id identity) *node {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.add(nil, "")
+	n.ident, n.typ, n.lookups = id, unix.S_IFREG, 1
+	return n
+}
+
+// linked says that n got another name, and counts a lookup.
+func (t *table) linked(n, dir *node, name string, writable bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := nameKey{dir, name}
+	if old := t.names[key]; old != nil && old != n {
+		t.dropName(old, key)
+	}
+	if t.names[key] == nil {
+		t.addName(n, key)
+	}
+	t.links[linkKey{n.ident, writable}] = n
+	n.lookups++
+}
+
+// changed says that the file of n is another one now, with the same content.
+func (t *table) changed(n *node, id identity) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.unlink(n)
+	n.ident = id
+}
+
+// forget takes back lookups, and drops the node with the last.
+func (t *table) forget(id, count uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.byID[id]
+	if n == nil {
+		return
+	}
+	n.lookups -= min(count, n.lookups)
+	t.release(n)
+}
+
+// release drops n, and then the directories that only it held, once nobody
+// knows them any more. The lock is held.
+func (t *table) release(n *node) {
+	if n == nil || n.lookups > 0 || n.kids > 0 || n.fixed || t.byID[n.id] != n {
+		return
+	}
+	delete(t.byID, n.id)
+	t.unlink(n)
+	for _, key := range t.more[n] {
+		t.dropKey(key)
+	}
+	delete(t.more, n)
+	if n.parent != nil {
+		t.dropKey(nameKey{n.parent, n.name})
+		n.parent = nil
+	}
+	t.freed(n)
+	t.shrink()
+}
+
+func (t *table) dropKey(key nameKey) {
+	delete(t.names, key)
+	key.dir.kids--
+	t.release(key.dir)
+}
+
+// unlink takes n out of the index of files with several links.
+func (t *table) unlink(n *node) {
+	for _, writable := range [...]bool{false, true} {
+		if key := (linkKey{n.ident, writable}); t.links[key] == n {
+			delete(t.links, key)
+		}
+	}
+}
+
+// shrink makes the maps anew when most of what they held is gone: a map gives
+// no memory back.
+func (t *table) shrink() {
+	if t.peak < 1024 || len(t.byID) > t.peak/4 {
+		return
+	}
+	t.byID, t.names = maps.Collect(maps.All(t.byID)), maps.Collect(maps.All(t.names))
+	t.links, t.more = maps.Collect(maps.All(t.links)), maps.Collect(maps.All(t.more))
+	t.peak = len(t.byID)
+}
+
+// size is the number of nodes.
+func (t *table) size() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return len(t.byID)
+}

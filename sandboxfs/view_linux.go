@@ -1,0 +1,153 @@
+package sandboxfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// View is a resolver's tree as one or more FUSE connections. Its methods are
+// safe for concurrent use, but Mount, Unmount and Close are meant for one
+// owner.
+type View struct {
+	r        *pathresolver.Resolver
+	o        Options
+	parts    []*part
+	refusals *refusals
+
+	serving sync.WaitGroup
+
+	mu      sync.Mutex // guards what follows
+	mounted []mounted  // by Mount, in mount order
+	closed  bool
+}
+
+// New arranges a view of r. Nothing is mounted or served yet. r must stay
+// open until the view is closed.
+func New(r *pathresolver.Resolver, o Options) (*View, error) {
+	if r == nil {
+		return nil, errors.New("a view needs a resolver")
+	}
+	if o.Logger == nil {
+		o.Logger = log.New(io.Discard, "", 0)
+	}
+	raiseOpenFiles()
+	v := &View{r: r, o: o, refusals: newRefusals(o.OnRefusal)}
+	layout := arrange(r.WritePaths(), o.SingleConnection || o.ReportAll, o.ReportAll, v.kindAt)
+	for _, p := range layout {
+		built, err := newPart(v, p, layout)
+		if err != nil {
+			return nil, errors.Join(err, v.Close())
+		}
+		v.parts = append(v.parts, built)
+	}
+	return v, nil
+}
+
+// kindAt looks at what stands at a place now.
+func (v *View) kindAt(place string) kind {
+	fd, err := v.r.OpenPlace(place, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return kindMissing
+	}
+	defer closeFD(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return kindMissing
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		return kindDir
+	case unix.S_IFREG:
+		return kindFile
+	}
+	return kindMissing
+}
+
+// Parts lists the connections in the order in which they are to be mounted,
+// each at its place beneath the mount point of the first, whose place is ".".
+func (v *View) Parts() []Part {
+	parts := make([]Part, len(v.parts))
+	for i, p := range v.parts {
+		parts[i] = p.Part
+	}
+	return parts
+}
+
+// Wait returns when no connection is served any more.
+func (v *View) Wait() { v.serving.Wait() }
+
+// Close unmounts what Mount mounted, waits for the connections to end, and
+// frees everything. A connection that somebody else mounted ends when its
+// last mount goes; one that does not go within a bound is reported.
+func (v *View) Close() error {
+	v.mu.Lock()
+	if v.closed {
+		v.mu.Unlock()
+		return nil
+	}
+	v.closed = true
+	v.mu.Unlock()
+	_, err := v.Unmount()
+	if err == nil {
+		err = v.waitGone()
+	}
+	for _, p := range v.parts {
+		p.close()
+	}
+	v.refusals.close()
+	return err
+}
+
+// Arrangement says in one line how the view is served.
+func (v *View) Arrangement() string {
+	data := "data through the server"
+	if v.o.Passthrough {
+		data = "passthrough"
+		for _, p := range v.parts {
+			if !p.ReadOnly && !p.passes() {
+				data = "passthrough unavailable"
+			}
+		}
+	}
+	first := v.parts[0]
+	switch {
+	case len(v.parts) == 1 && first.ReadOnly:
+		return "read-only (stateless)"
+	case len(v.parts) == 1:
+		return fmt.Sprintf("one connection (%s)", data)
+	}
+	noun := "part"
+	if len(v.parts) > 2 {
+		noun += "s"
+	}
+	return fmt.Sprintf("split: read-only root (stateless) + %d write %s (%s)", len(v.parts)-1, noun, data)
+}
+
+// Stats adds up the counts of all parts.
+func (v *View) Stats() Stats {
+	var s Stats
+	for _, p := range v.parts {
+		p.addStats(&s)
+	}
+	s.RefusalsDropped = v.refusals.dropped.Load()
+	return s
+}
+
+// String names the parts, for messages.
+func (v *View) String() string {
+	var places []string
+	for _, p := range v.parts {
+		places = append(places, p.Place)
+	}
+	return "pinfold view of " + v.r.Root() + " (" + strings.Join(places, ", ") + ")"
+}
+
+func closeFD(fd int) { _ = unix.Close(fd) }
