@@ -1,0 +1,77 @@
+package figures
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestMedianIsTheMiddleAndLeavesItsInput(t *testing.T) {
+	in := []float64{9, 1, 5}
+	require.Equal(t, 5.0, Median(in))
+	require.Equal(t, []float64{9, 1, 5}, in)
+	require.Equal(t, 3.0, Median([]float64{5, 1}))
+	require.Zero(t, Median(nil))
+}
+
+func TestRoundsAreInterleavedAndRotated(t *testing.T) {
+	var order []string
+	h := Half{Name: "h", Base: "a", Columns: []string{"a", "b", "c"}}
+	w := Work{Name: "r", Columns: h.Columns, Measure: func(_ context.Context, c string) (float64, error) {
+		order = append(order, c)
+		return 1, nil
+	}}
+	require.NoError(t, h.Run(t.Context(), []Work{w}, 3, Progress{}))
+	require.Equal(t, "abcbcacab", strings.Join(order, ""))
+}
+
+func TestAFailedCellHasNoFigureAndTheOthersGoOn(t *testing.T) {
+	h := Half{Name: "h", Base: "a", Columns: []string{"a", "b"}}
+	w := Work{Name: "r", Columns: h.Columns, Measure: func(_ context.Context, c string) (float64, error) {
+		if c == "b" {
+			return 0, errors.New("broken")
+		}
+		return 10, nil
+	}}
+	require.NoError(t, h.Run(t.Context(), []Work{w}, 2, Progress{}))
+	require.Equal(t, 10.0, h.Median("r", "a"))
+	require.Zero(t, h.Ratio("r", "b"))
+
+	v, ok := Goal{Half: "h", Row: "r", Column: "b", OverColumn: "a", Max: 9}.Judge([]*Half{&h})
+	require.True(t, ok)
+	require.Equal(t, "not measured", v.State, "a failure must never read as a pass")
+}
+
+func TestGoalsPassAndMiss(t *testing.T) {
+	h := Half{Name: "h", Base: "a", Rows: []*Row{
+		{Name: "r", Cells: map[string]*Cell{"a": {Rounds: []float64{100}}, "b": {Rounds: []float64{150}}}},
+		{Name: "s", Cells: map[string]*Cell{"a": {Rounds: []float64{200}}}},
+	}}
+	for _, c := range []struct {
+		goal  Goal
+		value float64
+		state string
+	}{
+		{Goal{Row: "r", Column: "b", OverColumn: "a", Max: 1.5}, 1.5, "pass"},
+		{Goal{Row: "r", Column: "b", OverColumn: "a", Max: 1.4}, 1.5, "MISS"},
+		{Goal{Row: "s", Column: "a", OverRow: "r", OverColumn: "a", Max: 1}, 2, "MISS"},
+		{Goal{Row: "r", Column: "b", Max: 151}, 150, "pass"},
+	} {
+		c.goal.Half = "h"
+		v, ok := c.goal.Judge([]*Half{&h})
+		require.True(t, ok)
+		require.Equal(t, c.value, v.Value)
+		require.Equal(t, c.state, v.State)
+	}
+}
+
+func TestRunStopsWhenTheContextDoes(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	h := Half{Columns: []string{"a"}}
+	err := h.Run(ctx, []Work{{Name: "r", Columns: h.Columns}}, 1, Progress{})
+	require.ErrorIs(t, err, context.Canceled)
+}
