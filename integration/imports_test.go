@@ -1,0 +1,94 @@
+package integration
+
+import (
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/pinfold-dev/pinfold/"
+
+// mayImport is the table of docs/architecture.md: who may import what, beside
+// the standard library. What is not in it may import nothing.
+var mayImport = map[string][]string{
+	"internal/fsat":        {"golang.org/x/sys"},
+	"pathresolver":         {"internal/fsat", "golang.org/x/sys", "github.com/bmatcuk/doublestar", "golang.org/x/text"},
+	"pathresolver/aferofs": {"pathresolver", "github.com/spf13/afero"},
+	"sandboxfs":            {"pathresolver", "internal/fsat", "github.com/hanwen/go-fuse/v2", "golang.org/x/sys"},
+	"launcher":             {"pathresolver", "sandboxfs", "github.com/landlock-lsm/go-landlock", "golang.org/x/sys"},
+	"cmd/pinfold":          {"pathresolver", "sandboxfs", "launcher", "github.com/spf13/cobra", "golang.org/x/sys", "golang.org/x/term"},
+}
+
+// free are the packages of tests and measurements, which join everything.
+var free = []string{"integration"}
+
+// TestImports holds the table true for every operating system we build for.
+func TestImports(t *testing.T) {
+	seen := map[string]bool{}
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		for _, pkg := range list(t, goos) {
+			name := strings.TrimPrefix(pkg.ImportPath, module)
+			if isFree(name) {
+				continue
+			}
+			allowed, known := mayImport[name]
+			require.True(t, known, "%s is not in the import table", name)
+			seen[name] = true
+			for _, imp := range pkg.Imports {
+				require.True(t, covered(imp, allowed), "%s (%s) must not import %s", name, goos, imp)
+			}
+		}
+	}
+	for name := range mayImport {
+		require.True(t, seen[name], "%s is in the import table but does not exist", name)
+	}
+}
+
+// TestImportsCanFail shows that the rule refuses what it is there to refuse.
+func TestImportsCanFail(t *testing.T) {
+	require.False(t, covered(module+"sandboxfs", mayImport["pathresolver"]))
+	require.False(t, covered("github.com/spf13/aferoplane", mayImport["pathresolver/aferofs"]))
+	require.True(t, covered("golang.org/x/text/cases", mayImport["pathresolver"]))
+	require.True(t, covered("internal/syscall/unix", nil))
+}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+func list(t *testing.T, goos string) []listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = ".."
+	cmd.Env = append(cmd.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	var pkgs []listed
+	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
+		var p listed
+		require.NoError(t, dec.Decode(&p))
+		pkgs = append(pkgs, p)
+	}
+	require.NotEmpty(t, pkgs)
+	return pkgs
+}
+
+func isFree(name string) bool {
+	return slices.ContainsFunc(free, func(f string) bool { return name == f || strings.HasPrefix(name, f+"/") })
+}
+
+// covered reports whether imp is standard or beneath one of allowed.
+func covered(imp string, allowed []string) bool {
+	own, isOurs := strings.CutPrefix(imp, module)
+	if !isOurs && !strings.Contains(strings.SplitN(imp, "/", 2)[0], ".") {
+		return true
+	}
+	return slices.ContainsFunc(allowed, func(a string) bool {
+		return own == a || !isOurs && (imp == a || strings.HasPrefix(imp, a+"/"))
+	})
+}
