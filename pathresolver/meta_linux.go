@@ -1,3 +1,5 @@
+//go:build !portable
+
 package pathresolver
 
 import (
@@ -44,6 +46,13 @@ func fchmod(fd int, mode uint32) error {
 		err = fsat.Retry(func() error { return unix.Fchmodat(unix.AT_FDCWD, fsat.ProcPath(fd), mode, 0) })
 	}
 	return err
+}
+
+func (r *Resolver) chown(unsafePath string, uid, gid int) error {
+	err := r.change(unsafePath, func(fd int, _ *unix.Stat_t) error {
+		return fsat.Retry(func() error { return unix.Fchownat(fd, "", uid, gid, unix.AT_EMPTY_PATH) })
+	})
+	return pathError("chown", unsafePath, err)
 }
 
 func (r *Resolver) chtimes(unsafePath string, atime, mtime time.Time) error {

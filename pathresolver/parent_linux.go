@@ -1,3 +1,5 @@
+//go:build !portable
+
 package pathresolver
 
 import (
@@ -8,17 +10,6 @@ import (
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
-
-// Parent is a held directory and a name in it: what an operation on a
-// directory entry acts on. The name may be missing. Close releases it.
-type Parent struct {
-	Dir   *os.File // the directory, opened O_PATH on Linux
-	Name  string   // one component, never "." or ".."
-	Place string   // the place of the name
-}
-
-// Close releases the directory.
-func (p *Parent) Close() error { return p.Dir.Close() }
 
 // OpenParent opens the directory of the path's last name, for reading rules:
 // the name is not hidden. A caller who changes the entry must ask Decide with

@@ -1,3 +1,5 @@
+//go:build !portable
+
 package pathresolver
 
 import (
@@ -17,28 +19,6 @@ type handles struct {
 	openat2 bool
 	plain   bool // no hide glob and no mount: a read may follow links in the kernel
 	direct  []bool
-}
-
-// New validates the configuration and opens the root, which stays pinned: a
-// directory that later takes the root's path is not it. The error is a
-// *ConfigError with every violation, or what the system said.
-func New(cfg Config) (*Resolver, error) {
-	r, found := build(cfg)
-	if r == nil {
-		return nil, &ConfigError{Violations: found}
-	}
-	r.warnings = found
-	return r, nil
-}
-
-// Validate returns every violation of the configuration: errors, on which New
-// fails, and warnings. It leaves nothing open.
-func Validate(cfg Config) []Violation {
-	r, found := build(cfg)
-	if r != nil {
-		_ = r.Close()
-	}
-	return found
 }
 
 // Close releases the root. Handles that were given out stay valid.

@@ -140,6 +140,12 @@ func (r *Resolver) Chmod(unsafePath string, mode fs.FileMode) error {
 	return r.chmod(unsafePath, mode)
 }
 
+// Chown changes owner and group of what the path leads to; -1 leaves one
+// alone.
+func (r *Resolver) Chown(unsafePath string, uid, gid int) error {
+	return r.chown(unsafePath, uid, gid)
+}
+
 // Chtimes changes access and modification time; a zero Time leaves one alone.
 func (r *Resolver) Chtimes(unsafePath string, atime, mtime time.Time) error {
 	return r.chtimes(unsafePath, atime, mtime)

@@ -1,0 +1,7 @@
+//go:build !windows
+
+package pathresolver
+
+import "syscall"
+
+const errIsDirectory = syscall.EISDIR

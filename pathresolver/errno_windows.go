@@ -1,0 +1,5 @@
+package pathresolver
+
+import "errors"
+
+var errIsDirectory = errors.New("is a directory")

@@ -1,0 +1,101 @@
+//go:build !linux || portable
+
+package pathresolver
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Explain says what would be decided about op at a path, and why, without
+// doing it.
+func (r *Resolver) Explain(op Op, unsafePath string) Decision {
+	d := Decision{Op: op, Path: unsafePath, Writable: r.WritePaths()}
+	w, err := r.locate(op, unsafePath, op != OpDelete && op != OpRename && op != OpLink)
+	d.Link, d.Target = w.link, w.target
+	if err == nil {
+		d.Place, d.Exists = w.place, w.missing == 0
+		if denied := r.Decide(op, w.place, w.mode); denied != nil {
+			err = denied
+		}
+	}
+	var denied *DeniedError
+	switch {
+	case errors.As(err, &denied):
+		d.Rule, d.Reason, d.Pattern = denied.Rule, denied.Reason, denied.Pattern
+	case err != nil:
+		d.Reason = reason(err)
+	default:
+		d.Allowed, d.Reason = true, "it lies beneath the sandbox root"
+		if op != OpRead {
+			d.Pattern = r.Verdict(w.place).Pattern
+			d.Reason = "the write path '" + EscapePath(d.Pattern) + "' covers it"
+		}
+	}
+	return d
+}
+
+// examine looks at the existing part of a write path: no component may be a
+// link, none but the last a file.
+func (r *Resolver) examine(place string) cause {
+	names := strings.Split(place, "/")
+	for i := range names {
+		at := strings.Join(names[:i+1], "/")
+		info, err := r.dir.Lstat(filepath.FromSlash(at))
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			return cause{}
+		case err != nil:
+			return cause{code: CodePathUnreadable, text: "cannot be examined: " + reason(err)}
+		case info.Mode()&os.ModeSymlink != 0:
+			text, _ := r.dir.Readlink(filepath.FromSlash(at))
+			c := cause{code: CodePathSymlink, link: at, target: text,
+				text: "has a symbolic link in it: '" + EscapePath(at) + "' -> '" + EscapePath(text) + "'",
+				hint: "name the directory that the link leads to"}
+			var denied *DeniedError
+			if _, err := r.locate(OpRead, at, true); errors.As(err, &denied) {
+				c.code = CodePathSymlinkOut
+				c.hint = "'" + EscapePath(at) + "' is a symbolic link to '" + EscapePath(text) + "'"
+			}
+			return c
+		case info.IsDir():
+		case i < len(names)-1:
+			return cause{code: CodePathBeneathFile, text: "lies beneath '" + EscapePath(at) + "', which is a file"}
+		case !info.Mode().IsRegular():
+			return cause{code: CodePathSpecial, text: "is a device, a FIFO or a socket"}
+		}
+	}
+	return cause{}
+}
+
+// maxSiblings bounds how much of a directory is read to find a case collision.
+const maxSiblings = 10000
+
+func (r *Resolver) siblings(place string) []string {
+	f, err := r.dir.Open(filepath.FromSlash(place))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(maxSiblings)
+	return names
+}
+
+// guardGit protects .git where it is a file or a link.
+func (r *Resolver) guardGit(f *findings, wanted bool) {
+	info, err := r.dir.Lstat(".git")
+	switch {
+	case err != nil && wanted:
+		f.add(Violation{Code: CodeGitMissing, Severity: SeverityWarning, Field: "git", Value: ".git",
+			Message: "there is no .git beneath the sandbox root"})
+	case err != nil || info.IsDir():
+	case wanted:
+		f.add(Violation{Code: CodeGitOutside, Field: "git", Value: ".git",
+			Message: "'.git' is a file or a link: the repository lies elsewhere",
+			Hint:    "run from the main work tree, or without --git"})
+	default:
+		r.protect = newRuleSet(append(r.protect.all, glob{text: ".git", segs: []string{".git"}}))
+	}
+}
