@@ -45,6 +45,8 @@ func (r *Resolver) relative(op Op, unsafePath string) (string, error) {
 		return "", r.refuse(op, unsafePath, RuleInvalidPath, "the path is empty")
 	case strings.IndexByte(unsafePath, 0) >= 0:
 		return "", r.refuse(op, unsafePath, RuleInvalidPath, "the path holds a NUL byte")
+	case len(unsafePath) > maxPath:
+		return "", r.refuse(op, unsafePath, RuleInvalidPath, "the path is longer than 4095 bytes")
 	case !filepath.IsAbs(unsafePath) && unsafePath[0] != '/':
 		return unsafePath, nil
 	}

@@ -1,0 +1,79 @@
+# make demo   build pinfold and watch it work on a sample project
+# make test   all tests, as the user who types it
+# make ci     what CI runs: all of the below but bench and the long ones
+# make help   the rest
+
+GO      ?= go
+BIN     := bin/pinfold
+PKGS    := ./...
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+export GOFLAGS ?= -buildvcs=false
+
+GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.2
+
+.PHONY: help build install man demo deps test race-detector unprivileged portable cross race fuzz bench lint fmt vet tidy ci clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t16
+
+build: ## bin/pinfold
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/pinfold
+
+install: ## into $GOBIN
+	$(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/pinfold
+
+man: build ## man pages into dist/man
+	$(BIN) man dist/man
+
+demo: build ## a sample project, a command inside, what works and what is refused
+	@sh testdata/demo/demo.sh $(BIN)
+
+deps: ## programs that the tests use; installed when root on Debian, named otherwise
+	@sh .ci/deps
+
+test: deps ## all tests; a skipped test is a failure
+	@sh .ci/gotest $(PKGS)
+
+race-detector: ## all tests under the race detector
+	@sh .ci/gotest -race $(PKGS)
+
+unprivileged: ## all tests as an ordinary user; needs root to become one
+	@sh .ci/unprivileged
+
+portable: ## the part that other systems run over os.Root, here
+	@sh .ci/gotest -tags portable ./pathresolver/...
+
+cross: ## what other systems promise compiles and vets
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./pathresolver/... ./cmd/...
+	GOOS=windows GOARCH=amd64 $(GO) vet ./pathresolver/... ./cmd/...
+	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/pinfold
+	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/pinfold
+	GOOS=linux GOARCH=arm64 $(GO) build -o /dev/null ./cmd/pinfold
+
+race: deps ## the attack races, 100,000 operations a row, and the million-file walk
+	PINFOLD_LONG=1 $(GO) test -count=1 -timeout 2h -v -run 'Race|Million' ./integration/...
+
+fuzz: ## each fuzz target for FUZZTIME (1m)
+	@sh .ci/fuzz $${FUZZTIME:-1m}
+
+bench: build ## side by side with the alternatives, as ratios from one run
+	$(GO) run ./integration/bench $(BENCHFLAGS)
+
+lint: ## golangci-lint with .golangci.yml
+	$(GO) run $(GOLANGCI) run $(PKGS)
+
+fmt: ## fail on files that gofmt would change
+	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "not gofmt-ed:"; echo "$$out"; exit 1; }
+
+vet: ## go vet
+	$(GO) vet $(PKGS)
+
+tidy: ## fail when go.mod or go.sum is not tidy
+	$(GO) mod tidy -diff
+
+ci: test fmt vet tidy lint portable unprivileged race-detector cross ## what CI runs
+	@sh .ci/leftovers
+
+clean: ## remove what was built
+	rm -rf bin dist
