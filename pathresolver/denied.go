@@ -12,32 +12,33 @@ import (
 type Rule string
 
 const (
-	// RuleOutsideRoot: the path is absolute elsewhere, or climbs out by "..".
+	// RuleOutsideRoot means that the path is absolute elsewhere, or climbs out by "..".
 	RuleOutsideRoot Rule = "outside_root"
-	// RuleSymlinkEscape: a symbolic link on the way leads out of the root.
+	// RuleSymlinkEscape means that a symbolic link on the way leads out of the root.
 	RuleSymlinkEscape Rule = "symlink_escape"
-	// RuleMagicLink: a procfs link that jumps to another process's files.
+	// RuleMagicLink means that a procfs link jumps to another process's files.
 	RuleMagicLink Rule = "magic_link"
-	// RuleMountPoint: a file system was mounted here after the start.
+	// RuleMountPoint means that a file system was mounted here after the start.
 	RuleMountPoint Rule = "mount_point"
-	// RuleInvalidPath: empty, holds NUL, or is longer than the system allows.
+	// RuleInvalidPath means that the path is empty, holds NUL, or is longer than the system
+	// allows.
 	RuleInvalidPath Rule = "invalid_path"
-	// RuleNoWritePath: no write path covers the place.
+	// RuleNoWritePath means that no write path covers the place.
 	RuleNoWritePath Rule = "no_write_path"
-	// RuleWritePathSelf: the place is a write path itself, which stays.
+	// RuleWritePathSelf means that the place is a write path itself, which stays.
 	RuleWritePathSelf Rule = "write_path_itself"
-	// RuleHidden: the name matches a hide glob.
+	// RuleHidden means that the name matches a hide glob.
 	RuleHidden Rule = "hidden"
-	// RuleProtected: the name matches a protect glob.
+	// RuleProtected means that the name matches a protect glob.
 	RuleProtected Rule = "protected"
-	// RuleLoosens: moving the directory would take something that it may hold
+	// RuleLoosens means that moving the directory would take something that it may hold
 	// out of the reach of a hide or protect glob, or into a protected name.
 	RuleLoosens Rule = "loosens"
-	// RuleHardLink: the file has other hard links, which would change too.
+	// RuleHardLink means that the file has other hard links, which would change too.
 	RuleHardLink Rule = "hard_link"
-	// RuleSpecialFile: a device, FIFO or socket.
+	// RuleSpecialFile means that it is a device, FIFO or socket.
 	RuleSpecialFile Rule = "special_file"
-	// RuleUnstable: the path changed under every one of a bounded number of
+	// RuleUnstable means that the path changed under every one of a bounded number of
 	// attempts to pin it down.
 	RuleUnstable Rule = "unstable"
 )

@@ -18,7 +18,6 @@ type handles struct {
 	mounts  []mount // mounts beneath the root that stood there at New
 	openat2 bool
 	plain   bool // no hide glob and no mount: a read may follow links in the kernel
-	direct  []bool
 }
 
 // Close releases the root. Handles that were given out stay valid.

@@ -10,6 +10,7 @@ import (
 // RenameHow says what Rename does about a target that exists.
 type RenameHow uint8
 
+// How Rename treats its target.
 const (
 	RenameReplace   RenameHow = iota // an existing target is replaced, as by rename(2)
 	RenameNoReplace                  // an existing target is fs.ErrExist

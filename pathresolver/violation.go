@@ -8,6 +8,7 @@ import (
 // Code is the stable identifier of a finding of Validate.
 type Code string
 
+// The codes of Validate. Those marked as warnings do not stop New.
 const (
 	CodeRootEmpty         Code = "root_empty"          // no root given
 	CodeRootMissing       Code = "root_missing"        // the root does not exist
@@ -40,6 +41,7 @@ const (
 // Severity tells findings that stop New from those that only deserve a word.
 type Severity string
 
+// The two severities.
 const (
 	SeverityError   Severity = "error"
 	SeverityWarning Severity = "warning"

@@ -94,7 +94,6 @@ func OnProcfs(fd int) (bool, error) {
 // descriptors. It leads to the object that fd holds, wherever that is now.
 func ProcPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
-
 // Retry repeats call while a signal interrupts it.
 func Retry(call func() error) error {
 	for {
