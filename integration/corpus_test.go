@@ -28,15 +28,8 @@ const (
 // table. A cell that does not pass is a failure, unless not-applicable.txt has
 // it; what that has must not pass.
 func TestCorpus(t *testing.T) {
-	rows, err := cases.Load(corpusDir)
-	require.NoError(t, err)
-	require.NotEmpty(t, rows)
-	var names []string
-	for _, s := range surfaces {
-		names = append(names, s.Name())
-	}
-	na, err := cases.LoadNotApplicable(filepath.Join(corpusDir, "not-applicable.txt"), names, rows)
-	require.NoError(t, err)
+	rows := corpus(t)
+	na := notApplicable(t, rows)
 	results := newTable(rows, na)
 	t.Run("surfaces", func(t *testing.T) { // returns when the parallel ones are done
 		for _, s := range surfaces {
@@ -57,6 +50,30 @@ func TestCorpus(t *testing.T) {
 	}
 	t.Run("limits are documented", func(t *testing.T) { limitsAreDocumented(t, rows) })
 	results.print(t)
+}
+
+// corpus are the rows of testdata/cases.
+func corpus(t *testing.T) []cases.Row {
+	t.Helper()
+	rows, err := cases.Load(corpusDir)
+	require.NoError(t, err)
+	require.NotEmpty(t, rows)
+	return rows
+}
+
+// notApplicable is the list of what surfaces lack, of the races too.
+func notApplicable(t *testing.T, rows []cases.Row) *cases.NotApplicable {
+	t.Helper()
+	var names []string
+	for _, s := range surfaces {
+		names = append(names, s.Name())
+	}
+	for _, r := range races {
+		rows = append(rows, r.row())
+	}
+	na, err := cases.LoadNotApplicable(filepath.Join(corpusDir, "not-applicable.txt"), names, rows)
+	require.NoError(t, err)
+	return na
 }
 
 // cell runs one row on one surface and returns its word for the table.

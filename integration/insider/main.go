@@ -13,8 +13,10 @@ import (
 
 // roles by the first argument. What a role gets are the arguments after it.
 var roles = map[string]func(args []string) error{
-	"serve": serve,
-	"hold":  hold,
+	"serve":    serve,
+	"hold":     hold,
+	"exchange": exchange,
+	"plant":    plant,
 }
 
 func main() {

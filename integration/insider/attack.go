@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// exchange swaps two names as fast as it can until standard input ends.
+func exchange(args []string) error {
+	if len(args) != 2 {
+		return errors.New("exchange A B")
+	}
+	return attack(func() error {
+		return unix.Renameat2(unix.AT_FDCWD, args[0], unix.AT_FDCWD, args[1], unix.RENAME_EXCHANGE)
+	})
+}
+
+// plant makes a symbolic link and removes the name again, until standard input
+// ends. Whatever the victim puts there in between is removed as well.
+func plant(args []string) error {
+	if len(args) != 2 {
+		return errors.New("plant TARGET LINK")
+	}
+	return attack(func() error {
+		if err := os.Symlink(args[0], args[1]); err != nil && !errors.Is(err, os.ErrExist) {
+			return err
+		}
+		if err := os.Remove(args[1]); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		return nil
+	})
+}
+
+// attack repeats once, says "ready" after the first time, and ends with
+// standard input.
+func attack(once func() error) error {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = os.Stdin.Read(make([]byte, 1))
+	}()
+	for first := true; ; first = false {
+		if err := once(); err != nil {
+			return err
+		}
+		if first {
+			fmt.Println("ready")
+		}
+		select {
+		case <-ended:
+			return nil
+		default:
+		}
+	}
+}
