@@ -78,7 +78,8 @@ func (r *Resolver) openFD(unsafePath string, flag int, perm fs.FileMode, st *uni
 const errAgain = unix.ERESTART
 
 // openOnce tries the fast paths, one system call each, then a walk. It
-// returns the place it opened, or "" where only the kernel knows it.
+// returns the place it opened, by the caller's names where links stay within
+// a write path, or "" where only the kernel knows it.
 func (r *Resolver) openOnce(op Op, unsafePath, rel string, flags int, mode uint32) (int, string, error) {
 	place, lexical := lexicalPlace(rel)
 	if op == OpRead && r.openat2 && r.plain && flags&unix.O_NOFOLLOW == 0 {
@@ -98,6 +99,9 @@ func (r *Resolver) openOnce(op Op, unsafePath, rel string, flags int, mode uint3
 		}
 	} else if lexical && r.allows(op, place) {
 		fd, err := r.OpenPlace(withSlash(place, rel), flags, mode)
+		if err == unix.ELOOP && op != OpRead {
+			fd, err = r.openWithin(place, rel, flags, mode)
+		}
 		if err != unix.ELOOP && err != unix.EXDEV {
 			return fd, place, err
 		}
@@ -135,6 +139,31 @@ func (r *Resolver) openOnce(op Op, unsafePath, rel string, flags int, mode uint3
 		return -1, "", errAgain
 	}
 	return fd, w.place, err
+}
+
+// openWithin opens, for writing, a place that a link stands in the way of: the
+// write path first, without links, then the rest with links that stay beneath
+// it. Where no rule tells places beneath the write path apart, that is the
+// whole decision. ELOOP sends the caller to the walker.
+func (r *Resolver) openWithin(place, rel string, flags int, mode uint32) (int, error) {
+	wp, _ := r.writePathOf(place)
+	if !r.openat2 || !r.uniform[wp] || wp == place || r.hardLinks == HardLinksBreak || len(r.mounts) > 0 || flags&(unix.O_NOFOLLOW|unix.O_EXCL) != 0 {
+		return -1, unix.ELOOP
+	}
+	dir, err := r.OpenPlace(wp, unix.O_PATH|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return -1, unix.ELOOP
+	}
+	defer unix.Close(dir)
+	rest := withSlash(place, rel)
+	if wp != "." {
+		rest = rest[len(wp)+1:]
+	}
+	fd, err := fsat.Openat2(dir, rest, flags, mode, following)
+	if err != nil {
+		return -1, unix.ELOOP // what it means is for the walker to say
+	}
+	return fd, nil
 }
 
 // withSlash keeps a trailing slash of the caller's, by which the kernel

@@ -61,10 +61,15 @@ func compileGlob(text string) (glob, error) {
 // fold maps names that some file system takes for the same to one spelling:
 // letter case and Unicode composition. It is used for denying only.
 func fold(s string) string {
+	upper := false
 	for i := 0; i < len(s); i++ {
-		if c := s[i]; c >= 0x80 || 'A' <= c && c <= 'Z' {
+		if s[i] >= 0x80 {
 			return norm.NFC.String(cases.Fold().String(norm.NFC.String(s)))
 		}
+		upper = upper || 'A' <= s[i] && s[i] <= 'Z'
+	}
+	if upper {
+		return strings.ToLower(s)
 	}
 	return s
 }
@@ -73,9 +78,12 @@ func fold(s string) string {
 func isLiteral(seg string) bool { return !strings.ContainsAny(seg, `*?[{\`) }
 
 // ruleSet matches many globs at once. The usual shapes cost one map look-up
-// each, whatever their number; the rest is tried one by one.
+// each, whatever their number; the rest is tried one by one, and only where
+// its first component agrees.
 type ruleSet struct {
 	all      []glob
+	firsts   map[string]bool   // first components of the globs that begin with a literal
+	anywhere bool              // some glob begins with a wildcard
 	places   map[string]string // a/b/c    -> its glob: the place itself
 	names    map[string]string // **/.env  -> its glob: the last name, anywhere
 	suffixes map[string]string // **/*.pem -> its glob: the end of the last name
@@ -83,11 +91,16 @@ type ruleSet struct {
 }
 
 func newRuleSet(globs []glob) ruleSet {
-	s := ruleSet{all: globs, places: map[string]string{}, names: map[string]string{}, suffixes: map[string]string{}}
+	s := ruleSet{all: globs, firsts: map[string]bool{}, places: map[string]string{}, names: map[string]string{}, suffixes: map[string]string{}}
 	for _, g := range globs {
 		literal := true
 		for _, seg := range g.segs {
 			literal = literal && isLiteral(seg)
+		}
+		if isLiteral(g.segs[0]) {
+			s.firsts[g.segs[0]] = true
+		} else {
+			s.anywhere = true
 		}
 		anyDir := len(g.segs) == 2 && g.segs[0] == "**"
 		switch {
@@ -106,30 +119,66 @@ func newRuleSet(globs []glob) ruleSet {
 
 func (s *ruleSet) empty() bool { return len(s.all) == 0 }
 
+// foreign reports that no glob can match at or beneath place, judged by its
+// first component alone.
+func (s *ruleSet) foreign(place string) bool {
+	if s.anywhere {
+		return false
+	}
+	first, _, _ := strings.Cut(place, "/")
+	return !s.firsts[fold(first)]
+}
+
 // covers returns the glob that covers place or one of its ancestors.
 func (s *ruleSet) covers(place string) (pattern string, ok bool) {
-	if s.empty() || place == "." {
+	if s.empty() || place == "." || s.foreign(place) {
 		return "", false
 	}
 	folded := fold(place)
 	for i := 0; i <= len(folded); i++ {
 		if i == len(folded) || folded[i] == '/' {
-			if p, ok := s.matches(folded[:i]); ok {
+			if p, ok := s.indexed(folded[:i]); ok {
 				return p, true
 			}
+		}
+	}
+	for i := range s.rest {
+		if s.rest[i].covers(folded) {
+			return s.rest[i].text, true
 		}
 	}
 	return "", false
 }
 
-// matches returns the glob that matches exactly this folded place.
-func (s *ruleSet) matches(folded string) (pattern string, ok bool) {
-	if p, ok := s.places[folded]; ok {
+// matches returns the glob that covers place, whose parent none covers.
+func (s *ruleSet) matches(place string) (pattern string, ok bool) {
+	if s.empty() || s.foreign(place) {
+		return "", false
+	}
+	folded := fold(place)
+	if p, ok := s.indexed(folded); ok {
 		return p, true
 	}
+	for i := range s.rest {
+		if s.rest[i].covers(folded) {
+			return s.rest[i].text, true
+		}
+	}
+	return "", false
+}
+
+// indexed asks the maps about exactly this folded place.
+func (s *ruleSet) indexed(folded string) (pattern string, ok bool) {
+	if len(s.places) > 0 {
+		if p, ok := s.places[folded]; ok {
+			return p, true
+		}
+	}
 	name := folded[strings.LastIndexByte(folded, '/')+1:]
-	if p, ok := s.names[name]; ok {
-		return p, true
+	if len(s.names) > 0 {
+		if p, ok := s.names[name]; ok {
+			return p, true
+		}
 	}
 	if len(s.suffixes) > 0 {
 		for i := 0; i < len(name); i++ {
@@ -138,11 +187,6 @@ func (s *ruleSet) matches(folded string) (pattern string, ok bool) {
 					return p, true
 				}
 			}
-		}
-	}
-	for _, g := range s.rest {
-		if g.states(folded)&(1<<len(g.segs)) != 0 {
-			return g.text, true
 		}
 	}
 	return "", false

@@ -29,6 +29,20 @@ func (g *glob) states(folded string) uint64 {
 	return s
 }
 
+// covers reports whether the glob matches a folded place or one of its
+// ancestors.
+func (g *glob) covers(folded string) bool {
+	s := g.closure(1)
+	for rest, more := folded, true; more && s != 0; {
+		var name string
+		name, rest, more = strings.Cut(rest, "/")
+		if s = g.step(s, name); s&(1<<len(g.segs)) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // step consumes one component.
 func (g *glob) step(s uint64, name string) uint64 {
 	var next uint64
@@ -65,6 +79,9 @@ func (g *glob) closure(s uint64) uint64 {
 // now or later.
 func (s *ruleSet) mayMatchBeneath(place string) (pattern string, ok bool) {
 	if s.empty() {
+		return "", false
+	}
+	if place != "." && s.foreign(place) {
 		return "", false
 	}
 	folded := fold(place)

@@ -12,7 +12,8 @@ type policy struct {
 	writeAt map[string]struct{} // the same, for look-up
 	hide    ruleSet
 	protect ruleSet
-	gitDir  bool // ".git" must not become anything but a directory
+	gitDir  bool            // ".git" must not become anything but a directory
+	uniform map[string]bool // write paths beneath which no rule says otherwise
 }
 
 // Verdict is what the rules say about one place, whether or not something is
@@ -36,10 +37,8 @@ func (p *policy) Verdict(place string) Verdict {
 // parent is not hidden.
 func (p *policy) VerdictIn(parent, name string) Verdict {
 	place := joinPlace(parent, name)
-	if !p.hide.empty() {
-		if pattern, ok := p.hide.matches(fold(place)); ok {
-			return Verdict{Hidden: true, Pattern: pattern}
-		}
+	if pattern, ok := p.hide.matches(place); ok {
+		return Verdict{Hidden: true, Pattern: pattern}
 	}
 	return p.writeVerdict(place)
 }
@@ -73,6 +72,17 @@ func (p *policy) writePathOf(place string) (string, bool) {
 		}
 		at = parent
 	}
+}
+
+// uniformBeneath reports whether no hide or protect glob can match beneath a
+// write path, so that everything there has one verdict.
+func (p *policy) uniformBeneath(wp string) bool {
+	if p.gitDir && wp == "." {
+		return false
+	}
+	_, hidden := p.hide.mayMatchBeneath(wp)
+	_, guarded := p.protect.mayMatchBeneath(wp)
+	return !hidden && !guarded
 }
 
 // isWritePath reports whether place is a write path itself.
