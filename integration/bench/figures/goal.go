@@ -1,6 +1,9 @@
 package figures
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Goal is a bound on a quotient of two cells of one half, or on one cell.
 type Goal struct {
@@ -14,6 +17,8 @@ type Goal struct {
 	// Must marks what has to hold now; the others say where a row stands on
 	// its way to a later goal.
 	Must bool
+	// Extra goals are about columns that take part only when asked for.
+	Extra bool
 }
 
 // Verdict is a goal and what became of it.
@@ -23,11 +28,12 @@ type Verdict struct {
 	State string  `json:"state"` // "pass", "MISS" or "not measured"
 }
 
-// Judge compares the halves with one goal. ok is false when the goal's half
-// is not among them.
+// Judge compares the halves with one goal. ok is false when nobody asked for
+// the goal's half, row or extra column. A column that was asked for and has no
+// figure is "not measured".
 func (g Goal) Judge(halves []*Half) (v Verdict, ok bool) {
 	for _, h := range halves {
-		if h.Name != g.Half {
+		if h.Name != g.Half || !h.hasRow(g.Row) || g.Extra && !slices.Contains(h.Columns, g.Column) {
 			continue
 		}
 		v = Verdict{Goal: g, Value: h.Median(g.Row, g.Column), State: "not measured"}
@@ -43,6 +49,10 @@ func (g Goal) Judge(halves []*Half) (v Verdict, ok bool) {
 		return v, true
 	}
 	return v, false
+}
+
+func (h *Half) hasRow(name string) bool {
+	return slices.ContainsFunc(h.Rows, func(r *Row) bool { return r.Name == name })
 }
 
 func (g Goal) overRow() string {

@@ -10,6 +10,8 @@ type Work struct {
 	Name, Title string
 	// Columns are the contestants that can do it.
 	Columns []string
+	// Most bounds the rounds of a long row; 0 is no bound of its own.
+	Most int
 	// Measure does the work once for a column, and answers with nanoseconds
 	// per operation.
 	Measure func(ctx context.Context, column string) (float64, error)
@@ -25,6 +27,10 @@ func (h *Half) Run(ctx context.Context, rows []Work, rounds int, p Progress) err
 		h.Rows = append(h.Rows, row)
 		for _, c := range w.Columns {
 			row.Cells[c] = &Cell{}
+		}
+		rounds := rounds
+		if w.Most > 0 {
+			rounds = min(rounds, w.Most)
 		}
 		for round := range rounds {
 			for _, c := range rotate(w.Columns, round) {

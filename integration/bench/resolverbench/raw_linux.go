@@ -14,7 +14,7 @@ const (
 
 // limit is the kernel's own share: the calls bypass Go's scheduler.
 func (w *world) limit(path string) loop {
-	p, how := prepare(path)
+	p, how := prepare(path, unix.O_RDONLY)
 	return func(n int) error {
 		for range n {
 			fd, _, errno := syscall.RawSyscall6(sysOpenat2, uintptr(w.dirFD),
@@ -30,8 +30,8 @@ func (w *world) limit(path string) loop {
 
 // floor is what any safe open from Go costs at least: the same, told to the
 // scheduler, with a look at what was opened.
-func (w *world) floor(path string) loop {
-	p, how := prepare(path)
+func (w *world) floor(path string, flag uint64) loop {
+	p, how := prepare(path, flag)
 	st := new(unix.Stat_t)
 	return func(n int) error {
 		for range n {
@@ -51,10 +51,10 @@ func (w *world) floor(path string) loop {
 	}
 }
 
-func prepare(path string) (*byte, *unix.OpenHow) {
+func prepare(path string, flag uint64) (*byte, *unix.OpenHow) {
 	p, err := unix.BytePtrFromString(path)
 	if err != nil {
 		panic("bug: a path of ours holds NUL: " + err.Error())
 	}
-	return p, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY, Resolve: strict}
+	return p, &unix.OpenHow{Flags: flag | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY, Resolve: strict}
 }

@@ -20,12 +20,12 @@ func (w *world) rows() []row {
 		rows = append(rows, newRow(name, title, n, loops))
 	}
 	add("read_w", "open for reading beneath a write path", 2000, map[string]loop{
-		"floor": w.floor(writeFile), "openfd": openFD(w.ours, writeFile, unix.O_RDONLY),
+		"floor": w.floor(writeFile, unix.O_RDONLY), "openfd": openFD(w.ours, writeFile, unix.O_RDONLY),
 		"walkfd": openFD(w.walker, writeFile, unix.O_RDONLY)})
 	add("write", "open for writing", 2000, map[string]loop{
-		"openfd": openFD(w.ours, writeFile, unix.O_WRONLY), "walkfd": openFD(w.walker, writeFile, unix.O_WRONLY)})
+		"floor": w.floor(writeFile, unix.O_WRONLY), "openfd": openFD(w.ours, writeFile, unix.O_WRONLY), "walkfd": openFD(w.walker, writeFile, unix.O_WRONLY)})
 	add("write_link", "open for writing through a link", 2000, map[string]loop{
-		"openfd": openFD(w.ours, writeLink, unix.O_WRONLY), "walkfd": openFD(w.walker, writeLink, unix.O_WRONLY)})
+		"floor": w.floor(writeLink, unix.O_WRONLY), "openfd": openFD(w.ours, writeLink, unix.O_WRONLY), "walkfd": openFD(w.walker, writeLink, unix.O_WRONLY)})
 	add("stat", "lstat, depth 5", 2000, map[string]loop{
 		"os.Open": lstat(os.Lstat, w.full(depth5)), "os.Root": lstat(w.root.Lstat, depth5),
 		"open": lstat(w.ours.Stat, depth5), "walk": lstat(w.walker.Stat, depth5)})
@@ -39,7 +39,7 @@ func (w *world) rows() []row {
 
 func (w *world) openRow(name, title, path string) row {
 	return newRow(name, title, 2000, map[string]loop{
-		"floor": w.floor(path), "limit": w.limit(path), "os.Open": w.osOpen(path), "os.Root": w.osRoot(path),
+		"floor": w.floor(path, unix.O_RDONLY), "limit": w.limit(path), "os.Open": w.osOpen(path), "os.Root": w.osRoot(path),
 		"pathrs-lite": w.pathrsLite(path), "evalsymlinks": w.evalSymlinks(path),
 		"openfd": openFD(w.ours, path, unix.O_RDONLY), "open": open(w.ours, path),
 		"walkfd": openFD(w.walker, path, unix.O_RDONLY), "walk": open(w.walker, path),

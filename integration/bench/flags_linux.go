@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pinfold-dev/pinfold/integration/bench/figures"
+	"github.com/pinfold-dev/pinfold/integration/bench/resolverbench"
+	"github.com/pinfold-dev/pinfold/integration/bench/viewbench"
+)
+
+// usageError is a command line that means nothing.
+type usageError struct{ error }
+
+// The halves that view tables go by.
+const (
+	rootHalf = "root"
+	userHalf = "user"
+)
+
+type options struct {
+	rows, peers, halves []string
+	rounds              int
+	quick, noInstall    bool
+	json, dir, pinfold  string
+}
+
+func parseFlags(args []string, stderr io.Writer) (options, error) {
+	var o options
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	rows := f.String("rows", "*", "rows to measure: names or globs, separated by commas")
+	peers := f.String("peers", "*", "columns of the view's tables: names or globs; hide1000 and wp100 only by name")
+	halves := f.String("halves", "resolver,root,user", "tables to make")
+	f.IntVar(&o.rounds, "rounds", 0, "rounds of every row (default: resolver 41, views 7; with --quick 3)")
+	f.BoolVar(&o.quick, "quick", false, "a small tree and few rounds: shows that it runs, not how fast")
+	f.BoolVar(&o.noInstall, "no-install", false, "do not install missing peers with apt-get")
+	f.StringVar(&o.json, "json", "", "also write all rounds to this `file`")
+	f.StringVar(&o.dir, "dir", "/var/tmp", "make the tree beneath this `directory`; its file system is measured")
+	f.StringVar(&o.pinfold, "pinfold", "", "measure this `binary` (default: built from ./cmd/pinfold)")
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return o, err
+		}
+		return o, usageError{err}
+	}
+	if f.NArg() > 0 {
+		return o, usageError{fmt.Errorf("unexpected argument %q", f.Arg(0))}
+	}
+	o.rows, o.peers, o.halves = split(*rows), split(*peers), split(*halves)
+	for _, h := range o.halves {
+		if !slices.Contains([]string{resolverbench.Name, rootHalf, userHalf}, h) {
+			return o, usageError{fmt.Errorf("unknown half %q: want resolver, root or user", h)}
+		}
+	}
+	if o.rounds < 0 {
+		return o, usageError{fmt.Errorf("--rounds %d: want 1 or more", o.rounds)}
+	}
+	for _, glob := range slices.Concat(o.rows, o.peers) {
+		if _, err := path.Match(glob, ""); err != nil {
+			return o, usageError{fmt.Errorf("%q: %w", glob, err)}
+		}
+	}
+	return o, nil
+}
+
+func split(list string) []string {
+	return slices.DeleteFunc(strings.Split(list, ","), func(s string) bool { return s == "" })
+}
+
+// matches says whether a glob of the list covers name. The globs are valid.
+func matches(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(g string) bool {
+		ok, _ := path.Match(g, name)
+		return ok
+	})
+}
+
+func (o options) roundsOr(usual int) int {
+	switch {
+	case o.rounds > 0:
+		return o.rounds
+	case o.quick:
+		return 3
+	}
+	return usual
+}
+
+func (o options) pick(work []figures.Work) []figures.Work {
+	return slices.DeleteFunc(work, func(w figures.Work) bool { return !matches(o.rows, w.Name) })
+}
+
+// kinds keeps the base, whatever was asked for: without it is no ratio.
+func (o options) kinds() []viewbench.Kind {
+	return slices.DeleteFunc(viewbench.Kinds(), func(k viewbench.Kind) bool {
+		if k.Extra {
+			return !slices.Contains(o.peers, k.Name)
+		}
+		return k.Name != "native" && !matches(o.peers, k.Name)
+	})
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/pinfold-dev/pinfold/integration/bench/figures"
+	"github.com/pinfold-dev/pinfold/integration/bench/resolverbench"
+	"github.com/pinfold-dev/pinfold/integration/bench/viewbench"
+)
+
+// nobody is the ordinary user of the bench: it owns nothing but what it is
+// given, and has no rights.
+const nobody = 65534
+
+// measure makes the tables that were asked for, in dir, and reports. Tables
+// that were begun when ctx ended are reported as far as they are.
+func measure(ctx context.Context, o options, dir string, stdout, stderr *os.File) error {
+	var p figures.Progress
+	if term.IsTerminal(int(stderr.Fd())) {
+		p.W = stderr
+	}
+	r := newReport(o)
+	r.printHead(stdout)
+	err := measureHalves(ctx, o, dir, p, r)
+	p.Done()
+	r.end()
+	r.print(stdout)
+	if o.json != "" {
+		if err := r.write(o.json); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func measureHalves(ctx context.Context, o options, dir string, p figures.Progress, r *report) error {
+	if slices.Contains(o.halves, resolverbench.Name) {
+		if err := measureResolver(ctx, o, mustDir(dir, "resolver"), p, r); err != nil {
+			return err
+		}
+	}
+	v := viewbench.Options{Tree: filepath.Join(dir, "tree"), Bin: filepath.Join(dir, "bin"),
+		Dir: mustDir(dir, "env"), Quick: o.quick, Kinds: o.kinds()}
+	if slices.Contains(o.halves, rootHalf) && os.Geteuid() == 0 {
+		v.Name, v.Title = rootHalf, "View, as root"
+		if err := measureView(ctx, o, v, p, r); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(o.halves, userHalf) {
+		v.Name, v.Title = userHalf, "View, as an ordinary user"
+		if os.Geteuid() == 0 {
+			v.User = &syscall.Credential{Uid: nobody, Gid: nobody}
+		}
+		return measureView(ctx, o, v, p, r)
+	}
+	return nil
+}
+
+func measureResolver(ctx context.Context, o options, dir string, p figures.Progress, r *report) error {
+	b, err := resolverbench.New(dir)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	repeat := 1.0
+	if o.quick {
+		repeat = 0.1
+	}
+	h := b.Half()
+	r.Halves = append(r.Halves, h)
+	if err := h.Run(ctx, o.pick(b.Work(repeat)), o.roundsOr(41), p); err != nil {
+		return err
+	}
+	for _, g := range resolverbench.AllocationGoals() {
+		if !matches(o.rows, g.Row) {
+			continue
+		}
+		n, err := b.Allocations(g.Row, g.Column)
+		if err != nil {
+			return err
+		}
+		h.Notes = append(h.Notes, fmt.Sprintf("allocations of %s %s: %.2f (at most %.0f): %s", g.Row, g.Column, n, g.Max, passOrMiss(n < g.Max+0.01)))
+	}
+	return nil
+}
+
+func passOrMiss(ok bool) string {
+	if ok {
+		return "pass"
+	}
+	return "MISS"
+}
+
+func measureView(ctx context.Context, o options, v viewbench.Options, p figures.Progress, r *report) error {
+	b, err := viewbench.Start(ctx, v, p)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	h := b.Half()
+	r.Halves = append(r.Halves, h)
+	b.Arrangement(ctx)
+	return h.Run(ctx, o.pick(append(b.Work(), b.HostEdit())), o.roundsOr(7), p)
+}

@@ -1,0 +1,65 @@
+package viewbench
+
+// Kind is a way to show a tree. Exactly one of Mount and Wrap is set, or
+// neither for the bare tree.
+type Kind struct {
+	Name  string
+	Needs []string // programs; without them the kind is left out, and that is said
+	// Mount is the command line of a daemon that shows tree at point and
+	// stays in the foreground.
+	Mount func(p Paths) []string
+	// Wrap is the command line that runs argv inside.
+	Wrap func(p Paths, argv []string) []string
+	// Fails says why the kind can not show a tree to an ordinary user; "" if
+	// it can.
+	Fails string
+	// Extra kinds take part only when they are asked for by name.
+	Extra bool
+}
+
+// Paths are what a kind's command lines are made of.
+type Paths struct {
+	Tree    string // the backing tree
+	Point   string // an empty directory of its own
+	Upper   string // an empty directory of its own, for what is written
+	Scratch string // the same, for the kind's own use
+	Bin     string // where the bench's programs are
+}
+
+// Kinds in the order of the table. Pinfold's flags are the defaults; --ro
+// shows it the worker's binary, which lies outside the tree.
+func Kinds() []Kind {
+	pinfold := func(more ...string) func(Paths, []string) []string {
+		return func(p Paths, argv []string) []string {
+			line := []string{p.Bin + "/pinfold", "run", "-C", p.Tree, "--write-path", "w", "--ro", p.Bin}
+			line = append(line, more...)
+			return append(append(line, "--"), argv...)
+		}
+	}
+	return []Kind{
+		{Name: "native"},
+		{Name: "pinfold", Needs: []string{"pinfold"}, Wrap: pinfold()},
+		{Name: "bwrap", Needs: []string{"bwrap"}, Wrap: func(p Paths, argv []string) []string {
+			line := []string{"bwrap", "--die-with-parent", "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
+				"--bind", p.Tree, p.Tree, "--chdir", p.Tree, "--"}
+			return append(line, argv...)
+		}},
+		{Name: "loopback", Needs: []string{"loopback"}, Mount: func(p Paths) []string {
+			return []string{p.Bin + "/loopback", p.Point, p.Tree}
+		}},
+		{Name: "bindfs", Needs: []string{"bindfs"}, Mount: func(p Paths) []string {
+			return []string{"bindfs", "-f", "--no-allow-other", p.Tree, p.Point}
+		}},
+		{Name: "fuse-overlayfs", Needs: []string{"fuse-overlayfs"}, Mount: func(p Paths) []string {
+			return []string{"fuse-overlayfs", "-f", "-o", "lowerdir=" + p.Tree + ",upperdir=" + p.Upper + ",workdir=" + p.Scratch, p.Point}
+		}},
+		{Name: "mergerfs", Needs: []string{"mergerfs"}, Mount: func(p Paths) []string {
+			return []string{"mergerfs", "-f", p.Tree, p.Point}
+		}},
+		{Name: "passthrough_ll", Needs: []string{"passthrough_ll"}, Mount: func(p Paths) []string {
+			return []string{p.Bin + "/passthrough_ll", "-f", "-o", "source=" + p.Tree, p.Point}
+		}},
+		{Name: "hide1000", Needs: []string{"pinfold"}, Extra: true, Wrap: pinfold(numbered("--hide", "secret-%d/**/*.key", 1000)...)},
+		{Name: "wp100", Needs: []string{"pinfold"}, Extra: true, Wrap: pinfold(numbered("--write-path", "small/d%03d/out", 100)...)},
+	}
+}

@@ -1,0 +1,67 @@
+package worker
+
+import "slices"
+
+// Row is one piece of work.
+type Row struct {
+	Name, Title string
+	// Cold rows want the system's entries and inodes dropped first.
+	Cold bool
+	// Hidden rows are for the bench itself and stand in no table.
+	Hidden bool
+	// Repeat is how many rounds are enough for a long row, 0 for all.
+	Repeat int
+	do     func(*Job) (operations int, err error)
+}
+
+// rows in the order of the table: first what only reads, then what writes.
+// A row of commands takes the time of one command, start included.
+var rows = []Row{
+	{Name: "open", Title: "open+close, hot", do: openHot},
+	{Name: "read_small", Title: "read small file, hot", do: readSmall},
+	{Name: "stat", Title: "stat, hot", do: statHot},
+	{Name: "missing", Title: "stat of a missing name", do: missing},
+	{Name: "open_cold", Title: "open, cold", Cold: true, do: openCold},
+	{Name: "walk_first", Title: "walk, first", Cold: true, do: walk},
+	{Name: "walk_second", Title: "walk, second", do: twice(walk)},
+	{Name: "find", Title: "find, second", do: twice(command(find))},
+	{Name: "readdir", Title: "readdir, one large directory", do: readdir},
+	{Name: "grep", Title: "grep -r, second", do: twice(command(grep))},
+	{Name: "rg", Title: "rg, second", do: twice(command(rg))},
+	{Name: "git_status", Title: "git status, second", do: twice(command(gitStatus))},
+	{Name: "parallel64", Title: "read small, 64 readers", do: parallelReaders},
+	{Name: "large_read", Title: "large read (per MiB)", do: largeRead},
+	{Name: "large_write", Title: "large write (per MiB)", do: largeWrite},
+	{Name: "append", Title: "append 512 bytes", do: appendSmall},
+	{Name: "random4k", Title: "random 4k reads", do: randomReads},
+	{Name: "mmap_read", Title: "mmap, read (per page)", do: mmapRead},
+	{Name: "mmap_write", Title: "mmap, write and sync (per page)", do: mmapWrite},
+	{Name: "create", Title: "create files", do: create},
+	{Name: "rename", Title: "rename files", do: renameMany},
+	{Name: "unlink", Title: "unlink files", do: unlinkMany},
+	{Name: "tar_x", Title: "tar x", do: tarExtract},
+	{Name: "cp_r", Title: "cp -r", do: copyTree},
+	{Name: "rm_rf", Title: "rm -rf", do: removeTree},
+	{Name: "git_clone", Title: "git clone", do: gitClone},
+	{Name: "checkout", Title: "git checkout", do: gitCheckout},
+	{Name: "go_build_first", Title: "go build, first", Repeat: 3, do: goBuildFirst},
+	{Name: "go_build_second", Title: "go build, second", Repeat: 3, do: goBuildSecond},
+	{Name: "probe", Hidden: true, do: probe},
+	{Name: "mounts", Hidden: true, do: mounts},
+}
+
+// Rows lists what stands in the table.
+func Rows() []Row {
+	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Hidden })
+}
+
+// twice does a row once off the clock, and once by it.
+func twice(do func(*Job) (int, error)) func(*Job) (int, error) {
+	return func(j *Job) (int, error) {
+		if _, err := do(j); err != nil {
+			return 0, err
+		}
+		j.spent = 0
+		return do(j)
+	}
+}
