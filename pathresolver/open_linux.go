@@ -166,10 +166,11 @@ func (r *Resolver) openWithin(place, rel string, flags int, mode uint32) (int, e
 	return fd, nil
 }
 
-// withSlash keeps a trailing slash of the caller's, by which the kernel
-// insists on a directory.
+// withSlash keeps the caller's demand for a directory: a trailing slash, or a
+// trailing "." component.
 func withSlash(place, rel string) string {
-	if len(place) == len(rel) || rel[len(rel)-1] != '/' {
+	last := rel[len(rel)-1]
+	if place == "." || len(place) == len(rel) || last != '/' && (last != '.' || rel[len(rel)-2] != '/') {
 		return place
 	}
 	return place + "/"

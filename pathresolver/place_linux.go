@@ -17,7 +17,8 @@ const beneath = fsat.ResolveBeneath | fsat.ResolveNoSymlinks | fsat.ResolveNoMag
 // OpenPlace opens a place without following any link, the last component
 // included, and without crossing into a mount that appeared after New. It
 // applies no rule: the caller has decided. flags are those of open(2); with
-// O_PATH|O_NOFOLLOW the place may be a link itself. mode counts only with
+// O_PATH|O_NOFOLLOW the place may be a link itself. A trailing slash demands a
+// directory. mode counts only with
 // O_CREAT or O_TMPFILE, and is subject to the umask. The caller owns the
 // descriptor, which is close-on-exec. Errors are plain errno values: ELOOP
 // when a component has become a link, EXDEV at a foreign mount.
@@ -58,10 +59,18 @@ func (r *Resolver) stepTo(start int, rest string, flags int, mode uint32) (int, 
 			_ = unix.Close(dir)
 		}
 	}()
+	rest, slash := strings.CutSuffix(rest, "/")
+	if slash && flags&unix.O_CREAT != 0 {
+		return -1, unix.EISDIR
+	}
 	for {
 		name, tail, more := strings.Cut(rest, "/")
 		if !more {
-			return r.lastStep(dir, name, flags, mode, home)
+			fd, err := r.lastStep(dir, name, flags, mode, home)
+			if err == nil && slash {
+				err = mustBeDirectory(fd)
+			}
+			return fd, err
 		}
 		next, err := fsat.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0)
 		if err != nil {
@@ -78,6 +87,22 @@ func (r *Resolver) stepTo(start int, rest string, flags int, mode uint32) (int, 
 		}
 		rest = tail
 	}
+}
+
+// mustBeDirectory closes fd and says why if it is something else.
+func mustBeDirectory(fd int) error {
+	id, err := fsat.Identify(fd)
+	switch {
+	case err != nil:
+	case id.Mode&unix.S_IFMT == unix.S_IFDIR:
+		return nil
+	case id.Mode&unix.S_IFMT == unix.S_IFLNK:
+		err = unix.ELOOP
+	default:
+		err = unix.ENOTDIR
+	}
+	_ = unix.Close(fd)
+	return err
 }
 
 // lastStep opens name in dir. The flags go to the kernel once it is known
