@@ -196,24 +196,15 @@ func (v *View) waitGone() error {
 	gone := make(chan struct{})
 	go func() { v.serving.Wait(); close(gone) }()
 	v.mu.Lock()
+	var err error
 	for _, m := range v.mounted {
-		m.abort()
+		err = errors.Join(err, m.abort())
 	}
 	v.mu.Unlock()
 	select {
 	case <-gone:
 		return nil
 	case <-time.After(goneWithin):
-		return fmt.Errorf("%s: a connection is still mounted somewhere", v)
+		return errors.Join(fmt.Errorf("%s: a connection is still mounted somewhere", v), err)
 	}
-}
-
-// abort ends the connection, whoever uses it: their operations fail with
-// ENOTCONN. The kernel offers it by device number (fuse(4), fusectl).
-func (m *mounted) abort() {
-	if m.dev == 0 {
-		return
-	}
-	file := fmt.Sprintf("/sys/fs/fuse/connections/%d/abort", unix.Minor(m.dev))
-	_ = os.WriteFile(file, []byte("1"), 0)
 }

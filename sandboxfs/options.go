@@ -58,6 +58,7 @@ type Refusal struct {
 	Time    time.Time
 	PID     uint32 // as seen where the connection was mounted
 	UID     uint32
+	Program string // its name (comm), which it can choose itself; "" if unknown
 	Op      pathresolver.Op
 	Place   string
 	Rule    pathresolver.Rule

@@ -1,22 +1,190 @@
 package sandboxfs
 
 import (
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
 	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// part serves one connection.
+// part serves one connection. Its methods that go-fuse calls lie in the files
+// named after the operations.
+//
+// Locks, in this order: moves, then one of table.mu, opens.mu or watcher.mu.
+// Only moves is held during system calls.
 type part struct {
 	Part
-	fuse.RawFileSystem
-	v *View
+	fuse.RawFileSystem // answers what is not implemented with ENOSYS
+	v                  *View
+	r                  *pathresolver.Resolver
+	tab                *table
+	opens              opens
+	watch              *watcher // of the read-only part, nil otherwise
+	server             *fuse.Server
+
+	// moves keeps names still: who acts on a place holds it shared from
+	// building the place until the kernel has answered; a rename holds it
+	// alone until the table knows of it too.
+	moves sync.RWMutex
+
+	rootDev  uint32 // device of the root of the tree, whose inode numbers stay as they are
+	stacked  bool   // the tree lies on an overlayfs
+	self     IDs    // whom new files belong to without doing anything
+	umask    uint32
+	requests atomic.Uint64
+
+	passthrough atomic.Bool // the kernel reads and writes open files by itself
 }
+
+var _ fuse.RawFileSystem = (*part)(nil)
 
 func newPart(v *View, what Part, layout []Part) (*part, error) {
-	return &part{Part: what, RawFileSystem: fuse.NewDefaultRawFileSystem(), v: v}, nil
+	typ := uint16(unix.S_IFDIR)
+	if what.File {
+		typ = unix.S_IFREG
+	}
+	p := &part{
+		Part:          what,
+		RawFileSystem: fuse.NewDefaultRawFileSystem(),
+		v:             v,
+		r:             v.r,
+		tab:           newTable(what.Place, typ),
+		self:          IDs{UID: uint32(unix.Geteuid()), GID: uint32(unix.Getegid())},
+		umask:         processUmask(),
+	}
+	p.opens.init()
+	for _, other := range layout {
+		if other.Place != what.Place && within(other.Place, what.Place) {
+			p.tab.fix(namesBetween(what.Place, other.Place), other.File)
+		}
+	}
+	if err := p.examineRoot(); err != nil {
+		return nil, err
+	}
+	if what.ReadOnly {
+		p.watch = newWatcher(p)
+	}
+	return p, nil
 }
 
-func (p *part) close()                            {}
-func (p *part) passes() bool                      { return false }
-func (p *part) addStats(s *Stats)                 {}
-func (p *part) requestSize() int                  { return smallRequest }
-func (p *part) serverOptions() *fuse.MountOptions { return &fuse.MountOptions{} }
+// examineRoot asks once for what holds of the whole tree.
+func (p *part) examineRoot() error {
+	fd, err := p.r.OpenPlace(".", unix.O_PATH|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return err
+	}
+	defer closeFD(fd)
+	var sx unix.Statx_t
+	if err := fsat.Statx(fd, "", unix.AT_EMPTY_PATH, statxMask, &sx); err != nil {
+		return err
+	}
+	p.rootDev = deviceOf(&sx)
+	var fs unix.Statfs_t
+	if err := unix.Fstatfs(fd, &fs); err == nil {
+		p.stacked = fs.Type == unix.OVERLAYFS_SUPER_MAGIC
+	}
+	return nil
+}
+
+// String is go-fuse's name of the file system.
+func (p *part) String() string { return fsName }
+
+// Init is called by go-fuse before the first request.
+func (p *part) Init(s *fuse.Server) {
+	p.server = s
+	p.probePassthrough()
+	if p.watch != nil {
+		p.watch.start()
+	}
+}
+
+// close frees what a connection that has ended may have left open.
+func (p *part) close() {
+	if p.watch != nil {
+		p.watch.close()
+	}
+	p.opens.closeAll()
+}
+
+// how long the kernel may trust what it was told, at most, about ...
+const (
+	validWatched = 10 * time.Second // a directory whose changes are notified
+	validPlain   = time.Second      // everything else
+)
+
+func (p *part) valid(watched bool) time.Duration {
+	if watched && p.ReadOnly {
+		return validWatched
+	}
+	return validPlain
+}
+
+// requestSize is the most that one request of this part moves.
+func (p *part) requestSize() int {
+	if p.ReadOnly || p.v.o.Passthrough {
+		return smallRequest
+	}
+	return largeRequest
+}
+
+func (p *part) serverOptions() *fuse.MountOptions {
+	o := &fuse.MountOptions{
+		Name:                 fsName,
+		FsName:               fsName,
+		AllowOther:           p.v.o.AllowOther,
+		Logger:               p.v.o.Logger,
+		MaxWrite:             p.requestSize(),
+		MaxBackground:        64,
+		EnableSymlinkCaching: true,
+		DisableSplice:        true, // a read of a few pages costs less than a pipe
+		MaxStackDepth:        1,
+		ExtraCapabilities:    fuse.CAP_NO_OPENDIR_SUPPORT,
+	}
+	if p.ReadOnly {
+		o.Options = append(o.Options, "ro") // for fusermount3
+		o.DisabledCapabilities = fuse.CAP_PASSTHROUGH
+		return o
+	}
+	if p.stacked {
+		o.MaxStackDepth = 2
+	}
+	o.EnableLocks = true
+	o.DisabledCapabilities = fuse.CAP_NO_OPEN_SUPPORT
+	if !p.v.o.Passthrough {
+		o.DisabledCapabilities |= fuse.CAP_PASSTHROUGH
+	}
+	o.ExtraCapabilities |= fuse.CAP_ATOMIC_O_TRUNC | fuse.CAP_HANDLE_KILLPRIV_V2
+	return o
+}
+
+func (p *part) addStats(s *Stats) {
+	s.Requests += p.requests.Load()
+	s.Nodes += p.tab.size()
+	handles, backing := p.opens.count()
+	s.Handles += handles
+	s.Backing += backing
+	if p.watch != nil {
+		watches, sent := p.watch.count()
+		s.Watches += watches
+		s.Notified += sent
+	}
+}
+
+// refuse reports a refusal and returns its errno.
+func (p *part) refuse(h *fuse.InHeader, call string, d *pathresolver.DeniedError) fuse.Status {
+	return p.refuseAs(h, call, d, errno(d.Rule))
+}
+
+func (p *part) refuseAs(h *fuse.InHeader, call string, d *pathresolver.DeniedError, e syscall.Errno) fuse.Status {
+	p.v.refusals.add(Refusal{
+		Time: time.Now(), PID: h.Pid, UID: h.Uid, Op: d.Op, Place: d.Path,
+		Rule: d.Rule, Pattern: d.Pattern, Errno: e, Syscall: call,
+	})
+	return fuse.Status(e)
+}

@@ -1,6 +1,11 @@
 package sandboxfs
 
-import "sync/atomic"
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+)
 
 // refusalQueue is how many refusals may wait for OnRefusal.
 const refusalQueue = 1024
@@ -48,6 +53,7 @@ func (r *refusals) add(one Refusal) {
 	if r.queue == nil {
 		return
 	}
+	one.Program = programOf(one.PID)
 	select {
 	case r.queue <- one:
 	default:
@@ -61,4 +67,14 @@ func (r *refusals) close() {
 		close(r.quit)
 		<-r.done
 	}
+}
+
+// programOf reads the name of a process that waits for our answer: later it
+// may be gone.
+func programOf(pid uint32) string {
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(string(name), "\n")
 }

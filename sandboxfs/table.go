@@ -2,6 +2,7 @@ package sandboxfs
 
 import (
 	"maps"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -49,17 +50,21 @@ func (t *table) get(id uint64) *node {
 // whether or not the kernel asks for them, and keep their ids. Were one of
 // them ever another node, or gone, the kernel would detach what is mounted
 // beneath it, for good.
-func (t *table) fix(names []string) {
+// file says that what is mounted on is one.
+func (t *table) fix(names []string, file bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	dir := t.byID[rootID]
-	for _, name := range names {
-		n := t.names[nameKey{dir, name}]
+	at := t.byID[rootID]
+	for i, name := range names {
+		n := t.names[nameKey{at, name}]
 		if n == nil {
-			n = t.add(dir, name)
+			n = t.add(at, name)
 			n.typ, n.fixed = unix.S_IFDIR, true
+			if file && i == len(names)-1 {
+				n.typ = unix.S_IFREG
+			}
 		}
-		dir = n
+		at = n
 	}
 }
 
@@ -140,14 +145,6 @@ func (t *table) linked(n, dir *node, name string, writable bool) {
 	n.lookups++
 }
 
-// changed says that the file of n is another one now, with the same content.
-func (t *table) changed(n *node, id identity) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.unlink(n)
-	n.ident = id
-}
-
 // forget takes back lookups, and drops the node with the last.
 func (t *table) forget(id, count uint64) {
 	t.mu.Lock()
@@ -206,9 +203,52 @@ func (t *table) shrink() {
 	t.peak = len(t.byID)
 }
 
+// ident returns what n stands for.
+func (t *table) ident(n *node) identity {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return n.ident
+}
+
+// watched reports whether changes of n on the host are notified: of the
+// directory itself, or of the one that a file lies in.
+func (t *table) watched(n *node) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return n.watch != 0 || n.typ != unix.S_IFDIR && n.parent != nil && n.parent.watch != 0
+}
+
 // size is the number of nodes.
 func (t *table) size() int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return len(t.byID)
+}
+
+// dirWatched reports whether the directory itself is watched.
+func (t *table) dirWatched(n *node) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return n.watch != 0
+}
+
+// setWatch notes the watch on a directory, 0 for none.
+func (t *table) setWatch(n *node, wd int32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n.watch = wd
+}
+
+// all returns every node.
+func (t *table) all() []*node {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return slices.Collect(maps.Values(t.byID))
+}
+
+// nameOf returns the first name of n, a nil directory if it has none.
+func (t *table) nameOf(n *node) (dir *node, name string) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return n.parent, n.name
 }

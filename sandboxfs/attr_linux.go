@@ -1,0 +1,108 @@
+package sandboxfs
+
+import (
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/fsat"
+)
+
+// statxMask is what a view asks about a file.
+const statxMask = unix.STATX_BASIC_STATS | unix.STATX_BTIME | unix.STATX_MNT_ID
+
+func deviceOf(sx *unix.Statx_t) uint32 {
+	return sx.Dev_major<<20 | sx.Dev_minor&(1<<20-1)
+}
+
+func identityOf(sx *unix.Statx_t) identity {
+	id := identity{ino: sx.Ino, dev: deviceOf(sx)}
+	if sx.Mask&unix.STATX_BTIME != 0 {
+		id.born = uint32(sx.Btime.Sec)*31 ^ sx.Btime.Nsec
+	}
+	return id
+}
+
+// inode is the inode number to show. All files of a connection seem to lie on
+// one device, so those of another file system beneath the root are moved out
+// of the way of the root's own.
+func (p *part) inode(ino uint64, dev uint32) uint64 {
+	if dev == p.rootDev {
+		return ino
+	}
+	return ino ^ uint64(dev)*0x9e3779b97f4a7c15
+}
+
+// fill copies the attributes of the backing file. Device numbers are left
+// out: nothing that is opened in a view is a device.
+func (p *part) fill(sx *unix.Statx_t, out *fuse.Attr) {
+	*out = fuse.Attr{
+		Ino: p.inode(sx.Ino, deviceOf(sx)), Size: sx.Size, Blocks: sx.Blocks,
+		Atime: uint64(sx.Atime.Sec), Atimensec: sx.Atime.Nsec,
+		Mtime: uint64(sx.Mtime.Sec), Mtimensec: sx.Mtime.Nsec,
+		Ctime: uint64(sx.Ctime.Sec), Ctimensec: sx.Ctime.Nsec,
+		Mode: uint32(sx.Mode), Nlink: sx.Nlink,
+		Owner:   fuse.Owner{Uid: sx.Uid, Gid: sx.Gid},
+		Blksize: sx.Blksize,
+	}
+	if ids := p.v.o.SquashIDs; ids != nil {
+		out.Owner = fuse.Owner{Uid: ids.UID, Gid: ids.GID}
+	}
+}
+
+// GetAttr is stat(2) of something the kernel knows already.
+func (p *part) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	n, err := p.node(in.NodeId)
+	if err != nil {
+		return status(err)
+	}
+	var sx unix.Statx_t
+	if err := p.stat(n, &sx); err != nil {
+		return status(err)
+	}
+	p.fill(&sx, &out.Attr)
+	out.SetTimeout(p.valid(p.tab.watched(n)))
+	return fuse.OK
+}
+
+// stat asks about a node: by a file that is open, which is the only way when
+// its name is gone, or by its place.
+func (p *part) stat(n *node, sx *unix.Statx_t) error {
+	if !n.fixed { // a fixed node is a place, whatever is open
+		if h := p.opens.anyOf(n); h != nil {
+			defer h.drop()
+			return fsat.Statx(h.fd, "", unix.AT_EMPTY_PATH, statxMask, sx)
+		}
+	}
+	fd, _, err := p.open(n, unix.O_PATH, sx)
+	if err == nil {
+		closeFD(fd)
+	}
+	return err
+}
+
+// StatFs is statfs(2).
+func (p *part) StatFs(_ <-chan struct{}, in *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	n, err := p.node(in.NodeId)
+	if err != nil {
+		return status(err)
+	}
+	var sx unix.Statx_t
+	fd, _, err := p.open(n, unix.O_PATH, &sx)
+	if err != nil {
+		return status(err)
+	}
+	defer closeFD(fd)
+	var fs unix.Statfs_t
+	if err := unix.Fstatfs(fd, &fs); err != nil {
+		return status(err)
+	}
+	*out = fuse.StatfsOut{
+		Blocks: fs.Blocks, Bfree: fs.Bfree, Bavail: fs.Bavail, Files: fs.Files, Ffree: fs.Ffree,
+		Bsize: uint32(fs.Bsize), NameLen: uint32(fs.Namelen), Frsize: uint32(fs.Frsize),
+	}
+	return fuse.OK
+}

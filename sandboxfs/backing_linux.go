@@ -1,0 +1,50 @@
+package sandboxfs
+
+import (
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+)
+
+// probePassthrough finds out whether the kernel takes a file from us to read
+// and write it by itself. It does so for root in the initial user namespace.
+func (p *part) probePassthrough() {
+	// The file behind a write path that is a file may be replaced on the host
+	// while it is open: then one kernel inode would have two backing files.
+	if p.ReadOnly || p.File || !p.v.o.Passthrough {
+		return
+	}
+	fd, err := unix.MemfdCreate("probe", unix.MFD_CLOEXEC)
+	if err != nil {
+		return
+	}
+	defer closeFD(fd)
+	if id, errno := p.server.RegisterBackingFd(&fuse.BackingMap{Fd: int32(fd)}); errno == 0 {
+		p.server.UnregisterBackingFd(id)
+		p.passthrough.Store(true)
+	}
+}
+
+// passes reports whether the kernel moves the data of open files itself.
+func (p *part) passes() bool { return p.passthrough.Load() }
+
+// answerOpen makes a handle of fd and tells the kernel how to use it.
+func (p *part) answerOpen(n *node, fd int, writable bool, out *fuse.OpenOut) {
+	h, backing := p.opens.add(n, fd, writable, func() int32 {
+		if !p.passes() {
+			return 0
+		}
+		id, errno := p.server.RegisterBackingFd(&fuse.BackingMap{Fd: int32(fd)})
+		if errno != 0 {
+			return 0 // the server moves the data while this file is open
+		}
+		return id
+	})
+	out.Fh = h.id
+	if backing > 0 {
+		out.OpenFlags, out.BackingID = fuse.FOPEN_PASSTHROUGH, backing
+	}
+}
+
+func (p *part) unregister(id int32) {
+	p.server.UnregisterBackingFd(id)
+}

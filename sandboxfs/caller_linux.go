@@ -1,0 +1,104 @@
+package sandboxfs
+
+import (
+	"runtime"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/fsat"
+)
+
+// as runs create so that what it makes belongs to the caller from the first
+// moment. A server that is not root makes everything as itself. The thread
+// takes the caller's identifiers for file systems (setfsuid(2)) and keeps the
+// right to pass permission checks: those were the kernel's, made before it
+// asked us, with groups that we do not know.
+func (p *part) as(who fuse.Caller, create func() error) error {
+	if p.self.UID != 0 || p.v.o.SquashIDs != nil || who.Uid == p.self.UID && who.Gid == p.self.GID {
+		return create()
+	}
+	result := make(chan error, 1)
+	go func() {
+		// A thread that is not unlocked ends with its goroutine, so that no
+		// other request ever runs with identifiers that could not be put back.
+		runtime.LockOSThread()
+		err := takeIDs(who.Uid, who.Gid)
+		if err == nil {
+			err = create()
+			if takeIDs(p.self.UID, p.self.GID) == nil {
+				runtime.UnlockOSThread()
+			}
+		}
+		result <- err
+	}()
+	return <-result
+}
+
+// takeIDs sets the thread's file system identifiers and keeps the capability
+// to override permission bits, which leaving uid 0 takes away (capabilities(7)).
+func takeIDs(uid, gid uint32) error {
+	if _, err := unix.SetfsgidRetGid(int(gid)); err != nil {
+		return err
+	}
+	if _, err := unix.SetfsuidRetUid(int(uid)); err != nil {
+		return err
+	}
+	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var caps [2]unix.CapUserData
+	if err := unix.Capget(&hdr, &caps[0]); err != nil {
+		return err
+	}
+	const override = 1 << unix.CAP_DAC_OVERRIDE
+	if caps[0].Effective&override != 0 || caps[0].Permitted&override == 0 {
+		return nil
+	}
+	caps[0].Effective |= override
+	return unix.Capset(&hdr, &caps[0])
+}
+
+// setMode gives a new file the bits that this process's own umask took. The
+// caller's umask is in mode already.
+func (p *part) setMode(fd int, mode uint32) error {
+	mode &= 0o7777
+	if mode&p.umask == 0 {
+		return nil
+	}
+	var st unix.Stat_t
+	if err := fsat.Fstat(fd, &st); err != nil {
+		return err
+	}
+	return chmodFD(fd, mode|st.Mode&unix.S_ISGID) // which a directory inherits
+}
+
+// chmodFD is fchmod(2) for any descriptor, also an O_PATH one.
+func chmodFD(fd int, mode uint32) error {
+	err := fsat.Retry(func() error { return unix.Fchmodat(fd, "", mode, unix.AT_EMPTY_PATH) })
+	if err == unix.EOPNOTSUPP || err == unix.ENOSYS || err == unix.EINVAL { // before Linux 6.6
+		err = unix.Chmod(procPath(fd), mode)
+	}
+	return err
+}
+
+// killPrivileges takes the set-user-id and set-group-id bits from a file that
+// somebody without the right to keep them has changed.
+func killPrivileges(fd int) error {
+	var st unix.Stat_t
+	if err := fsat.Fstat(fd, &st); err != nil {
+		return err
+	}
+	kill := st.Mode & unix.S_ISUID
+	if st.Mode&unix.S_IXGRP != 0 {
+		kill |= st.Mode & unix.S_ISGID
+	}
+	if kill == 0 {
+		return nil
+	}
+	return chmodFD(fd, st.Mode&0o7777&^kill)
+}
+
+func procPath(fd int) string { return fsat.ProcPath(fd) }
+
+func statFD(fd int, sx *unix.Statx_t) error {
+	return fsat.Statx(fd, "", unix.AT_EMPTY_PATH, statxMask, sx)
+}

@@ -1,0 +1,131 @@
+package sandboxfs
+
+import (
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/fsat"
+)
+
+// Read is read(2). On the read-only part there is no handle: the file is
+// found by its place again, and must be the one that the kernel means.
+func (p *part) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
+	fd, done, st := p.readable(in.NodeId, in.Fh)
+	if st != fuse.OK {
+		return nil, st
+	}
+	defer done()
+	size, err := fsat.Pread(fd, buf[:min(int(in.Size), len(buf))], int64(in.Offset))
+	if err != nil {
+		return nil, status(err)
+	}
+	return fuse.ReadResultData(buf[:size]), fuse.OK
+}
+
+// readable returns a descriptor to read from, and what to do after.
+func (p *part) readable(id, fh uint64) (fd int, done func(), st fuse.Status) {
+	p.requests.Add(1)
+	if !p.ReadOnly {
+		h, err := p.opens.get(fh)
+		if err != nil {
+			return -1, nil, status(err)
+		}
+		return h.fd, func() {}, fuse.OK
+	}
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	n, err := p.node(id)
+	if err != nil {
+		return -1, nil, status(err)
+	}
+	if n.typ != unix.S_IFREG {
+		return -1, nil, fuse.EACCES
+	}
+	var sx unix.Statx_t
+	fd, _, err = p.open(n, unix.O_RDONLY, &sx)
+	if err != nil {
+		return -1, nil, status(err)
+	}
+	return fd, func() { closeFD(fd) }, fuse.OK
+}
+
+// Write is write(2) of a file whose data goes through the server.
+func (p *part) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
+	p.requests.Add(1)
+	h, err := p.opens.get(in.Fh)
+	if err != nil {
+		return 0, status(err)
+	}
+	if in.WriteFlags&fuse.WRITE_KILL_SUIDGID != 0 {
+		if err := killPrivileges(h.fd); err != nil {
+			return 0, status(err)
+		}
+	}
+	// The kernel believes to know where the file ends; the host may have
+	// written since. Pages of a shared mapping have a place of their own.
+	atEnd := in.Flags&unix.O_APPEND != 0 && in.WriteFlags&fuse.WRITE_CACHE == 0
+	size, err := fsat.Pwrite(h.fd, data, int64(in.Offset), atEnd)
+	return uint32(size), status(err)
+}
+
+// Fsync is fsync(2) and fdatasync(2).
+func (p *part) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
+	if p.ReadOnly {
+		return fuse.OK // nothing was written here
+	}
+	h, err := p.opens.get(in.Fh)
+	if err != nil {
+		return status(err)
+	}
+	if in.FsyncFlags&1 != 0 {
+		return status(unix.Fdatasync(h.fd))
+	}
+	return status(unix.Fsync(h.fd))
+}
+
+// Fallocate is fallocate(2).
+func (p *part) Fallocate(_ <-chan struct{}, in *fuse.FallocateIn) fuse.Status {
+	h, err := p.opens.get(in.Fh)
+	if err != nil {
+		return status(err)
+	}
+	if !h.writable {
+		return fuse.EBADF
+	}
+	return status(unix.Fallocate(h.fd, in.Mode, int64(in.Offset), int64(in.Length)))
+}
+
+// Lseek is lseek(2) with SEEK_DATA and SEEK_HOLE. The offset of the backing
+// descriptor, which it moves, means nothing.
+func (p *part) Lseek(_ <-chan struct{}, in *fuse.LseekIn, out *fuse.LseekOut) fuse.Status {
+	fd, done, st := p.readable(in.NodeId, in.Fh)
+	if st != fuse.OK {
+		return st
+	}
+	defer done()
+	off, err := unix.Seek(fd, int64(in.Offset), int(in.Whence))
+	out.Offset = uint64(off)
+	return status(err)
+}
+
+// CopyFileRange is copy_file_range(2) between two files of this part.
+func (p *part) CopyFileRange(_ <-chan struct{}, in *fuse.CopyFileRangeIn) (uint32, fuse.Status) {
+	from, err := p.opens.get(in.FhIn)
+	if err != nil {
+		return 0, status(err)
+	}
+	to, err := p.opens.get(in.FhOut)
+	if err != nil {
+		return 0, status(err)
+	}
+	const most = 1 << 30 // the answer has 32 bits
+	offIn, offOut := int64(in.OffIn), int64(in.OffOut)
+	size, err := unix.CopyFileRange(from.fd, &offIn, to.fd, &offOut, int(min(in.Len, most)), int(in.Flags))
+	return uint32(max(size, 0)), status(err)
+}
+
+// Ioctl is ioctl(2): none is passed on. Among those of file systems are some
+// that change flags or content whatever the descriptor allows.
+func (p *part) Ioctl(_ <-chan struct{}, _ *fuse.IoctlIn, _ []byte, _ *fuse.IoctlOut, _ []byte) fuse.Status {
+	return fuse.Status(unix.ENOTTY)
+}

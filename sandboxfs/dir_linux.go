@@ -1,0 +1,126 @@
+package sandboxfs
+
+import (
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/fsat"
+)
+
+// OpenDir is answered with ENOSYS, once: the kernel then opens directories by
+// itself and remembers what it has read of them until they change. Reading
+// one opens it anew each time; its offsets are those of the host's file
+// system, which keeps them stable.
+func (p *part) OpenDir(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
+	return fuse.ENOSYS
+}
+
+// ReadDir lists names. Hidden ones are left out.
+func (p *part) ReadDir(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+	return p.list(in, func(l *listing, e dirent) bool {
+		return out.AddDirEntry(l.entry(e))
+	})
+}
+
+// ReadDirPlus lists names and what a Lookup of each would answer.
+func (p *part) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+	return p.list(in, func(l *listing, e dirent) bool {
+		var sx unix.Statx_t
+		known := e.name != "." && e.name != ".."
+		if known {
+			err := fsat.Statx(l.fd, e.name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, &sx)
+			if err == unix.ENOENT {
+				return true // gone since
+			}
+			// What is mounted on the name is looked at only when asked for.
+			known = err == nil && sx.Mnt_id == l.sx.Mnt_id
+		}
+		plain := l.entry(e)
+		if known {
+			plain.Mode = uint32(sx.Mode)
+		}
+		answer := out.AddDirLookupEntry(plain)
+		if answer == nil {
+			return false
+		}
+		if !known {
+			return true
+		}
+		if n := p.tab.fixedChild(l.dir, e.name); n == nil {
+			p.answer(l.dir, e.name, !p.ReadOnly && p.r.VerdictIn(l.place, e.name).Writable, l.watched, &sx, answer)
+		} else {
+			_ = p.answerFixed(n, answer)
+		}
+		return true
+	})
+}
+
+// listing is one pass over a directory.
+type listing struct {
+	p       *part
+	dir     *node
+	fd      int
+	place   string
+	sx      unix.Statx_t
+	watched bool
+}
+
+func (l *listing) entry(e dirent) fuse.DirEntry {
+	return fuse.DirEntry{Name: e.name, Ino: l.p.inode(e.ino, deviceOf(&l.sx)), Mode: e.typ, Off: e.next}
+}
+
+// list opens the directory of a request and calls add for each name that is
+// not hidden, until add has no more room.
+func (p *part) list(in *fuse.ReadIn, add func(*listing, dirent) bool) fuse.Status {
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	dir, err := p.node(in.NodeId)
+	if err != nil {
+		return status(err)
+	}
+	l := listing{p: p, dir: dir}
+	l.fd, l.place, err = p.open(dir, unix.O_RDONLY|unix.O_DIRECTORY, &l.sx)
+	if err == unix.ESTALE && in.Offset == 0 && p.isGone(dir) {
+		return fuse.OK // removed but open: empty
+	}
+	if err != nil {
+		return status(err)
+	}
+	defer closeFD(l.fd)
+	l.watched = p.watch.add(dir, l.place)
+	return status(eachEntry(l.fd, in.Offset, func(e dirent) bool {
+		if e.name != "." && e.name != ".." && p.r.VerdictIn(l.place, e.name).Hidden {
+			return true
+		}
+		return add(&l, e)
+	}))
+}
+
+// isGone reports whether a node has lost its name.
+func (p *part) isGone(n *node) bool {
+	_, err := p.tab.place(n)
+	return err == unix.ESTALE
+}
+
+// ReleaseDir has nothing to release.
+func (p *part) ReleaseDir(*fuse.ReleaseIn) {}
+
+// FsyncDir is fsync(2) of a directory.
+func (p *part) FsyncDir(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
+	if p.ReadOnly {
+		return fuse.OK
+	}
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	n, err := p.node(in.NodeId)
+	if err != nil {
+		return status(err)
+	}
+	var sx unix.Statx_t
+	fd, _, err := p.open(n, unix.O_RDONLY|unix.O_DIRECTORY, &sx)
+	if err != nil {
+		return status(err)
+	}
+	defer closeFD(fd)
+	return status(unix.Fsync(fd))
+}

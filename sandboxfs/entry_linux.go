@@ -1,0 +1,129 @@
+package sandboxfs
+
+import (
+	"io/fs"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// Mkdir is mkdir(2).
+func (p *part) Mkdir(_ <-chan struct{}, in *fuse.MkdirIn, name string, out *fuse.EntryOut) fuse.Status {
+	return p.make(&in.InHeader, "mkdir", name, fs.ModeDir, in.Mode, out, func(dirfd int) error {
+		return unix.Mkdirat(dirfd, name, in.Mode&0o7777)
+	})
+}
+
+// Mknod is mknod(2) of a regular file, a FIFO or a socket. Devices are never
+// made, nor the character device 0:0 by which overlayfs hides files.
+func (p *part) Mknod(_ <-chan struct{}, in *fuse.MknodIn, name string, out *fuse.EntryOut) fuse.Status {
+	var kind fs.FileMode
+	switch in.Mode & unix.S_IFMT {
+	case unix.S_IFREG, 0:
+	case unix.S_IFIFO:
+		kind = fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		kind = fs.ModeSocket
+	default:
+		return fuse.EPERM
+	}
+	return p.make(&in.InHeader, "mknod", name, kind, in.Mode, out, func(dirfd int) error {
+		return unix.Mknodat(dirfd, name, in.Mode, 0)
+	})
+}
+
+// Symlink is symlink(2). The target is free text: whoever follows the link
+// does so inside the view.
+func (p *part) Symlink(_ <-chan struct{}, h *fuse.InHeader, target, name string, out *fuse.EntryOut) fuse.Status {
+	return p.make(h, "symlink", name, fs.ModeSymlink, 0, out, func(dirfd int) error {
+		return unix.Symlinkat(target, dirfd, name)
+	})
+}
+
+// make asks the rules, makes a new name by create, and answers with it.
+func (p *part) make(h *fuse.InHeader, call, name string, kind fs.FileMode, mode uint32, out *fuse.EntryOut, create func(dirfd int) error) fuse.Status {
+	if !plainName(name) {
+		return fuse.EINVAL
+	}
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	dir, dirfd, place, err := p.openDir(h.NodeId)
+	if err != nil {
+		return status(err)
+	}
+	defer closeFD(dirfd)
+	if d := p.r.Decide(pathresolver.OpCreate, joinPlace(place, name), kind); d != nil {
+		return p.refuse(h, call, d)
+	}
+	if err := p.as(h.Caller, func() error { return create(dirfd) }); err != nil {
+		return status(err)
+	}
+	fd, err := fsat.Openat(dirfd, name, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return status(err)
+	}
+	defer closeFD(fd)
+	if kind != fs.ModeSymlink {
+		if err := p.setMode(fd, mode); err != nil {
+			return status(err)
+		}
+	}
+	var sx unix.Statx_t
+	if err := statFD(fd, &sx); err != nil {
+		return status(err)
+	}
+	p.answer(dir, name, true, false, &sx, out)
+	return fuse.OK
+}
+
+// Unlink is unlink(2).
+func (p *part) Unlink(_ <-chan struct{}, h *fuse.InHeader, name string) fuse.Status {
+	return p.remove(h, "unlink", name, 0)
+}
+
+// Rmdir is rmdir(2). Hidden entries keep a directory from being empty.
+func (p *part) Rmdir(_ <-chan struct{}, h *fuse.InHeader, name string) fuse.Status {
+	return p.remove(h, "rmdir", name, unix.AT_REMOVEDIR)
+}
+
+func (p *part) remove(h *fuse.InHeader, call, name string, flags int) fuse.Status {
+	if !plainName(name) {
+		return fuse.EINVAL
+	}
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	dir, dirfd, place, err := p.openDir(h.NodeId)
+	if err != nil {
+		return status(err)
+	}
+	defer closeFD(dirfd)
+	if d := p.r.Decide(pathresolver.OpDelete, joinPlace(place, name), 0); d != nil {
+		return p.refuse(h, call, d)
+	}
+	if err := unix.Unlinkat(dirfd, name, flags); err != nil {
+		return status(err)
+	}
+	p.tab.removed(dir, name)
+	return fuse.OK
+}
+
+// Readlink shows a link as it is.
+func (p *part) Readlink(_ <-chan struct{}, h *fuse.InHeader) ([]byte, fuse.Status) {
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	n, err := p.node(h.NodeId)
+	if err != nil {
+		return nil, status(err)
+	}
+	var sx unix.Statx_t
+	fd, _, err := p.open(n, unix.O_PATH, &sx)
+	if err != nil {
+		return nil, status(err)
+	}
+	defer closeFD(fd)
+	target, err := fsat.Readlink(fd)
+	return []byte(target), status(err)
+}

@@ -1,0 +1,164 @@
+package sandboxfs
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// handle is an open file of a write part. Its descriptor allows what the
+// caller was allowed, no more.
+type handle struct {
+	id       uint64
+	node     *node
+	fd       int
+	writable bool
+	users    atomic.Int32 // the kernel, and who got it from anyOf
+}
+
+func (h *handle) drop() {
+	if h.users.Add(-1) == 0 {
+		closeFD(h.fd)
+	}
+}
+
+// opened is what the open handles of one node share. The kernel wants it the
+// same for all of them: a file whose data it moves itself (passthrough) must
+// not be in its page cache at the same time.
+type opened struct {
+	handles []*handle
+	backing int32 // the kernel's id of the file, 0 where the server moves the data
+}
+
+// opens are the open handles of a part.
+type opens struct {
+	mu     sync.Mutex
+	byID   map[uint64]*handle
+	byNode map[*node]*opened
+	next   uint64
+	locks  lockTable
+}
+
+func (o *opens) init() {
+	o.byID, o.byNode = map[uint64]*handle{}, map[*node]*opened{}
+	o.locks.init()
+}
+
+// get returns an open handle; the kernel keeps it open during the request.
+func (o *opens) get(id uint64) (*handle, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if h := o.byID[id]; h != nil {
+		return h, nil
+	}
+	return nil, unix.EBADF
+}
+
+// anyOf returns an open handle of n, to be dropped, or nil.
+func (o *opens) anyOf(n *node) *handle {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	open := o.byNode[n]
+	if open == nil {
+		return nil
+	}
+	h := open.handles[0]
+	h.users.Add(1)
+	return h
+}
+
+// writableOf returns an open handle of n that may write, to be dropped, or
+// nil.
+func (o *opens) writableOf(n *node) *handle {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if open := o.byNode[n]; open != nil {
+		for _, h := range open.handles {
+			if h.writable {
+				h.users.Add(1)
+				return h
+			}
+		}
+	}
+	return nil
+}
+
+// add makes a handle, which owns fd from now on. register is called for the
+// first of a node and returns the kernel's id of the file, 0 for none.
+func (o *opens) add(n *node, fd int, writable bool, register func() int32) (h *handle, backing int32) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.next++
+	h = &handle{id: o.next, node: n, fd: fd, writable: writable}
+	h.users.Store(1)
+	open := o.byNode[n]
+	if open == nil {
+		open = &opened{backing: register()}
+		o.byNode[n] = open
+	}
+	open.handles = append(open.handles, h)
+	o.byID[h.id] = h
+	return h, open.backing
+}
+
+// remove takes a handle out. With the last one of a file unregister is called
+// with the kernel's id of it.
+func (o *opens) remove(id uint64, unregister func(int32)) {
+	o.mu.Lock()
+	h := o.byID[id]
+	if h == nil {
+		o.mu.Unlock()
+		return
+	}
+	delete(o.byID, id)
+	open := o.byNode[h.node]
+	for i, other := range open.handles {
+		if other == h {
+			last := len(open.handles) - 1
+			open.handles[i], open.handles[last] = open.handles[last], nil
+			open.handles = open.handles[:last]
+			break
+		}
+	}
+	if len(open.handles) == 0 {
+		delete(o.byNode, h.node)
+		if open.backing > 0 {
+			unregister(open.backing)
+		}
+	}
+	o.mu.Unlock()
+	h.drop()
+}
+
+// closeAll closes what a connection that broke off left open.
+func (o *opens) closeAll() {
+	o.mu.Lock()
+	all := o.byID
+	o.byID, o.byNode = map[uint64]*handle{}, map[*node]*opened{}
+	o.mu.Unlock()
+	for _, h := range all {
+		h.drop()
+	}
+	o.locks.closeAll()
+}
+
+func (o *opens) count() (handles, backing int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, open := range o.byNode {
+		if open.backing > 0 {
+			backing++
+		}
+	}
+	return len(o.byID), backing
+}
+
+// mayWriteOpen reports whether n is open for writing.
+func (p *part) mayWriteOpen(n *node) bool {
+	h := p.opens.writableOf(n)
+	if h != nil {
+		h.drop()
+	}
+	return h != nil
+}

@@ -1,0 +1,88 @@
+package sandboxfs
+
+import (
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// Lookup answers what a name in a directory is. Here the rules are asked:
+// a hidden name is not there, whoever made it and when.
+func (p *part) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
+	if !plainName(name) {
+		return fuse.ENOENT
+	}
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	dir, place, err := p.locate(h.NodeId)
+	if err != nil {
+		return status(err)
+	}
+	if n := p.tab.fixedChild(dir, name); n != nil {
+		return p.answerFixed(n, out)
+	}
+	verdict := p.r.VerdictIn(place, name)
+	child := joinPlace(place, name)
+	if verdict.Hidden {
+		p.refuse(h, "lookup", &pathresolver.DeniedError{
+			Op: pathresolver.OpRead, Path: child, Rule: pathresolver.RuleHidden, Pattern: verdict.Pattern})
+		out.SetEntryTimeout(p.valid(true))
+		return fuse.OK
+	}
+	watched := p.watch.add(dir, place)
+	fd, err := p.r.OpenPlace(child, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	if err == unix.ENOENT {
+		out.SetEntryTimeout(p.valid(watched)) // node id 0: the kernel may remember that it is missing
+		return fuse.OK
+	}
+	if err != nil {
+		return status(p.walkError(dir, err))
+	}
+	defer closeFD(fd)
+	var sx unix.Statx_t
+	if err := fsat.Statx(fd, "", unix.AT_EMPTY_PATH, statxMask, &sx); err != nil {
+		return status(err)
+	}
+	p.answer(dir, name, verdict.Writable, watched, &sx, out)
+	return fuse.OK
+}
+
+// answer tells the kernel of a file that was found at name in dir.
+func (p *part) answer(dir *node, name string, writable, watched bool, sx *unix.Statx_t, out *fuse.EntryOut) *node {
+	typ := sx.Mode & unix.S_IFMT
+	linked := !p.ReadOnly && sx.Nlink > 1 && typ != unix.S_IFDIR
+	n := p.tab.found(dir, name, identityOf(sx), typ, linked, writable)
+	p.entry(n, watched, sx, out)
+	return n
+}
+
+// entry fills in the answer for a node of which a lookup was counted.
+func (p *part) entry(n *node, watched bool, sx *unix.Statx_t, out *fuse.EntryOut) {
+	out.NodeId, out.Generation = n.id, 1
+	p.fill(sx, &out.Attr)
+	out.SetEntryTimeout(p.valid(watched))
+	out.SetAttrTimeout(p.valid(watched))
+}
+
+// answerFixed answers for a directory that leads to a nested mount. It is
+// there for the kernel even while it is missing on the host, or the mount
+// beneath it would be detached: asking for its attributes then tells.
+func (p *part) answerFixed(n *node, out *fuse.EntryOut) fuse.Status {
+	var sx unix.Statx_t
+	fd, _, err := p.open(n, unix.O_PATH, &sx)
+	if err == nil {
+		closeFD(fd)
+		p.entry(n, false, &sx, out)
+		return fuse.OK
+	}
+	out.NodeId, out.Generation = n.id, 1
+	out.Attr.Mode, out.Attr.Nlink = uint32(n.typ)|0o555, 1
+	return fuse.OK
+}
+
+// Forget drops what the kernel no longer remembers.
+func (p *part) Forget(id, count uint64) {
+	p.tab.forget(id, count)
+}

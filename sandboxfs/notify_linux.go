@@ -1,0 +1,199 @@
+package sandboxfs
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxWatches bounds how many directories one view watches. The system's limit
+// is per user, and the editor on the host needs some too.
+const maxWatches = 8192
+
+const watchEvents = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO |
+	unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
+
+// watcher tells the kernel when the host changes a directory that it was told
+// of. A nil watcher watches nothing. It may be late or lose a watch: then
+// what the kernel remembers ends by its timeout.
+type watcher struct {
+	p    *part
+	sent atomic.Uint64
+
+	mu   sync.Mutex
+	file *os.File // inotify, nil when it is not to be had
+	fd   int
+	dirs map[int32]*node
+	done chan struct{}
+}
+
+func newWatcher(p *part) *watcher {
+	w := &watcher{p: p, dirs: map[int32]*node{}}
+	p.tab.freed = w.forget
+	return w
+}
+
+func (w *watcher) start() {
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fd, w.file, w.done = fd, os.NewFile(uintptr(fd), "inotify"), make(chan struct{})
+	go w.run(w.file, w.done)
+}
+
+// add watches a directory, whose place the caller has just built, and reports
+// whether its changes will be notified.
+func (w *watcher) add(dir *node, place string) bool {
+	if w == nil {
+		return false
+	}
+	if w.p.tab.dirWatched(dir) {
+		return true
+	}
+	fd, err := w.p.r.OpenPlace(place, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return false
+	}
+	defer closeFD(fd)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.file == nil || len(w.dirs) >= maxWatches {
+		return false
+	}
+	wd, err := unix.InotifyAddWatch(w.fd, procPath(fd), watchEvents)
+	if err != nil {
+		return false
+	}
+	if before := w.dirs[int32(wd)]; before != nil && before != dir {
+		w.p.tab.setWatch(before, 0) // the same directory under a name it had
+	}
+	w.dirs[int32(wd)] = dir
+	w.p.tab.setWatch(dir, int32(wd))
+	return true
+}
+
+// forget is called, under the table's lock, when a node is dropped.
+func (w *watcher) forget(n *node) {
+	if n.watch != 0 {
+		go w.remove(n.watch, n)
+	}
+}
+
+func (w *watcher) remove(wd int32, n *node) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.dirs[wd] == n && w.file != nil {
+		delete(w.dirs, wd)
+		_, _ = unix.InotifyRmWatch(w.fd, uint32(wd))
+	}
+}
+
+// run reads events until the watcher is closed.
+func (w *watcher) run(file *os.File, done chan struct{}) {
+	defer close(done)
+	buf := make([]byte, 64<<10)
+	for {
+		size, err := file.Read(buf)
+		if err != nil {
+			return
+		}
+		for rest := buf[:size]; len(rest) >= unix.SizeofInotifyEvent; {
+			wd := int32(binary.NativeEndian.Uint32(rest))
+			mask := binary.NativeEndian.Uint32(rest[4:])
+			length := unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(rest[12:]))
+			name, _, _ := bytes.Cut(rest[unix.SizeofInotifyEvent:length], []byte{0})
+			rest = rest[length:]
+			if mask&unix.IN_Q_OVERFLOW != 0 {
+				w.invalidateAll()
+				continue
+			}
+			w.event(wd, mask, string(name))
+		}
+	}
+}
+
+// event tells the kernel what one event means. No lock is held meanwhile: the
+// kernel may have to wait for requests that we are to answer.
+func (w *watcher) event(wd int32, mask uint32, name string) {
+	w.mu.Lock()
+	dir := w.dirs[wd]
+	if mask&unix.IN_IGNORED != 0 {
+		delete(w.dirs, wd)
+	}
+	w.mu.Unlock()
+	if dir == nil {
+		return
+	}
+	if mask&(unix.IN_IGNORED|unix.IN_MOVE_SELF|unix.IN_DELETE_SELF) != 0 {
+		w.p.tab.setWatch(dir, 0)
+		if mask&unix.IN_MOVE_SELF != 0 {
+			w.remove(wd, dir) // it tells of another place now
+		}
+		w.inode(dir)
+		return
+	}
+	child := w.p.tab.child(dir, name)
+	if mask&(unix.IN_MODIFY|unix.IN_ATTRIB) != 0 {
+		switch {
+		case name == "":
+			w.inode(dir)
+		case child != nil:
+			w.inode(child)
+		}
+		return
+	}
+	w.name(dir, child, name)
+	w.inode(dir)
+}
+
+// name has the kernel forget a name. A fixed node keeps its name, or what is
+// mounted beneath it would be detached; only its attributes go.
+func (w *watcher) name(dir, child *node, name string) {
+	if child != nil && child.fixed {
+		w.inode(child)
+		return
+	}
+	w.sent.Add(1)
+	w.p.server.EntryNotify(dir.id, name)
+}
+
+// inode has the kernel forget the attributes and data of a node.
+func (w *watcher) inode(n *node) {
+	w.sent.Add(1)
+	w.p.server.InodeNotify(n.id, 0, 0)
+}
+
+// invalidateAll has the kernel forget all it was told, after events were lost.
+func (w *watcher) invalidateAll() {
+	for _, n := range w.p.tab.all() {
+		if dir, name := w.p.tab.nameOf(n); dir != nil && !n.fixed {
+			w.name(dir, n, name)
+		}
+		w.inode(n)
+	}
+}
+
+func (w *watcher) count() (watches int, sent uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.dirs), w.sent.Load()
+}
+
+// close ends the watching and returns when no event is handled any more.
+func (w *watcher) close() {
+	w.mu.Lock()
+	file, done := w.file, w.done
+	w.file = nil
+	w.mu.Unlock()
+	if file != nil {
+		_ = file.Close()
+		<-done
+	}
+}

@@ -1,0 +1,168 @@
+package sandboxfs
+
+import (
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// keptFlags are the flags of open(2) that reach the backing file. O_APPEND is
+// done per write, O_DIRECT would ask for aligned buffers, and O_TRUNC comes
+// after the checks: a file that is refused must not be empty already.
+const keptFlags = unix.O_ACCMODE | unix.O_SYNC | unix.O_DSYNC
+
+// Open is open(2) of a file that exists. The read-only part answers the first
+// one with ENOSYS: from then on the kernel opens by itself.
+func (p *part) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
+	if p.ReadOnly {
+		return fuse.ENOSYS
+	}
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	n, err := p.node(in.NodeId)
+	if err != nil {
+		return status(err)
+	}
+	writing := int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY || in.Flags&unix.O_TRUNC != 0
+	fd, st := p.openFile(&in.InHeader, "open", n, int(in.Flags), writing)
+	if st != fuse.OK {
+		return st
+	}
+	if in.Flags&unix.O_TRUNC != 0 {
+		err := unix.Ftruncate(fd, 0)
+		if err == nil && in.Mode&fuse.OPEN_KILL_SUIDGID != 0 {
+			err = killPrivileges(fd)
+		}
+		if err != nil {
+			closeFD(fd)
+			return status(err)
+		}
+	}
+	p.answerOpen(n, fd, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, out)
+	return fuse.OK
+}
+
+// openFile opens the regular file of n. Where it is to be written the rules
+// are asked first, and its hard links looked at after.
+func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writing bool) (int, fuse.Status) {
+	if n.typ != unix.S_IFREG {
+		return -1, fuse.EACCES
+	}
+	if writing {
+		place, err := p.tab.place(n)
+		if err == unix.ESTALE { // no name: only who has it open may have it
+			return p.reopen(n, flags)
+		}
+		if err != nil {
+			return -1, status(err)
+		}
+		if d := p.r.Decide(pathresolver.OpWrite, place, 0); d != nil {
+			return -1, p.refuse(h, call, d)
+		}
+	}
+	access := flags & keptFlags
+	if flags&unix.O_TRUNC != 0 && access&unix.O_ACCMODE == unix.O_RDONLY {
+		access |= unix.O_RDWR
+	}
+	var sx unix.Statx_t
+	fd, place, err := p.open(n, access, &sx)
+	if err == unix.ESTALE || err == unix.ENOENT {
+		if fd, st := p.reopen(n, flags); st == fuse.OK {
+			return fd, st
+		}
+	}
+	if err != nil {
+		return -1, status(err)
+	}
+	if writing {
+		if st := p.checkLinks(h, call, place, &sx); st != fuse.OK {
+			closeFD(fd)
+			return -1, st
+		}
+	}
+	return fd, fuse.OK
+}
+
+// reopen opens a file without a name by a handle that is open, as a program
+// does through /proc/self/fd. It never gives more than that handle has.
+func (p *part) reopen(n *node, flags int) (int, fuse.Status) {
+	h := p.opens.anyOf(n)
+	if flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0 {
+		if h != nil {
+			h.drop()
+		}
+		h = p.opens.writableOf(n)
+	}
+	if h == nil {
+		return -1, status(unix.ESTALE)
+	}
+	defer h.drop()
+	fd, err := unix.Open(procPath(h.fd), flags&keptFlags|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	return fd, status(err)
+}
+
+// checkLinks refuses to change a file in place that has hard links elsewhere.
+// Where the links are to be broken it puts a copy in its stead, and answers
+// ESTALE: the kernel looks the name up again and finds the copy.
+func (p *part) checkLinks(h *fuse.InHeader, call, place string, sx *unix.Statx_t) fuse.Status {
+	if sx.Nlink <= 1 || sx.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return fuse.OK
+	}
+	breakIt, d := p.r.CheckLinks(place, unix.Mkdev(sx.Dev_major, sx.Dev_minor), sx.Ino, sx.Nlink)
+	switch {
+	case d != nil:
+		return p.refuse(h, call, d)
+	case !breakIt:
+		return fuse.OK
+	}
+	if err := p.r.BreakLinks(place); err != nil {
+		return status(err)
+	}
+	return status(unix.ESTALE)
+}
+
+// Create is open(2) with O_CREAT of a name that the kernel believes missing.
+func (p *part) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
+	if !plainName(name) {
+		return fuse.EINVAL
+	}
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	dir, place, err := p.locate(in.NodeId)
+	if err != nil {
+		return status(err)
+	}
+	child := joinPlace(place, name)
+	if d := p.r.Decide(pathresolver.OpCreate, child, 0); d != nil {
+		return p.refuse(&in.InHeader, "create", d)
+	}
+	var fd int
+	err = p.as(in.Caller, func() (e error) {
+		fd, e = p.r.OpenPlace(child, int(in.Flags)&keptFlags|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, in.Mode&0o7777)
+		return e
+	})
+	if err == unix.EEXIST && in.Flags&unix.O_EXCL == 0 {
+		return status(unix.ESTALE) // the host was faster: the kernel looks again, and opens
+	}
+	if err != nil {
+		return status(p.walkError(dir, err))
+	}
+	var sx unix.Statx_t
+	if err = p.setMode(fd, in.Mode); err == nil {
+		err = statFD(fd, &sx)
+	}
+	if err != nil {
+		closeFD(fd)
+		return status(err)
+	}
+	n := p.answer(dir, name, true, false, &sx, &out.EntryOut)
+	p.answerOpen(n, fd, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, &out.OpenOut)
+	return fuse.OK
+}
+
+// Release is the last close(2) of an open file.
+func (p *part) Release(_ <-chan struct{}, in *fuse.ReleaseIn) {
+	p.opens.locks.released(in.Fh)
+	p.opens.remove(in.Fh, p.unregister)
+}

@@ -1,0 +1,155 @@
+package sandboxfs
+
+import (
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/fsat"
+)
+
+// node finds the node of a request.
+func (p *part) node(id uint64) (*node, error) {
+	p.requests.Add(1)
+	if n := p.tab.get(id); n != nil {
+		return n, nil
+	}
+	return nil, unix.ESTALE
+}
+
+// locate finds the node of a request and where it is.
+func (p *part) locate(id uint64) (*node, string, error) {
+	n, err := p.node(id)
+	if err != nil {
+		return nil, "", err
+	}
+	place, err := p.tab.place(n)
+	return n, place, err
+}
+
+// open opens the file of a node anew, by one walk that follows no link, and
+// makes sure that it is the file that the kernel was told of. It returns the
+// place too, which is the one of n's names that led there. p.moves is held.
+func (p *part) open(n *node, flags int, sx *unix.Statx_t) (fd int, place string, err error) {
+	if place, err = p.tab.place(n); err != nil {
+		return -1, "", err
+	}
+	if fd, err = p.openAt(n, place, flags, sx); err == nil || err != unix.ENOENT && err != unix.ESTALE {
+		return fd, place, err
+	}
+	for _, other := range p.tab.places(n) {
+		if other == place {
+			continue
+		}
+		if fd, e := p.openAt(n, other, flags, sx); e == nil {
+			return fd, other, nil
+		}
+	}
+	return -1, place, err
+}
+
+func (p *part) openAt(n *node, place string, flags int, sx *unix.Statx_t) (int, error) {
+	if flags&unix.O_PATH == 0 { // openat2 takes no flag that has no meaning
+		flags |= unix.O_NONBLOCK | unix.O_NOCTTY
+	}
+	fd, err := p.r.OpenPlace(place, flags|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return -1, p.walkError(n, err)
+	}
+	if err = fsat.Statx(fd, "", unix.AT_EMPTY_PATH, statxMask, sx); err == nil {
+		err = p.same(n, sx)
+	}
+	if err != nil {
+		closeFD(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// same compares what was opened with what n stands for. Fixed nodes are
+// places, whatever directory stands there.
+func (p *part) same(n *node, sx *unix.Statx_t) error {
+	typ := sx.Mode & unix.S_IFMT
+	switch {
+	case n.fixed && typ == n.typ:
+		return nil
+	case n.fixed && typ == unix.S_IFLNK:
+		return unix.EACCES // replaced by a link, which is not followed
+	case n.fixed:
+		return unix.ENOTDIR
+	case typ != n.typ || p.tab.ident(n) != identityOf(sx):
+		return unix.ESTALE
+	}
+	return nil
+}
+
+// walkError is what the kernel gets when the walk to a node failed. After
+// ESTALE it looks the path up once more, name by name.
+func (p *part) walkError(n *node, err error) error {
+	switch err {
+	case unix.EXDEV: // something was mounted there on the host
+		return unix.EACCES
+	case unix.ELOOP: // a directory on the way has become a link
+		if n.fixed {
+			return unix.EACCES
+		}
+		return unix.ESTALE
+	case unix.ENOTDIR:
+		if !n.fixed {
+			return unix.ESTALE
+		}
+	}
+	return err
+}
+
+// openDir opens the directory of a request to make, move or remove a name in
+// it. p.moves is held.
+func (p *part) openDir(id uint64) (dir *node, fd int, place string, err error) {
+	if dir, err = p.node(id); err != nil {
+		return nil, -1, "", err
+	}
+	var sx unix.Statx_t
+	fd, place, err = p.open(dir, unix.O_PATH|unix.O_DIRECTORY, &sx)
+	return dir, fd, place, err
+}
+
+// plainName reports whether name is one component that names an entry.
+func plainName(name string) bool {
+	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00")
+}
+
+// namesBetween are the names that lead from dir down to place.
+func namesBetween(dir, place string) []string {
+	if dir != "." {
+		place = place[len(dir)+1:]
+	}
+	return strings.Split(place, "/")
+}
+
+// status is err, a plain errno, as go-fuse wants it.
+func status(err error) fuse.Status {
+	if err == nil {
+		return fuse.OK
+	}
+	return fuse.ToStatus(err)
+}
+
+// processUmask reads the umask without changing it: it belongs to the whole
+// process.
+func processUmask() uint32 {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0o777 // unknown: every mode is set again after creating
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "Umask:"); ok {
+			if mask, err := strconv.ParseUint(strings.TrimSpace(value), 8, 32); err == nil {
+				return uint32(mask)
+			}
+		}
+	}
+	return 0o777
+}

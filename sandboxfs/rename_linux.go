@@ -1,0 +1,132 @@
+package sandboxfs
+
+import (
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/fsat"
+)
+
+// Rename is renameat2(2) with RENAME_NOREPLACE or RENAME_EXCHANGE or neither.
+func (p *part) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newName string) fuse.Status {
+	if !plainName(oldName) || !plainName(newName) {
+		return fuse.EINVAL
+	}
+	exchange := in.Flags&unix.RENAME_EXCHANGE != 0
+	if in.Flags&^(unix.RENAME_EXCHANGE|unix.RENAME_NOREPLACE) != 0 {
+		return fuse.EINVAL // RENAME_WHITEOUT makes a device
+	}
+	p.moves.Lock()
+	defer p.moves.Unlock()
+	from, fromFD, fromPlace, err := p.openDir(in.NodeId)
+	if err != nil {
+		return status(err)
+	}
+	defer closeFD(fromFD)
+	to, toFD, toPlace, err := p.openDir(in.Newdir)
+	if err != nil {
+		return status(err)
+	}
+	defer closeFD(toFD)
+	fromDir, err := p.isDir(from, fromFD, oldName)
+	if err != nil {
+		return status(err)
+	}
+	toDir := false
+	if exchange {
+		if toDir, err = p.isDir(to, toFD, newName); err != nil {
+			return status(err)
+		}
+	}
+	d := p.r.DecideRename(joinPlace(fromPlace, oldName), joinPlace(toPlace, newName), fromDir, exchange, toDir)
+	if d != nil {
+		return p.refuse(&in.InHeader, "rename", d)
+	}
+	if err := unix.Renameat2(fromFD, oldName, toFD, newName, uint(in.Flags)); err != nil {
+		return status(err)
+	}
+	p.tab.renamed(nameKey{from, oldName}, nameKey{to, newName}, exchange)
+	return fuse.OK
+}
+
+// isDir reports whether name in a directory is a directory, whatever the
+// kernel was told before: the rules are stricter about those.
+func (p *part) isDir(dir *node, dirfd int, name string) (bool, error) {
+	var sx unix.Statx_t
+	if err := fsat.Statx(dirfd, name, unix.AT_SYMLINK_NOFOLLOW, statxMask, &sx); err != nil {
+		return false, err
+	}
+	n := p.tab.child(dir, name)
+	return sx.Mode&unix.S_IFMT == unix.S_IFDIR || n != nil && n.typ == unix.S_IFDIR, nil
+}
+
+// Link is link(2): another name for a file that may be written, or the first
+// name of one made with O_TMPFILE.
+func (p *part) Link(_ <-chan struct{}, in *fuse.LinkIn, name string, out *fuse.EntryOut) fuse.Status {
+	if !plainName(name) {
+		return fuse.EINVAL
+	}
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	n, err := p.node(in.Oldnodeid)
+	if err != nil {
+		return status(err)
+	}
+	dir, dirfd, place, err := p.openDir(in.NodeId)
+	if err != nil {
+		return status(err)
+	}
+	defer closeFD(dirfd)
+	fd, done, st := p.linkable(in, n, joinPlace(place, name))
+	if st != fuse.OK {
+		return st
+	}
+	defer done()
+	var before, sx unix.Statx_t
+	if err := statFD(fd, &before); err != nil {
+		return status(err)
+	}
+	// By descriptor: the name could stand for another file by now.
+	if err := unix.Linkat(unix.AT_FDCWD, procPath(fd), dirfd, name, unix.AT_SYMLINK_FOLLOW); err != nil {
+		return status(err)
+	}
+	p.r.NoteLink(unix.Mkdev(before.Dev_major, before.Dev_minor), before.Ino, before.Nlink)
+	if err := statFD(fd, &sx); err != nil {
+		return status(err)
+	}
+	p.tab.linked(n, dir, name, true)
+	p.entry(n, false, &sx, out)
+	return fuse.OK
+}
+
+// linkable asks the rules and returns a descriptor of the file.
+func (p *part) linkable(in *fuse.LinkIn, n *node, to string) (fd int, done func(), st fuse.Status) {
+	from, err := p.tab.place(n)
+	if err == unix.ESTALE {
+		h := p.opens.writableOf(n)
+		if h == nil {
+			return -1, nil, status(err)
+		}
+		if d := p.r.DecideLink(to, to); d != nil {
+			h.drop()
+			return -1, nil, p.refuse(&in.InHeader, "link", d)
+		}
+		return h.fd, h.drop, fuse.OK
+	}
+	if err != nil {
+		return -1, nil, status(err)
+	}
+	if d := p.r.DecideLink(from, to); d != nil {
+		return -1, nil, p.refuse(&in.InHeader, "link", d)
+	}
+	var sx unix.Statx_t
+	fd, from, err = p.open(n, unix.O_PATH, &sx)
+	if err != nil {
+		return -1, nil, status(err)
+	}
+	if d := p.r.DecideLink(from, to); d != nil { // another of its names
+		closeFD(fd)
+		return -1, nil, p.refuse(&in.InHeader, "link", d)
+	}
+	return fd, func() { closeFD(fd) }, fuse.OK
+}

@@ -1,0 +1,154 @@
+package sandboxfs
+
+import (
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// SetAttr is truncate(2), chmod(2), chown(2) and utimensat(2), by name or by
+// an open file.
+func (p *part) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	n, err := p.node(in.NodeId)
+	if err != nil {
+		return status(err)
+	}
+	fd, done, st := p.changeable(in, n)
+	if st != fuse.OK {
+		return st
+	}
+	defer done()
+	if err := p.apply(fd, in); err != nil {
+		return status(err)
+	}
+	var sx unix.Statx_t
+	if err := statFD(fd, &sx); err != nil {
+		return status(err)
+	}
+	p.fill(&sx, &out.Attr)
+	out.SetTimeout(p.valid(false))
+	return fuse.OK
+}
+
+// changeable asks the rules and returns a descriptor of what is to change.
+func (p *part) changeable(in *fuse.SetAttrIn, n *node) (fd int, done func(), st fuse.Status) {
+	op, flags := pathresolver.OpMeta, unix.O_PATH
+	_, resize := in.GetSize()
+	if resize {
+		op, flags = pathresolver.OpWrite, unix.O_WRONLY
+	}
+	if h := p.handleFor(in, n, resize); h != nil {
+		return h.fd, h.drop, fuse.OK
+	}
+	if resize && n.typ != unix.S_IFREG {
+		return -1, nil, fuse.EINVAL
+	}
+	place, err := p.tab.place(n)
+	if err != nil {
+		return -1, nil, status(err)
+	}
+	if d := p.r.Decide(op, place, 0); d != nil {
+		return -1, nil, p.refuse(&in.InHeader, "setattr", d)
+	}
+	var sx unix.Statx_t
+	if fd, place, err = p.open(n, flags, &sx); err != nil {
+		return -1, nil, status(err)
+	}
+	if st := p.checkLinks(&in.InHeader, "setattr", place, &sx); st != fuse.OK {
+		closeFD(fd)
+		return -1, nil, st
+	}
+	return fd, func() { closeFD(fd) }, fuse.OK
+}
+
+// handleFor returns an open handle that may stand for the file: one that was
+// opened for writing, so that the rules were asked then.
+func (p *part) handleFor(in *fuse.SetAttrIn, n *node, resize bool) *handle {
+	if fh, ok := in.GetFh(); ok {
+		h, err := p.opens.get(fh)
+		if err == nil && h.node == n && h.writable {
+			h.users.Add(1)
+			return h
+		}
+	}
+	if _, err := p.tab.place(n); err != nil && !resize {
+		return p.opens.writableOf(n) // unlinked but open
+	}
+	return nil
+}
+
+// apply makes the changes. The order matters: changing the owner clears
+// privilege bits, and changing the size moves the times.
+func (p *part) apply(fd int, in *fuse.SetAttrIn) error {
+	if size, ok := in.GetSize(); ok {
+		if err := unix.Ftruncate(fd, int64(size)); err != nil {
+			return err
+		}
+	}
+	if in.Valid&(fuse.FATTR_UID|fuse.FATTR_GID) != 0 {
+		uid, gid := -1, -1
+		if id, ok := in.GetUID(); ok {
+			uid = int(id)
+		}
+		if id, ok := in.GetGID(); ok {
+			gid = int(id)
+		}
+		if err := unix.Fchownat(fd, "", uid, gid, unix.AT_EMPTY_PATH); err != nil {
+			return err
+		}
+	}
+	if mode, ok := in.GetMode(); ok {
+		if err := chmodFD(fd, mode); err != nil {
+			return err
+		}
+	}
+	if in.Valid&fuse.FATTR_KILL_SUIDGID != 0 {
+		if err := killPrivileges(fd); err != nil {
+			return err
+		}
+	}
+	if in.Valid&(fuse.FATTR_ATIME|fuse.FATTR_MTIME) == 0 {
+		return nil
+	}
+	times := []unix.Timespec{
+		timeOf(in.Valid, fuse.FATTR_ATIME, fuse.FATTR_ATIME_NOW, in.Atime, in.Atimensec),
+		timeOf(in.Valid, fuse.FATTR_MTIME, fuse.FATTR_MTIME_NOW, in.Mtime, in.Mtimensec),
+	}
+	return unix.UtimesNanoAt(fd, "", times, unix.AT_EMPTY_PATH)
+}
+
+func timeOf(valid, set, now uint32, sec uint64, nsec uint32) unix.Timespec {
+	switch {
+	case valid&set == 0:
+		return unix.Timespec{Nsec: unix.UTIME_OMIT}
+	case valid&now != 0:
+		return unix.Timespec{Nsec: unix.UTIME_NOW}
+	}
+	return unix.Timespec{Sec: int64(sec), Nsec: int64(nsec)}
+}
+
+// Access is access(2) where the kernel does not check permissions itself. It
+// carries the verdict: what can never be written is EROFS.
+func (p *part) Access(_ <-chan struct{}, in *fuse.AccessIn) fuse.Status {
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	n, err := p.node(in.NodeId)
+	if err != nil {
+		return status(err)
+	}
+	var sx unix.Statx_t
+	fd, place, err := p.open(n, unix.O_PATH, &sx)
+	if err != nil {
+		return status(err)
+	}
+	defer closeFD(fd)
+	if in.Mask&fuse.W_OK != 0 {
+		if v := p.r.Verdict(place); p.ReadOnly || !v.Writable {
+			return fuse.EROFS
+		}
+	}
+	return status(unix.Faccessat2(fd, "", in.Mask, unix.AT_EMPTY_PATH|unix.AT_EACCESS))
+}

@@ -1,0 +1,42 @@
+package sandboxfs
+
+import (
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// Tmpfile is open(2) with O_TMPFILE: a file without a name in a directory
+// that may be written. What name it gets later is decided by Link.
+func (p *part) Tmpfile(_ <-chan struct{}, in *fuse.CreateIn, out *fuse.CreateOut) fuse.Status {
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	dir, place, err := p.locate(in.NodeId)
+	if err != nil {
+		return status(err)
+	}
+	if !p.r.Verdict(place).Writable {
+		return p.refuse(&in.InHeader, "tmpfile", p.r.Decide(pathresolver.OpCreate, place, 0))
+	}
+	var fd int
+	err = p.as(in.Caller, func() (e error) {
+		fd, e = p.r.OpenPlace(place, int(in.Flags)&(keptFlags|unix.O_EXCL)|unix.O_TMPFILE, in.Mode&0o7777)
+		return e
+	})
+	if err != nil {
+		return status(p.walkError(dir, err))
+	}
+	var sx unix.Statx_t
+	if err = p.setMode(fd, in.Mode); err == nil {
+		err = statFD(fd, &sx)
+	}
+	if err != nil {
+		closeFD(fd)
+		return status(err)
+	}
+	n := p.tab.nameless(identityOf(&sx))
+	p.entry(n, false, &sx, &out.EntryOut)
+	p.answerOpen(n, fd, true, &out.OpenOut)
+	return fuse.OK
+}

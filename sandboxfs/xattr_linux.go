@@ -1,0 +1,142 @@
+package sandboxfs
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// Extended attributes are read as the host has them, but for "trusted.",
+// which is for the host's administrator. Only "user." is written: the others
+// grant rights (security.capability, access lists) that a server running as
+// root would give away in its own name.
+const (
+	userAttr    = "user."
+	trustedAttr = "trusted."
+)
+
+// withAttrs runs do on a path that leads to the file of a request and to
+// nothing else: an O_PATH descriptor, which is all that a link, a FIFO or an
+// unreadable file can be opened for, has no extended attributes of its own.
+func (p *part) withAttrs(id uint64, do func(n *node, fd int, place string) fuse.Status) fuse.Status {
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	n, err := p.node(id)
+	if err != nil {
+		return status(err)
+	}
+	if h := p.opens.anyOf(n); h != nil && !n.fixed {
+		defer h.drop()
+		place, _ := p.tab.place(n) // "" when it has no name any more
+		return do(n, h.fd, place)
+	} else if h != nil {
+		h.drop()
+	}
+	var sx unix.Statx_t
+	fd, place, err := p.open(n, unix.O_PATH, &sx)
+	if err != nil {
+		return status(err)
+	}
+	defer closeFD(fd)
+	return do(n, fd, place)
+}
+
+// GetXAttr is getxattr(2).
+func (p *part) GetXAttr(_ <-chan struct{}, h *fuse.InHeader, attr string, dest []byte) (size uint32, st fuse.Status) {
+	if strings.HasPrefix(attr, trustedAttr) {
+		return 0, fuse.ENODATA
+	}
+	st = p.withAttrs(h.NodeId, func(n *node, fd int, _ string) fuse.Status {
+		if n.typ == unix.S_IFLNK {
+			return fuse.ENODATA
+		}
+		got, err := unix.Getxattr(procPath(fd), attr, dest)
+		size = uint32(max(got, 0))
+		return status(err)
+	})
+	return size, st
+}
+
+// ListXAttr is listxattr(2).
+func (p *part) ListXAttr(_ <-chan struct{}, h *fuse.InHeader, dest []byte) (size uint32, st fuse.Status) {
+	st = p.withAttrs(h.NodeId, func(n *node, fd int, _ string) fuse.Status {
+		if n.typ == unix.S_IFLNK {
+			return fuse.OK
+		}
+		list, err := listAttrs(procPath(fd))
+		if err != nil {
+			return status(err)
+		}
+		size = uint32(len(list))
+		if len(dest) > 0 && len(dest) < len(list) {
+			return fuse.ERANGE
+		}
+		copy(dest, list)
+		return fuse.OK
+	})
+	return size, st
+}
+
+// listAttrs lists the names that the view shows.
+func listAttrs(path string) ([]byte, error) {
+	const mostNames = 1 << 16 // XATTR_LIST_MAX
+	size, err := unix.Listxattr(path, nil)
+	if err != nil || size == 0 {
+		return nil, err
+	}
+	all := make([]byte, mostNames)
+	if size, err = unix.Listxattr(path, all); err != nil {
+		return nil, err
+	}
+	shown := all[:0:0]
+	for name := range bytes.SplitAfterSeq(all[:size], []byte{0}) {
+		if !bytes.HasPrefix(name, []byte(trustedAttr)) {
+			shown = append(shown, name...)
+		}
+	}
+	return shown, nil
+}
+
+// SetXAttr is setxattr(2).
+func (p *part) SetXAttr(_ <-chan struct{}, in *fuse.SetXAttrIn, attr string, data []byte) fuse.Status {
+	flags := int(in.Flags)
+	return p.changeAttr(&in.InHeader, "setxattr", attr, func(path string) error {
+		return unix.Setxattr(path, attr, data, flags)
+	})
+}
+
+// RemoveXAttr is removexattr(2).
+func (p *part) RemoveXAttr(_ <-chan struct{}, h *fuse.InHeader, attr string) fuse.Status {
+	return p.changeAttr(h, "removexattr", attr, func(path string) error {
+		return unix.Removexattr(path, attr)
+	})
+}
+
+func (p *part) changeAttr(h *fuse.InHeader, call, attr string, change func(path string) error) fuse.Status {
+	return p.withAttrs(h.NodeId, func(n *node, fd int, place string) fuse.Status {
+		switch {
+		case place == "" && p.mayWriteOpen(n): // unlinked but open
+		case place == "":
+			return status(unix.ESTALE)
+		default:
+			if d := p.r.Decide(pathresolver.OpMeta, place, 0); d != nil {
+				return p.refuse(h, call, d)
+			}
+			var sx unix.Statx_t
+			if err := statFD(fd, &sx); err != nil {
+				return status(err)
+			}
+			if st := p.checkLinks(h, call, place, &sx); st != fuse.OK {
+				return st
+			}
+		}
+		if n.typ == unix.S_IFLNK || !strings.HasPrefix(attr, userAttr) {
+			return fuse.ENOTSUP
+		}
+		return status(change(procPath(fd)))
+	})
+}
