@@ -94,9 +94,9 @@ func measureResolver(ctx context.Context, o options, dir string, p figures.Progr
 
 func passOrMiss(ok bool) string {
 	if ok {
-		return "pass"
+		return figures.Pass
 	}
-	return "MISS"
+	return figures.Miss
 }
 
 func measureView(ctx context.Context, o options, v viewbench.Options, p figures.Progress, r *report) error {

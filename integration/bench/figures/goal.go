@@ -21,11 +21,18 @@ type Goal struct {
 	Extra bool
 }
 
+// States of a verdict.
+const (
+	Pass        = "pass"
+	Miss        = "MISS"
+	NotMeasured = "not measured"
+)
+
 // Verdict is a goal and what became of it.
 type Verdict struct {
 	Goal  Goal    `json:"goal"`
 	Value float64 `json:"value"` // 0 when not measured
-	State string  `json:"state"` // "pass", "MISS" or "not measured"
+	State string  `json:"state"` // Pass, Miss or NotMeasured
 }
 
 // Judge compares the halves with one goal. ok is false when nobody asked for
@@ -36,14 +43,14 @@ func (g Goal) Judge(halves []*Half) (v Verdict, ok bool) {
 		if h.Name != g.Half || !h.hasRow(g.Row) || g.Extra && !slices.Contains(h.Columns, g.Column) {
 			continue
 		}
-		v = Verdict{Goal: g, Value: h.Median(g.Row, g.Column), State: "not measured"}
+		v = Verdict{Goal: g, Value: h.Median(g.Row, g.Column), State: NotMeasured}
 		if g.OverColumn != "" {
 			v.Value = quotient(v.Value, h.Median(g.overRow(), g.OverColumn))
 		}
 		if v.Value > 0 {
-			v.State = "MISS"
+			v.State = Miss
 			if v.Value <= g.Max {
-				v.State = "pass"
+				v.State = Pass
 			}
 		}
 		return v, true

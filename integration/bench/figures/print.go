@@ -74,12 +74,13 @@ func printColumns(w io.Writer, lines [][]string) {
 	}
 }
 
-// PrintVerdicts writes one line for each verdict, and how many of those that
-// must hold were missed.
-func PrintVerdicts(w io.Writer, title string, verdicts []Verdict) (missed int) {
+// PrintVerdicts writes one line for each verdict, and how many of them there
+// are of each state.
+func PrintVerdicts(w io.Writer, title string, verdicts []Verdict) {
 	if len(verdicts) == 0 {
-		return 0
+		return
 	}
+	count := map[string]int{}
 	fmt.Fprintf(w, "\n%s\n", title)
 	lines := [][]string{{"goal", "measured", "result"}}
 	for _, v := range verdicts {
@@ -90,11 +91,9 @@ func PrintVerdicts(w io.Writer, title string, verdicts []Verdict) (missed int) {
 				value = Nanoseconds(v.Value)
 			}
 		}
-		if v.State == "MISS" && v.Goal.Must {
-			missed++
-		}
+		count[v.State]++
 		lines = append(lines, []string{v.Goal.Half + ": " + v.Goal.Text(), value, v.State})
 	}
 	printColumns(w, lines)
-	return missed
+	fmt.Fprintf(w, "%d pass, %d missed, %d not measured\n", count[Pass], count[Miss], count[NotMeasured])
 }

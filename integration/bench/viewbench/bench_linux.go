@@ -60,7 +60,7 @@ func (b *Bench) start(ctx context.Context, k Kind) (*env, error) {
 	own := filepath.Join(b.o.Dir, b.o.Name+"-"+k.Name)
 	e := &env{kind: k, user: b.o.User, paths: Paths{Tree: b.o.Tree, Bin: b.o.Bin,
 		Point: filepath.Join(own, "point"), Upper: filepath.Join(own, "upper"), Scratch: filepath.Join(own, "scratch")}}
-	for _, dir := range []string{own, e.paths.Point, e.paths.Upper, e.paths.Scratch, filepath.Join(b.o.Tree, worker.WriteDir, e.slot())} {
+	for _, dir := range []string{own, e.paths.Point, e.paths.Upper, e.paths.Scratch, filepath.Join(b.o.Tree, worker.WriteDir), filepath.Join(b.o.Tree, worker.WriteDir, e.slot())} {
 		if err := makeFor(dir, b.o.User); err != nil {
 			return nil, err
 		}

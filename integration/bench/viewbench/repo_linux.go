@@ -21,15 +21,15 @@ func growRepo(dir string, s worker.Scale) error {
 		return nil
 	}
 	commit := func(message string) error {
-		if err := run(top, "git", "add", "-A"); err != nil {
+		if err := run(dir, top, "git", "add", "-A"); err != nil {
 			return err
 		}
-		return run(top, "git", "commit", "-q", "-m", message)
+		return run(dir, top, "git", "commit", "-q", "-m", message)
 	}
 	if err := put(1, 0); err != nil {
 		return err
 	}
-	if err := run(top, "git", "init", "-q", "-b", "main"); err != nil {
+	if err := run(dir, top, "git", "init", "-q", "-b", "main"); err != nil {
 		return err
 	}
 	if err := commit("start"); err != nil {
@@ -43,7 +43,7 @@ func growRepo(dir string, s worker.Scale) error {
 			return err
 		}
 	}
-	if err := run(top, "git", "checkout", "-q", "-b", "other"); err != nil {
+	if err := run(dir, top, "git", "checkout", "-q", "-b", "other"); err != nil {
 		return err
 	}
 	if err := put(5, 3); err != nil {
@@ -52,8 +52,8 @@ func growRepo(dir string, s worker.Scale) error {
 	if err := commit("other"); err != nil {
 		return err
 	}
-	if err := run(top, "git", "checkout", "-q", "main"); err != nil {
+	if err := run(dir, top, "git", "checkout", "-q", "main"); err != nil {
 		return err
 	}
-	return run(top, "git", "gc", "-q")
+	return run(dir, top, "git", "gc", "-q")
 }

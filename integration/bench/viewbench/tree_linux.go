@@ -13,6 +13,9 @@ import (
 // GrowTree makes the tree in dir, which exists and is empty. Everybody may
 // read it; the write directory is empty but for the large file.
 func GrowTree(dir string, s worker.Scale) error {
+	if err := write(filepath.Join(dir, worker.GitConfigFile), []byte(worker.GitConfig)); err != nil {
+		return err
+	}
 	for _, grow := range []func(string, worker.Scale) error{growSmall, growForest, growFlat, growLarge, growModule, growRepo, growTar} {
 		if err := grow(dir, s); err != nil {
 			return fmt.Errorf("make the tree: %w", err)
@@ -85,7 +88,7 @@ func growModule(dir string, s worker.Scale) error {
 
 // growTar packs the repository's files.
 func growTar(dir string, _ worker.Scale) error {
-	return run(dir, "tar", "cf", worker.TarFile, "--exclude=.git", worker.RepoDir)
+	return run(dir, dir, "tar", "cf", worker.TarFile, "--exclude=.git", worker.RepoDir)
 }
 
 func write(name string, data []byte) error {
@@ -99,10 +102,11 @@ func write(name string, data []byte) error {
 	return err
 }
 
-func run(dir string, argv ...string) error {
+// run runs a command in dir; top is the tree.
+func run(top, dir string, argv ...string) error {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Dir = dir
-	c.Env = append(c.Environ(), worker.GitEnv()...)
+	c.Env = append(c.Environ(), worker.GitEnv(top)...)
 	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("%v: %w: %.300s", argv, err, out)
 	}

@@ -3,15 +3,16 @@ package worker
 // Places in the tree, relative to its top. The bench makes them, the worker
 // works on them.
 const (
-	SmallDir  = "small"  // directories of small source files: walk, grep, open
-	ForestDir = "forest" // directories of empty files: find
-	FlatDir   = "flat"   // one directory with very many names: readdir
-	RepoDir   = "repo"   // a git repository with two branches, main and other
-	ModuleDir = "module" // Go packages that import nothing: go build
-	TarFile   = "src.tar"
-	ProbeFile = "probe.txt"   // rewritten from outside while the workers run
-	WriteDir  = "w"           // the write path; each environment has a directory in it
-	LargeFile = "w/large.bin" // read by large and by random reads
+	SmallDir      = "small"  // directories of small source files: walk, grep, open
+	ForestDir     = "forest" // directories of empty files: find
+	FlatDir       = "flat"   // one directory with very many names: readdir
+	RepoDir       = "repo"   // a git repository with two branches, main and other
+	ModuleDir     = "module" // Go packages that import nothing: go build
+	TarFile       = "src.tar"
+	GitConfigFile = "gitconfig"
+	ProbeFile     = "probe.txt"   // rewritten from outside while the workers run
+	WriteDir      = "w"           // the write path; each environment has a directory in it
+	LargeFile     = "w/large.bin" // read by large and by random reads
 )
 
 // FilesPerDir is how many files each directory of SmallDir and ForestDir has.

@@ -13,7 +13,7 @@ import (
 
 // probeLimit is how long a change from outside may stay unseen before the
 // environment counts as broken. It is far above any bound a view may state.
-const probeLimit = 20 * time.Second
+const probeLimit = 15 * time.Second
 
 // probe waits until the file says what it was rewritten to from outside. The
 // figure is the time since it was asked.
@@ -38,7 +38,7 @@ func mounts(j *Job) (int, error) {
 		return 0, err
 	}
 	defer f.Close()
-	top := filepath.Clean(filepath.Join(j.Dir, "..", ".."))
+	top := j.Top
 	var seen []string
 	for s := bufio.NewScanner(f); s.Scan(); {
 		// "36 35 98:0 /root /point rw,nosuid - fuse source options"

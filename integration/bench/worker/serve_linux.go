@@ -26,6 +26,7 @@ type Reply struct {
 // Job is what a row works with.
 type Job struct {
 	Scale Scale
+	Top   string // absolute; the tree
 	Dir   string // absolute; this environment's own directory in the write path
 	Text  string
 	Timer
@@ -48,7 +49,7 @@ func Serve(in io.Reader, out io.Writer, dir string, scale Scale) error {
 		} else if err != nil {
 			return fmt.Errorf("worker: request: %w", err)
 		}
-		j := &Job{Scale: scale, Dir: filepath.Join(top, dir), Text: q.Text}
+		j := &Job{Scale: scale, Top: top, Dir: filepath.Join(top, dir), Text: q.Text}
 		if err := replies.Encode(j.answer(q.Row)); err != nil {
 			return fmt.Errorf("worker: reply: %w", err)
 		}
