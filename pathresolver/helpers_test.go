@@ -22,6 +22,7 @@ func tree(t *testing.T, dir string, specs ...string) {
 			require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
 			require.NoError(t, os.Symlink(target, filepath.Join(dir, name)))
 		} else if name, old, ok := strings.Cut(s, " == "); ok {
+			require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
 			require.NoError(t, os.Link(filepath.Join(dir, old), filepath.Join(dir, name)))
 		} else if name, text, ok := strings.Cut(s, " = "); ok {
 			require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
@@ -51,10 +52,12 @@ func modes(t *testing.T, cfg pathresolver.Config, test func(t *testing.T, r *pat
 	for _, walker := range []bool{false, true} {
 		cfg := cfg
 		cfg.ForceWalker = walker
+		before := openFDs(t)
 		r, err := pathresolver.New(cfg)
 		require.NoError(t, err)
 		t.Run(r.Mode(), func(t *testing.T) { test(t, r) })
 		require.NoError(t, r.Close())
+		require.Equal(t, before, openFDs(t), "no descriptor stays open")
 	}
 }
 
