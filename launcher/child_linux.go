@@ -1,0 +1,116 @@
+package launcher
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// The program starts itself again under these names. They are told apart by
+// argv[0], which the command inside cannot set for the supervisor's children,
+// and not by the environment, which it could prepare.
+const (
+	keeperName = "pinfold-keeper"
+	initName   = "pinfold-init"
+)
+
+// Descriptors that the supervisor hands to its children.
+const (
+	fdConfig  = 3 + iota // a sealed memory file with a childConfig
+	fdKeeper             // supervisor <-> keeper
+	fdInit               // supervisor <-> init
+	fdStdin              // the command's streams
+	fdStdout             //
+	fdStderr             //
+	fdFuse               // where the keeper puts each /dev/fuse it opens
+	fdSlave   = fdFuse   // where init finds the terminal
+	fdsToInit = fdSlave + 1
+)
+
+// childConfig is all that the children know. It is not passed in argv or the
+// environment, which others can read.
+type childConfig struct {
+	Plan  *Plan
+	Mount []mountArgs // by part of the view
+	// Terminal: make a pseudo-terminal for the streams in TTY.
+	Terminal bool
+	TTY      [3]bool
+	Size     unix.Winsize
+	Cooked   bool // false: the outer terminal translates output
+}
+
+type mountArgs struct {
+	Source, FSType, Data string
+	Flags                uintptr
+}
+
+// IsChild reports whether this process is one that Run started. A program
+// that uses Run asks this first thing in main.
+func IsChild() bool {
+	return len(os.Args) > 0 && (os.Args[0] == keeperName || os.Args[0] == initName)
+}
+
+// ChildMain is the rest of a child's life; it returns its exit code.
+func ChildMain() int {
+	// The parent-death signal and the file system rights are a thread's.
+	runtime.LockOSThread()
+	cfg, err := readConfig()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v (pinfold starts this by itself)\n", os.Args[0], err)
+		return ExitSetup
+	}
+	if os.Args[0] == keeperName {
+		return keeperMain(cfg)
+	}
+	return initMain(cfg)
+}
+
+func readConfig() (*childConfig, error) {
+	seals, err := unix.FcntlInt(fdConfig, unix.F_GET_SEALS, 0)
+	if err != nil || seals&unix.F_SEAL_WRITE == 0 {
+		return nil, fmt.Errorf("no configuration on descriptor %d", fdConfig)
+	}
+	for fd := fdConfig; fd < fdsToInit; fd++ {
+		unix.CloseOnExec(fd) // some may not be open
+	}
+	f := os.NewFile(fdConfig, "config")
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	var cfg childConfig
+	if err := json.NewDecoder(io.NewSectionReader(f, 0, st.Size())).Decode(&cfg); err != nil {
+		return nil, err
+	}
+	runtime.KeepAlive(f)
+	configFile = f
+	return &cfg, nil
+}
+
+// configFile is kept open for init.
+var configFile *os.File
+
+// writeConfig makes the sealed file that readConfig reads.
+func writeConfig(cfg *childConfig) (*os.File, error) {
+	data, err := json.Marshal(cfg)
+	if err != nil {
+		return nil, err
+	}
+	fd, err := unix.MemfdCreate("pinfold", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), "config")
+	if _, err = f.Write(data); err == nil {
+		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_WRITE|unix.F_SEAL_GROW|unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}

@@ -1,0 +1,116 @@
+package launcher
+
+import (
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+// View is what the launcher needs of a view: *sandboxfs.View.
+type View interface {
+	// Parts lists the connections in mount order, parents first.
+	Parts() []sandboxfs.Part
+	// MountArgs gives the arguments of mount(2) for part i, whose /dev/fuse
+	// is open as descriptor fuseFD in the process that mounts.
+	MountArgs(i, fuseFD int) (source, fstype string, flags uintptr, data string)
+	// Serve takes over the descriptor and returns once requests are answered.
+	Serve(i, fuseFD int) error
+}
+
+var _ View = (*sandboxfs.View)(nil)
+
+// Config says what to run and what it may see. The zero value of every
+// optional field is the safest choice.
+type Config struct {
+	// Resolver holds the policy. Root and WritePaths are taken from it.
+	Resolver *pathresolver.Resolver
+	// View shows the project. The caller closes it after Run.
+	// To run as another user (User), it needs Options.AllowOther.
+	View View
+
+	// Root is the project's real absolute path; "" takes the resolver's.
+	Root string
+	// WritePaths are the places the command is told it may write; nil takes
+	// the resolver's. They grant nothing: the view decides.
+	WritePaths []string
+
+	// Command is the program and its arguments. A name without a slash is
+	// looked up in PATH inside.
+	Command []string
+	// Dir is the working directory inside; "" is Root.
+	Dir string
+
+	// RO are further host paths to show read-only, at their own real path.
+	// They lie neither beneath Root nor in /proc, /sys or /dev.
+	RO []string
+	// Home is a directory to show, writable, at its own real path and to name
+	// in HOME. It neither contains Root nor lies beneath it. "" makes a
+	// private, empty, temporary home at the path of the real one.
+	Home string
+	// User is the name or number of the user to run as, for root only.
+	User string
+	// Env are additions to the environment allowlist: KEY copies the
+	// caller's value, KEY=VALUE sets one.
+	Env []string
+	// Self, if set, shows the running program inside as /run/pinfold/bin/Self
+	// and adds that directory to the end of PATH.
+	Self string
+	// Files are further read-only files, by absolute path inside. They lie
+	// beneath /run.
+	Files map[string][]byte
+
+	// Stdin, Stdout and Stderr are the command's streams; nil is /dev/null.
+	// A directory is refused. Only bytes pass: the descriptors themselves are
+	// never handed over.
+	Stdin, Stdout, Stderr *os.File
+
+	// WaitBackground waits for background processes after the command has
+	// ended; otherwise they are killed.
+	WaitBackground bool
+	// Nested allows sandboxes inside: it adds /dev/fuse and leaves out
+	// Landlock and the ban on mounting.
+	Nested bool
+	// HangTimeout is how long the supervisor may give no sign of life before
+	// everything inside is ended; 0 is 10 s.
+	HangTimeout time.Duration
+}
+
+// Result says how the command ended.
+type Result struct {
+	// ExitCode is the command's own, or 128+n when signal n killed it, 127
+	// when it was not found, 126 when it could not be executed.
+	ExitCode int
+	// Signal is what killed the command, or 0.
+	Signal syscall.Signal
+	// Reason explains 126, 127 and an end that was not the command's own
+	// doing; otherwise it is "".
+	Reason string
+	// Lost names the guarantees that this kernel could not give.
+	Lost []string
+}
+
+// Exit codes that are not the command's own.
+const (
+	ExitSetup         = 125 // set-up failed, the command did not run
+	ExitNotExecutable = 126
+	ExitNotFound      = 127
+	exitSignal        = 128 // plus the signal's number
+)
+
+// SetupError says which step of the set-up failed. The command did not run.
+type SetupError struct {
+	Step string // what was being done, such as "mount the view"
+	Err  error
+	Fix  string // what to do about it; may be empty
+}
+
+// Hint returns Fix.
+func (e *SetupError) Hint() string { return e.Fix }
+
+func (e *SetupError) Error() string { return e.Step + ": " + e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *SetupError) Unwrap() error { return e.Err }

@@ -1,0 +1,56 @@
+// Package launcher runs a command inside a view of a project.
+//
+//	view, err := sandboxfs.New(resolver, sandboxfs.Options{})
+//	...
+//	result, err := launcher.Run(ctx, launcher.Config{
+//		Resolver: resolver, View: view,
+//		Command: []string{"go", "test", "./..."},
+//		Stdin:   os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+//	})
+//	if err != nil {
+//		return 125 // set-up failed; the command never ran
+//	}
+//	return result.ExitCode
+//
+// A program that calls Run starts itself again under another name, so its
+// main begins with
+//
+//	if launcher.IsChild() {
+//		os.Exit(launcher.ChildMain())
+//	}
+//
+// # Processes
+//
+// The supervisor (the caller of Run) answers the view's requests and relays
+// the standard streams. It starts the keeper in new user (as an ordinary
+// user), mount, IPC and UTS namespaces. The keeper builds the file system by
+// the plan, mounts the view, starts init in a new process namespace and then
+// watches the supervisor. Init gives up every right, starts the command as
+// process 2 in a process group of its own, and reaps.
+//
+// What is mounted where, which environment and which identity the command
+// gets is decided by Plan, a pure function; the other files carry it out.
+//
+// # Guarantees
+//
+// The command sees the project at its own path through the view, system
+// directories read-only, a private /tmp, /var/tmp, /dev/shm, /dev, /proc and
+// home, and nothing else of the host's files. Writes elsewhere fail with
+// EROFS. It holds no capability and no descriptor but 0, 1 and 2; it sees no
+// process outside; abstract sockets and signals do not leave it. When any step
+// of the set-up fails the command does not run. When the supervisor dies, or
+// gives no sign of life for Config.HangTimeout, every process inside is killed
+// and the view's connections end; nothing stays behind.
+//
+// # Limits
+//
+// The network is the host's. Where Landlock is missing or old the second line
+// of defence is thinner; Result.Lost and Probe name what is lost. What --ro
+// and --home show is shown as it is, sockets included.
+//
+// Standard streams other than terminals are relayed by pipe, so a command
+// that reads no input may still make the relay read ahead from a pipe; give
+// it /dev/null. What was read ahead from a regular file is given back.
+// In a pipeline (standard input or output is not a terminal) keys are not
+// relayed to the inner terminal; Ctrl-C and Ctrl-Z work.
+package launcher

@@ -1,0 +1,196 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// initMain is process 1 inside: it enters the new root, gives up all rights,
+// starts the command, and reaps until it has ended.
+func initMain(cfg *childConfig) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			_ = send(fdInit, failure(fmt.Errorf("panic in init: %v\n%s", r, debug.Stack())), -1)
+			code = ExitSetup
+		}
+	}()
+	if err := dieWith(); err != nil {
+		return ExitSetup
+	}
+	in := &initProcess{cfg: cfg}
+	lost, err := in.enter()
+	if err != nil {
+		_ = send(fdInit, failure(err), -1)
+		return ExitSetup
+	}
+	if err := in.start(); err != nil {
+		var se *SetupError
+		if errors.As(err, &se) {
+			_ = send(fdInit, failure(err), -1)
+			return ExitSetup
+		}
+		code, reason := startFailure(cfg.Plan.Command[0], err)
+		_ = send(fdInit, message{Verb: sayExit, Code: code, Reason: reason, Lost: lost}, -1)
+		return code
+	}
+	if err := send(fdInit, message{Verb: sayStarted, Lost: lost}, -1); err != nil {
+		return ExitSetup
+	}
+	go in.obey()
+	return in.reap()
+}
+
+type initProcess struct {
+	cfg *childConfig
+	pid int // of the command, and of its process group
+}
+
+// enter makes the new root the only one and takes every right away, also from
+// process 1 itself. It names the guarantees that the kernel cannot give.
+func (in *initProcess) enter() (lost []string, err error) {
+	step := func(what string, err error) error { return &SetupError{Step: what, Err: err} }
+	root, err := unix.Open(".", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, step("open the new root", err)
+	}
+	if err := procMounts(&tree{fd: root, uid: -1, gid: -1}, in.cfg.Plan.Inner); err != nil {
+		return nil, err
+	}
+	// The old root is stacked on the new one and taken away with all mounts.
+	if err := unix.PivotRoot(".", "."); err != nil {
+		return nil, step("pivot_root", err)
+	}
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
+		return nil, step("leave the host's root", err)
+	}
+	if err := unix.Chdir("/"); err != nil {
+		return nil, step("enter the new root", err)
+	}
+	unix.Close(root)
+	// A session of its own: no way to the terminal outside (TIOCSTI).
+	if _, err := unix.Setsid(); err != nil {
+		return nil, step("start a session", err)
+	}
+	if in.cfg.Terminal {
+		if err := unix.IoctlSetInt(fdSlave, unix.TIOCSCTTY, 0); err != nil {
+			return nil, step("take the terminal", err)
+		}
+	}
+	ignoreSignals()
+	return restrict(in.cfg.Plan)
+}
+
+// ignoreSignals keeps process 1 alive whatever the command sends to it. They
+// are caught, not ignored: an ignored signal would stay so in the command.
+func ignoreSignals() {
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2,
+		unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGALRM, unix.SIGPIPE)
+	go func() {
+		for range caught {
+		}
+	}()
+}
+
+// start starts the command as process 2 in a process group of its own.
+func (in *initProcess) start() error {
+	p := in.cfg.Plan
+	dir, err := unix.Open(p.Dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return &SetupError{Step: fmt.Sprintf("enter the working directory %q", p.Dir), Err: err, Fix: "choose one that is visible inside"}
+	}
+	defer unix.Close(dir)
+	program, err := find(p.Command[0], p.Dir, p.Env)
+	if err != nil {
+		return err
+	}
+	attr := &syscall.ProcAttr{
+		Dir:   p.Dir,
+		Env:   p.Env,
+		Files: []uintptr{fdStdin, fdStdout, fdStderr},
+		Sys:   &syscall.SysProcAttr{Setpgid: true},
+	}
+	if in.cfg.Terminal {
+		attr.Sys.Foreground, attr.Sys.Ctty = true, fdSlave
+	}
+	in.pid, err = syscall.ForkExec(program, p.Command, attr)
+	if err != nil {
+		return err
+	}
+	// From here on only the command and its children hold the streams, so
+	// that their end is seen outside.
+	for _, fd := range []int{fdStdin, fdStdout, fdStderr} {
+		unix.Close(fd)
+	}
+	return nil
+}
+
+// obey does what the supervisor says. When the supervisor is gone so is
+// process 1, and with it everything inside.
+func (in *initProcess) obey() {
+	for {
+		m, _, err := receive(fdInit, -1)
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				fmt.Fprintln(os.Stderr, "pinfold-init:", err)
+			}
+			os.Exit(exitSignal + int(unix.SIGKILL))
+		}
+		switch m.Verb {
+		case saySignal:
+			_ = unix.Kill(in.target(m.Group), m.Signal)
+		case sayCont:
+			_ = unix.Kill(-in.pid, unix.SIGCONT)
+		}
+	}
+}
+
+// target is the command, or minus the group that a key on the terminal would
+// have reached.
+func (in *initProcess) target(group bool) int {
+	if !group {
+		return in.pid
+	}
+	if in.cfg.Terminal {
+		if fg, err := unix.IoctlGetInt(fdSlave, unix.TIOCGPGRP); err == nil && fg > 1 {
+			return -fg
+		}
+	}
+	return -in.pid
+}
+
+// reap collects ended processes, reports the command's end, and returns when
+// nothing is left to wait for.
+func (in *initProcess) reap() int {
+	code := 0
+	for {
+		var status unix.WaitStatus
+		pid, err := unix.Wait4(-1, &status, unix.WUNTRACED, nil)
+		switch {
+		case err == unix.EINTR:
+		case err != nil: // ECHILD
+			return code
+		case pid != in.pid:
+		case status.Stopped():
+			_ = send(fdInit, message{Verb: sayStopped}, -1)
+		default:
+			m := message{Verb: sayExit, Code: status.ExitStatus()}
+			if status.Signaled() {
+				m.Signal = status.Signal()
+				m.Code = exitSignal + int(m.Signal)
+			}
+			code = m.Code
+			_ = send(fdInit, m, -1)
+			if !in.cfg.Plan.WaitBackground {
+				return code
+			}
+		}
+	}
+}

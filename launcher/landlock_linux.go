@@ -1,0 +1,52 @@
+package launcher
+
+import (
+	"github.com/landlock-lsm/go-landlock/landlock"
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+)
+
+const (
+	llRead  = ll.AccessFSExecute | ll.AccessFSReadFile | ll.AccessFSReadDir
+	llFile  = ll.AccessFSReadFile | ll.AccessFSWriteFile | ll.AccessFSTruncate | ll.AccessFSIoctlDev
+	llKnown = 1<<17 - 1 // up to ABI 9
+
+	// Connecting to a socket that was made outside is granted nowhere.
+	llWrite = llKnown &^ ll.AccessFSResolveUnix
+)
+
+// landlockProject is the second line: if the first, the mounts, had a hole,
+// what lies beyond would still be refused. Rules bind inodes, and those in
+// the project come and go, so the project is granted as a whole and the view
+// decides within. Abstract sockets and signals stay inside.
+func landlockProject(p *Plan) (lost []string, err error) {
+	writable := append([]string{p.Root}, p.Writable...)
+	config := landlock.MustConfig(landlock.AccessFSSet(llKnown), landlock.ScopedSet(ll.ScopeAbstractUnixSocket|ll.ScopeSignal))
+	err = config.BestEffort().Restrict(
+		landlock.PathAccess(llRead, "/"),
+		landlock.PathAccess(llFile, "/dev"),
+		landlock.PathAccess(ll.AccessFSReadFile|ll.AccessFSWriteFile|ll.AccessFSTruncate, "/proc"),
+		landlock.PathAccess(llWrite, writable...),
+	)
+	return lostWithout(landlockABI()), err
+}
+
+// landlockABI is the kernel's version of Landlock; 0 is none.
+func landlockABI() int {
+	v, err := ll.LandlockGetABIVersion()
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// lostWithout names the guarantees that an older Landlock cannot give.
+func lostWithout(abi int) []string {
+	var lost []string
+	if abi < 1 {
+		lost = append(lost, "no Landlock: the mounts are the only line of defence")
+	}
+	if abi < 6 {
+		lost = append(lost, "Landlock before version 6: abstract unix sockets of the host can be reached")
+	}
+	return lost
+}

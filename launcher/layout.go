@@ -1,0 +1,160 @@
+package launcher
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+const selfDir = "/run/pinfold/bin"
+
+// system shows the system directories read-only, and covers what root's own
+// uid could still read there (V14).
+func (b *builder) system() {
+	for _, e := range b.host.System {
+		b.item(e.Path, func() { b.show(e) })
+	}
+	b.item("/etc", func() {
+		for _, m := range b.host.Masks {
+			b.add(Step{Do: DoMask, Path: m})
+		}
+	})
+	// DNS works where /etc/resolv.conf leads into /run.
+	if r := b.host.ResolvConf; r != "" {
+		b.item(r, func() { b.show(Entry{Path: r}) })
+	}
+}
+
+// show makes a host's tree, file or link visible, read-only.
+func (b *builder) show(e Entry) {
+	if s, ok := b.shown(e.Path); ok && !s.Write {
+		return // it is there already
+	}
+	b.mountpoint(path.Dir(e.Path))
+	if e.Link != "" {
+		b.add(Step{Do: DoLink, Path: e.Path, From: e.Link})
+		return
+	}
+	b.add(Step{Do: DoBind, Path: e.Path, From: e.Path})
+}
+
+// devices makes a minimal /dev. A device is shown on a read-only mount: it
+// can be used, but its mode and owner cannot be changed for the host.
+func (b *builder) devices(nested bool) {
+	names := []string{"null", "zero", "full", "random", "urandom", "tty"}
+	if nested {
+		names = append(names, "fuse")
+	}
+	b.item("/dev", func() {
+		b.dir("/dev")
+		b.add(Step{Do: DoTmpfs, Path: "/dev", Mode: 0o755})
+		b.seals = append(b.seals, "/dev")
+		for _, n := range names {
+			b.add(Step{Do: DoDevice, Path: "/dev/" + n, From: "/dev/" + n})
+		}
+		for _, l := range [][2]string{
+			{"ptmx", "pts/ptmx"}, {"fd", "/proc/self/fd"},
+			{"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"},
+		} {
+			b.add(Step{Do: DoLink, Path: "/dev/" + l[0], From: l[1]})
+		}
+		b.dir("/dev/pts")
+		b.add(Step{Do: DoDevpts, Path: "/dev/pts"})
+	})
+}
+
+// private gives the temporary directories, which end with the run.
+func (b *builder) private() {
+	for _, p := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
+		b.item(p, func() { b.tmpfs(p, 0o1777) })
+	}
+}
+
+// home shows Config.Home, or makes a private one, and returns its path.
+func (b *builder) home(c Config) string {
+	if h := b.host.HomeDir; h != "" {
+		b.item(h, func() {
+			b.mountpoint(h)
+			b.add(Step{Do: DoBind, Path: h, From: h, Write: true})
+			b.plan.Writable = append(b.plan.Writable, h)
+		})
+		return h
+	}
+	h := b.host.ID.Home
+	system := func(e Entry) bool { return beneath(h, e.Path) }
+	if h == "" || h == "/" || h == "/tmp" || slices.ContainsFunc(b.host.System, system) {
+		return "/tmp" // daemons' users have no home of their own
+	}
+	if !beneath(h, c.Root) { // otherwise the view shows it
+		b.item(h, func() { b.tmpfs(h, 0o700) })
+	}
+	return h
+}
+
+// readOnly shows further paths of the host.
+func (b *builder) readOnly() {
+	for _, e := range b.host.RO {
+		b.item(e.Path, func() { b.show(e) })
+	}
+}
+
+// self shows the running program, so that "pinfold why" works inside.
+func (b *builder) self(name string) {
+	if name != "" && b.host.Self != "" {
+		b.item(selfDir, func() {
+			b.dir(selfDir)
+			b.add(Step{Do: DoBind, Path: path.Join(selfDir, name), From: b.host.Self})
+		})
+	}
+}
+
+// files writes the caller's files.
+func (b *builder) files(files map[string][]byte) {
+	for _, p := range slices.Sorted(maps.Keys(files)) {
+		b.dir(path.Dir(p))
+		b.add(Step{Do: DoFile, Path: p, Mode: 0o444, Data: files[p]})
+	}
+}
+
+// view mounts the parts of the view, parents first.
+func (b *builder) view(c Config) {
+	b.readOnlyParents(c.Root)
+	b.mountpoint(c.Root)
+	if c.View == nil {
+		return
+	}
+	for i, part := range c.View.Parts() {
+		b.add(Step{Do: DoView, Path: path.Join(c.Root, part.Place), Part: i})
+	}
+}
+
+// readOnlyParents makes the directories between a writable temporary file
+// system and p read-only: what the command writes beside the project would
+// be lost at the end, so it is told so at once (EROFS).
+func (b *builder) readOnlyParents(p string) {
+	for _, w := range b.plan.Writable {
+		if rel, ok := strings.CutPrefix(p, w+"/"); ok {
+			first, _, deeper := strings.Cut(rel, "/")
+			top := w + "/" + first
+			if _, shown := b.shown(top); deeper && !shown && !b.made[top] {
+				b.dir(top)
+				b.add(Step{Do: DoTmpfs, Path: top, Mode: 0o755})
+				b.seals = append(b.seals, top)
+			}
+		}
+	}
+}
+
+// proc mounts /proc and takes from it what reaches beyond the run: kernel
+// settings (core_pattern runs a host program), interrupts, memory, keys.
+func (b *builder) proc() {
+	b.plan.Inner = append(b.plan.Inner, Step{Do: DoProc, Path: "/proc"})
+	b.dir("/proc")
+	for _, n := range []string{"sys", "sysrq-trigger", "irq", "bus", "fs"} {
+		b.plan.Inner = append(b.plan.Inner, Step{Do: DoLock, Path: "/proc/" + n, Maybe: true})
+	}
+	for _, n := range []string{"kcore", "keys", "key-users", "timer_list", "sched_debug", "acpi", "scsi", "latency_stats"} {
+		b.plan.Inner = append(b.plan.Inner, Step{Do: DoMask, Path: "/proc/" + n, Maybe: true})
+	}
+}

@@ -1,0 +1,165 @@
+package launcher
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// verb is what a message between supervisor, keeper and init says.
+type verb string
+
+const (
+	sayFuse    verb = "fuse"    // keeper: part Part is mounted; its descriptor is attached
+	sayServed  verb = "served"  // supervisor: requests of that part are answered
+	sayMaster  verb = "master"  // keeper: the terminal's master is attached
+	sayBeat    verb = "beat"    // supervisor: alive
+	sayPause   verb = "pause"   // supervisor: about to stop on purpose (Ctrl-Z)
+	sayHung    verb = "hung"    // keeper: gave up on the supervisor
+	sayStarted verb = "started" // init: the command runs
+	sayStopped verb = "stopped" // init: the command was stopped (Ctrl-Z)
+	sayCont    verb = "cont"    // supervisor: continue it
+	saySignal  verb = "signal"  // supervisor: pass Signal on
+	sayExit    verb = "exit"    // init: the command ended
+	sayFailed  verb = "failed"  // keeper, init: a step of the set-up failed
+)
+
+// message is one packet. Its fields depend on Verb.
+type message struct {
+	Verb   verb
+	Part   int            `json:",omitempty"`
+	Signal syscall.Signal `json:",omitempty"`
+	Group  bool           `json:",omitempty"` // signal the foreground group
+	Code   int            `json:",omitempty"`
+	Reason string         `json:",omitempty"`
+	Step   string         `json:",omitempty"`
+	Hint   string         `json:",omitempty"`
+	Errno  syscall.Errno  `json:",omitempty"`
+	Lost   []string       `json:",omitempty"`
+}
+
+// maxMessage bounds one packet, in bytes.
+const maxMessage = 16 << 10
+
+// channelPair makes the two ends of a packet channel, close-on-exec.
+func channelPair() (ours, theirs int, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	return fds[0], fds[1], err
+}
+
+// send sends m, and a copy of attach unless that is negative.
+func send(fd int, m message, attach int) error {
+	data, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	var rights []byte
+	if attach >= 0 {
+		rights = unix.UnixRights(attach)
+	}
+	for {
+		err = unix.Sendmsg(fd, data, rights, nil, unix.MSG_NOSIGNAL)
+		if err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// receive waits for a message, at most millis milliseconds if that is not
+// negative. attached is -1 or a descriptor that the caller owns. It returns
+// io.EOF when the other side is gone and errTimeout when it was silent.
+func receive(fd, millis int) (m message, attached int, err error) {
+	if err := waitReadable(fd, millis); err != nil {
+		return m, -1, err
+	}
+	data := make([]byte, maxMessage)
+	rights := make([]byte, unix.CmsgSpace(4))
+	var n, rn int
+	for {
+		n, rn, _, _, err = unix.Recvmsg(fd, data, rights, unix.MSG_CMSG_CLOEXEC)
+		if err != unix.EINTR {
+			break
+		}
+	}
+	if err == unix.ECONNRESET || err == nil && n == 0 {
+		return m, -1, io.EOF
+	}
+	if err != nil {
+		return m, -1, err
+	}
+	attached = -1
+	if rn > 0 {
+		if attached, err = oneDescriptor(rights[:rn]); err != nil {
+			return m, -1, err
+		}
+	}
+	if err := json.Unmarshal(data[:n], &m); err != nil {
+		if attached >= 0 {
+			unix.Close(attached)
+		}
+		return m, -1, err
+	}
+	return m, attached, nil
+}
+
+var errTimeout = errors.New("no answer in time")
+
+func waitReadable(fd, millis int) error {
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, millis)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return err
+		case n == 0:
+			return errTimeout
+		}
+		return nil
+	}
+}
+
+func oneDescriptor(rights []byte) (int, error) {
+	msgs, err := unix.ParseSocketControlMessage(rights)
+	if err != nil || len(msgs) != 1 {
+		return -1, fmt.Errorf("control message: %v", err)
+	}
+	fds, err := unix.ParseUnixRights(&msgs[0])
+	if err != nil || len(fds) != 1 {
+		return -1, fmt.Errorf("descriptors in control message: %v", err)
+	}
+	return fds[0], nil
+}
+
+// failure turns a set-up error into a message.
+func failure(err error) message {
+	m := message{Verb: sayFailed, Reason: err.Error()}
+	var se *SetupError
+	if errors.As(err, &se) {
+		m.Step, m.Hint, m.Reason = se.Step, se.Fix, se.Err.Error()
+	}
+	errors.As(err, &m.Errno)
+	return m
+}
+
+// setupError turns it back.
+func (m message) setupError() *SetupError {
+	var err error = errors.New(m.Reason)
+	if m.Errno != 0 {
+		err = &remoteError{m.Reason, m.Errno}
+	}
+	return &SetupError{Step: m.Step, Err: err, Fix: m.Hint}
+}
+
+// remoteError is an error of a child; its errno survives the way.
+type remoteError struct {
+	text  string
+	errno syscall.Errno
+}
+
+func (e *remoteError) Error() string { return e.text }
+func (e *remoteError) Unwrap() error { return e.errno }

@@ -1,0 +1,165 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	attrQuiet    = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
+	attrReadOnly = attrQuiet | unix.MOUNT_ATTR_RDONLY
+	attrDevice   = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NOEXEC | unix.MOUNT_ATTR_RDONLY
+)
+
+// scaffolds are directories that exist everywhere and can be covered while
+// the new root is built; the host's own root is left behind afterwards.
+var scaffolds = []string{"/tmp", "/run", "/mnt", "/media"}
+
+// mounter carries out the steps of a plan.
+type mounter struct {
+	tree    tree
+	plan    *Plan
+	sources map[string]int // detached copies of what the host shows
+	covers  covers
+}
+
+// build makes the new root and carries out p.Steps; mountView is called for
+// each part of the view. The caller must be in a mount namespace of its own.
+func build(p *Plan, mountView func(t *tree, s Step) error) (*tree, error) {
+	step := func(what string, err error) error { return &SetupError{Step: what, Err: err} }
+	// Nothing that is mounted here may reach the host.
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return nil, step("make the mounts private", err)
+	}
+	m := &mounter{plan: p, sources: map[string]int{}}
+	// All that is taken from the host is taken before the scaffold covers
+	// some of it.
+	for _, s := range p.Steps {
+		if s.Do != DoBind && s.Do != DoDevice {
+			continue
+		}
+		attr := uint64(attrReadOnly)
+		switch {
+		case s.Do == DoDevice:
+			attr = attrDevice
+		case s.Write:
+			attr = attrQuiet
+		}
+		fd, err := clone(unix.AT_FDCWD, s.From, attr, unix.AT_SYMLINK_NOFOLLOW)
+		if err != nil {
+			return nil, step("take "+s.From+" from the host", err)
+		}
+		m.sources[s.Path] = fd
+	}
+	root, err := newMount("tmpfs", attrQuiet, "mode=0755", "size=16m")
+	if err != nil {
+		return nil, step("make the new root", err)
+	}
+	if err := attachScaffold(root); err != nil {
+		return nil, step("mount the new root", err)
+	}
+	m.tree = tree{fd: root, uid: -1, gid: -1}
+	if p.ID.UID != os.Geteuid() {
+		m.tree.uid, m.tree.gid = p.ID.UID, p.ID.GID
+	}
+	if m.covers, err = makeCovers(root); err != nil {
+		return nil, step("make what covers secrets", err)
+	}
+	for _, s := range p.Steps {
+		if s.Do == DoView {
+			err = mountView(&m.tree, s)
+		} else {
+			err = m.do(s)
+		}
+		var known *SetupError
+		if errors.As(err, &known) {
+			return nil, err
+		}
+		if err != nil {
+			return nil, step(fmt.Sprintf("set up %s %s", s.Do, s.Path), err)
+		}
+	}
+	return &m.tree, nil
+}
+
+func attachScaffold(root int) error {
+	var errs []error
+	for _, at := range scaffolds {
+		err := unix.MoveMount(root, "", unix.AT_FDCWD, at, unix.MOVE_MOUNT_F_EMPTY_PATH)
+		if err == nil {
+			return nil
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", at, err))
+	}
+	return errors.Join(errs...)
+}
+
+// do carries out one step.
+func (m *mounter) do(s Step) error {
+	t := &m.tree
+	switch s.Do {
+	case DoDir:
+		return t.mkdir(s.Path, s.Mode)
+	case DoLink:
+		return t.symlink(s.Path, s.From)
+	case DoFile:
+		return t.file(s.Path, s.Mode, s.Data)
+	case DoTmpfs:
+		return m.tmpfs(s)
+	case DoDevpts:
+		fd, err := newMount("devpts", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC, "newinstance", "ptmxmode=0666", "mode=0600")
+		if err != nil {
+			return err
+		}
+		return t.attach(fd, s.Path)
+	case DoBind, DoDevice:
+		return m.bind(s)
+	case DoMask:
+		return m.covers.mask(t, s.Path)
+	case DoSeal:
+		return t.setattr(s.Path, unix.MOUNT_ATTR_RDONLY)
+	}
+	return fmt.Errorf("unknown step %q", s.Do)
+}
+
+func (m *mounter) tmpfs(s Step) error {
+	options := []string{"mode=" + strconv.FormatUint(uint64(s.Mode), 8)}
+	if s.Owned {
+		options = append(options, "uid="+strconv.Itoa(m.plan.ID.UID), "gid="+strconv.Itoa(m.plan.ID.GID))
+	}
+	fd, err := newMount("tmpfs", attrQuiet, options...)
+	if err != nil {
+		return err
+	}
+	return m.tree.attach(fd, s.Path)
+}
+
+// bind attaches what was taken from the host, on a file or directory like it.
+func (m *mounter) bind(s Step) error {
+	fd := m.sources[s.Path]
+	delete(m.sources, s.Path)
+	var st unix.Stat_t
+	err := unix.Fstat(fd, &st)
+	if err == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		err = ignore(m.tree.mkdir(s.Path, 0o755), unix.EROFS)
+	} else if err == nil {
+		err = ignore(m.tree.file(s.Path, 0o444, nil), unix.EROFS)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return err
+	}
+	return m.tree.attach(fd, s.Path)
+}
+
+// ignore drops one error.
+func ignore(err, this error) error {
+	if err == this {
+		return nil
+	}
+	return err
+}

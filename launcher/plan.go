@@ -1,0 +1,185 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Plan is everything that the set-up will do, in order, decided before
+// anything is done.
+type Plan struct {
+	// Namespaces are the kinds of namespace the keeper gets, by the names of
+	// /proc/self/ns. Init gets a "pid" namespace of its own besides.
+	Namespaces []string
+	Steps      []Step // carried out by the keeper, with the host still in sight
+	Inner      []Step // carried out by init, which owns the new /proc
+
+	Command  []string
+	Dir      string
+	Env      []string
+	Root     string
+	ID       ID
+	SetID    bool     // switch to ID first
+	Writable []string // what Landlock lets the command change, beside the project
+
+	WaitBackground bool
+	Nested         bool
+	HangMillis     int64
+}
+
+// NewPlan decides what to do for c on host. It is pure: it reads no file.
+func NewPlan(c Config, host Host) (*Plan, error) {
+	if len(c.Command) == 0 || c.Command[0] == "" {
+		return nil, &SetupError{Step: "read the command", Err: errors.New("no command given")}
+	}
+	if c.User != "" && !host.Privileged {
+		return nil, &SetupError{Step: "switch user", Err: errors.New("only root can run the command as another user")}
+	}
+	p := &Plan{
+		Namespaces: []string{"mnt", "ipc", "uts"},
+		Command:    c.Command,
+		Root:       c.Root,
+		Dir:        c.Dir,
+		ID:         host.ID,
+		SetID:      host.Privileged,
+
+		WaitBackground: c.WaitBackground,
+		Nested:         c.Nested,
+		HangMillis:     c.HangTimeout.Milliseconds(),
+	}
+	if !host.Privileged {
+		p.Namespaces = append([]string{"user"}, p.Namespaces...)
+	}
+	if p.Dir == "" {
+		p.Dir = p.Root
+	}
+	if p.HangMillis <= 0 {
+		p.HangMillis = 10_000
+	}
+	if err := checkPlaces(c, host); err != nil {
+		return nil, err
+	}
+	b := builder{plan: p, host: host, made: map[string]bool{"/": true}}
+	b.system()
+	b.devices(c.Nested)
+	b.private()
+	home := b.home(c)
+	b.readOnly()
+	b.self(c.Self)
+	b.place()
+	b.files(c.Files)
+	b.view(c)
+	b.proc()
+	b.seal()
+	p.Env = environment(c, host, home)
+	return p, nil
+}
+
+// builder collects steps. made knows the directories that exist by then.
+type builder struct {
+	plan  *Plan
+	host  Host
+	made  map[string]bool
+	items []item
+	seals []string // temporary file systems that become read-only at the end
+}
+
+// item is something to be shown at path. Items are put in place in the order
+// of their paths, so that what lies deeper is never covered by what is above.
+type item struct {
+	path string
+	emit func()
+}
+
+func (b *builder) item(p string, emit func()) {
+	b.items = append(b.items, item{p, emit})
+}
+
+func (b *builder) place() {
+	slices.SortStableFunc(b.items, func(x, y item) int { return strings.Compare(x.path, y.path) })
+	for _, it := range b.items {
+		it.emit()
+	}
+}
+
+func (b *builder) add(s Step) { b.plan.Steps = append(b.plan.Steps, s) }
+
+// dir makes a directory and its parents in what has been built so far.
+func (b *builder) dir(p string) {
+	if b.made[p] {
+		return
+	}
+	b.dir(path.Dir(p))
+	b.made[p] = true
+	b.add(Step{Do: DoDir, Path: p, Mode: 0o755})
+}
+
+// mountpoint makes a directory to mount on, unless a tree of the host that is
+// shown already has it.
+func (b *builder) mountpoint(p string) {
+	if _, ok := b.shown(p); !ok {
+		b.dir(p)
+	}
+}
+
+// shown finds the innermost tree of the host that p lies in.
+func (b *builder) shown(p string) (last Step, ok bool) {
+	for _, s := range b.plan.Steps {
+		if (s.Do == DoBind || s.Do == DoTmpfs) && beneath(p, s.Path) {
+			last, ok = s, s.Do == DoBind
+		}
+	}
+	return last, ok
+}
+
+// tmpfs mounts a temporary file system that the command may write.
+func (b *builder) tmpfs(p string, mode uint32) {
+	b.mountpoint(p)
+	b.add(Step{Do: DoTmpfs, Path: p, Mode: mode, Owned: mode != 0o1777})
+	b.plan.Writable = append(b.plan.Writable, p)
+}
+
+func (b *builder) seal() {
+	slices.Reverse(b.seals)
+	for _, p := range append(b.seals, "/") {
+		b.add(Step{Do: DoSeal, Path: p})
+	}
+}
+
+// beneath reports whether p is dir or lies beneath it.
+func beneath(p, dir string) bool {
+	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
+}
+
+// checkPlaces refuses what would make two rules speak about one file.
+func checkPlaces(c Config, host Host) error {
+	if !path.IsAbs(c.Root) || path.Clean(c.Root) != c.Root {
+		return fmt.Errorf("launcher: root %q is not a clean absolute path", c.Root)
+	}
+	for _, special := range []string{"/proc", "/sys", "/dev"} {
+		if beneath(c.Root, special) {
+			return &SetupError{Step: "place the project", Err: fmt.Errorf("%q lies in %s, which is not a place for files", c.Root, special)}
+		}
+	}
+	if c.Root == "/" {
+		return &SetupError{Step: "place the project", Err: errors.New("the whole file system cannot be the project"),
+			Fix: "choose a directory beneath it with -C"}
+	}
+	if h := host.HomeDir; h != "" && (beneath(h, c.Root) || beneath(c.Root, h)) {
+		return &SetupError{Step: "show the home", Err: fmt.Errorf("%q and the project %q lie within each other, so one could be written through the other", h, c.Root),
+			Fix: "choose a directory beside the project for --home"}
+	}
+	for _, ro := range host.RO {
+		switch {
+		case ro.Path == "/" || beneath(ro.Path, "/proc") || beneath(ro.Path, "/sys") || beneath(ro.Path, "/dev"):
+			return &SetupError{Step: "show --ro", Err: fmt.Errorf("%q cannot be shown", ro.Path), Fix: "name the directory that is needed"}
+		case beneath(ro.Path, c.Root):
+			return &SetupError{Step: "show --ro", Err: fmt.Errorf("%q lies in the project, whose own rules hold there", ro.Path),
+				Fix: "leave the --ro out: the project can be read already"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package launcher
+
+import (
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+func isTerminal(fd int) bool {
+	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	return err == nil
+}
+
+// noOutputProcessing leaves the translation of line ends to the outer
+// terminal, for when that is not raw.
+func noOutputProcessing(fd int) error {
+	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		return err
+	}
+	t.Oflag &^= unix.OPOST
+	return unix.IoctlSetTermios(fd, unix.TCSETS, t)
+}
+
+// outerTerminal is the caller's terminal while the command has it.
+type outerTerminal struct {
+	file   *os.File
+	master *os.File
+
+	mu    sync.Mutex
+	saved *unix.Termios // set while the terminal is raw
+}
+
+// raw hands keys to the inner terminal as they are typed, Ctrl-C among them.
+// It does nothing while the caller runs in the background.
+func (o *outerTerminal) raw() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	fd := int(o.file.Fd())
+	if o.saved != nil || !foreground(fd) {
+		return
+	}
+	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		return
+	}
+	saved := *t
+	// cfmakeraw(3)
+	t.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON
+	t.Oflag &^= unix.OPOST
+	t.Lflag &^= unix.ECHO | unix.ECHONL | unix.ICANON | unix.ISIG | unix.IEXTEN
+	t.Cflag = t.Cflag&^(unix.CSIZE|unix.PARENB) | unix.CS8
+	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
+	if unix.IoctlSetTermios(fd, unix.TCSETS, t) == nil {
+		o.saved = &saved
+	}
+}
+
+// restore undoes raw.
+func (o *outerTerminal) restore() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.saved != nil {
+		_ = unix.IoctlSetTermios(int(o.file.Fd()), unix.TCSETSW, o.saved)
+		o.saved = nil
+	}
+}
+
+// mayRead: keys are ours while the caller is in the foreground.
+func (o *outerTerminal) mayRead() bool {
+	o.raw()
+	return foreground(int(o.file.Fd()))
+}
+
+// resize gives the inner terminal the size of the outer one; the kernel tells
+// the foreground group inside (SIGWINCH).
+func (o *outerTerminal) resize() {
+	if size, err := unix.IoctlGetWinsize(int(o.file.Fd()), unix.TIOCGWINSZ); err == nil {
+		_ = unix.IoctlSetWinsize(int(o.master.Fd()), unix.TIOCSWINSZ, size)
+	}
+}
+
+// foreground reports whether this process may read from the terminal without
+// being stopped. A terminal that is not the caller's own has no such rule.
+func foreground(fd int) bool {
+	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+	return err != nil || group == unix.Getpgrp()
+}
+
+// mayReadLines: in a pipeline, a terminal that is not in line mode is being
+// used by another program, such as a pager; its keys are not ours.
+func mayReadLines(fd int) bool {
+	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	return err != nil || t.Lflag&unix.ICANON != 0 && foreground(fd)
+}

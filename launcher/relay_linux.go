@@ -1,0 +1,144 @@
+package launcher
+
+import (
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// relayBuffer is how much is moved at once, in bytes: a pipe's capacity.
+const relayBuffer = 64 << 10
+
+// relay moves bytes between the caller's streams and the command's.
+type relay struct {
+	stop    *os.File // its other end is closed to stop the readers of outer files
+	stopped *os.File
+	in, out sync.WaitGroup
+}
+
+func newRelay() (*relay, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	return &relay{stop: w, stopped: r}, nil
+}
+
+// output copies from what the command writes until all of its writers are
+// gone. When nobody reads outside any more, the command is to get SIGPIPE, so
+// the pipe is closed.
+func (r *relay) output(from, to *os.File) {
+	r.out.Go(func() {
+		defer from.Close()
+		buf := make([]byte, relayBuffer)
+		for {
+			n, err := from.Read(buf)
+			if n > 0 && writeAll(int(to.Fd()), buf[:n]) != nil {
+				return
+			}
+			if err != nil {
+				return // EOF, or EIO from a terminal without users
+			}
+		}
+	})
+}
+
+// writeAll writes to a file of the caller. It may be non-blocking, since
+// others who share it can make it so.
+func writeAll(fd int, data []byte) error {
+	for len(data) > 0 {
+		n, err := unix.Write(fd, data)
+		switch err {
+		case nil:
+			data = data[n:]
+		case unix.EINTR:
+		case unix.EAGAIN:
+			if _, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, -1); err != nil && err != unix.EINTR {
+				return err
+			}
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// input copies what the caller gives until its end. mayRead is asked before
+// each read; while it says no, nothing is taken. unread, if set, is the
+// command's end of the pipe: what it left there is given back.
+func (r *relay) input(from, to, unread *os.File, mayRead func() bool) {
+	r.in.Go(func() {
+		left := r.copyIn(from, to, mayRead)
+		to.Close()
+		if unread == nil {
+			return
+		}
+		// The command may go on reading until the run ends.
+		_ = waitReadable(int(r.stopped.Fd()), -1)
+		if n, err := unix.IoctlGetInt(int(unread.Fd()), unix.TIOCINQ); err == nil {
+			left += n
+		}
+		unread.Close()
+		if left > 0 {
+			_, _ = from.Seek(-int64(left), 1)
+		}
+	})
+}
+
+// copyIn returns how many bytes it took but could not deliver.
+func (r *relay) copyIn(from, to *os.File, mayRead func() bool) (left int) {
+	fd := int(from.Fd())
+	buf := make([]byte, relayBuffer)
+	for {
+		if !r.ready(fd, mayRead) {
+			return 0
+		}
+		n, err := unix.Read(fd, buf)
+		if err == unix.EINTR || err == unix.EAGAIN {
+			continue
+		}
+		if err != nil || n == 0 {
+			return 0
+		}
+		if done, err := to.Write(buf[:n]); err != nil {
+			return n - done // nobody reads any more
+		}
+	}
+}
+
+// busyMillis is how long to leave a terminal alone that another program uses.
+const busyMillis = 100
+
+// ready waits until fd can be read and may be; false says that the run ended.
+func (r *relay) ready(fd int, mayRead func() bool) bool {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}, {Fd: int32(r.stopped.Fd()), Events: unix.POLLIN}}
+	for {
+		fds[0].Revents, fds[1].Revents = 0, 0
+		if _, err := unix.Poll(fds, -1); err != nil && err != unix.EINTR {
+			return false
+		}
+		if fds[1].Revents != 0 {
+			return false
+		}
+		if fds[0].Revents == 0 {
+			continue
+		}
+		if mayRead == nil || mayRead() {
+			return true
+		}
+		// Something is there, but not for us: look again later.
+		_, _ = unix.Poll(fds[1:], busyMillis)
+	}
+}
+
+// finish waits for all output to be delivered and stops the input.
+func (r *relay) finish(pipes [3]*os.File) {
+	r.out.Wait()
+	r.stop.Close()
+	if pipes[0] != nil {
+		pipes[0].Close() // wakes a writer whose reader is gone
+	}
+	r.in.Wait()
+	r.stopped.Close()
+}

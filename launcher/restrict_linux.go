@@ -1,0 +1,110 @@
+package launcher
+
+import (
+	"os"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+	"kernel.org/pub/linux/libs/security/libcap/psx"
+)
+
+// restrict gives up every right that process 1 has, for all of its threads,
+// so that the command is born without them. The order matters: each step
+// needs rights that a later one gives up.
+func restrict(p *Plan) (lost []string, err error) {
+	if err := dropBounding(); err != nil {
+		return nil, &SetupError{Step: "empty the capability bounding set", Err: err}
+	}
+	if p.SetID {
+		if err := setID(p.ID); err != nil {
+			return nil, &SetupError{Step: "switch to the user", Err: err}
+		}
+	}
+	if err := dropCapabilities(); err != nil {
+		return nil, &SetupError{Step: "drop all capabilities", Err: err}
+	}
+	// A set-uid program gives nothing any more; Landlock and seccomp need it.
+	if err := prctl(unix.PR_SET_NO_NEW_PRIVS, 1); err != nil {
+		return nil, &SetupError{Step: "set no_new_privs", Err: err}
+	}
+	// Process 1 has the command's uid: nobody may trace it or read its memory.
+	if err := prctl(unix.PR_SET_DUMPABLE, 0); err != nil {
+		return nil, &SetupError{Step: "become undumpable", Err: err}
+	}
+	// A change of uid clears the parent-death signal (prctl(2)).
+	if err := dieWith(); err != nil {
+		return nil, &SetupError{Step: "set the parent-death signal", Err: err}
+	}
+	if !p.Nested {
+		if lost, err = landlockProject(p); err != nil {
+			return nil, &SetupError{Step: "set Landlock rules", Err: err}
+		}
+	}
+	if err := installFilter(filter(p.Nested)); err != nil {
+		return nil, &SetupError{Step: "install the system call filter", Err: err,
+			Fix: "the kernel needs CONFIG_SECCOMP_FILTER"}
+	}
+	return lost, nil
+}
+
+// everyThread makes a system call on every thread: rights are a thread's,
+// and the Go runtime may start the command from any of them.
+func everyThread(nr, a, b uintptr) error {
+	if _, _, errno := psx.Syscall3(nr, a, b, 0); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+func prctl(option int, value uintptr) error {
+	return everyThread(unix.SYS_PRCTL, uintptr(option), value)
+}
+
+// dropBounding makes that no exec can bring a capability back, not even by
+// uid 0. The set ends where the kernel says EINVAL.
+func dropBounding() error {
+	for c := 0; c < 64; c++ {
+		has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, uintptr(c), 0, 0, 0)
+		if err == unix.EINVAL {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if has == 0 {
+			continue
+		}
+		if err := prctl(unix.PR_CAPBSET_DROP, uintptr(c)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropCapabilities empties the permitted, effective and inheritable sets, and
+// with the permitted the ambient one.
+func dropCapabilities() error {
+	hdr := &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	data := &[2]unix.CapUserData{}
+	var pin runtime.Pinner
+	pin.Pin(hdr)
+	pin.Pin(data)
+	defer pin.Unpin()
+	return everyThread(unix.SYS_CAPSET, uintptr(unsafe.Pointer(hdr)), uintptr(unsafe.Pointer(data)))
+}
+
+// setID switches user, group and supplementary groups; root's own are
+// dropped too.
+func setID(id ID) error {
+	if err := unix.Setgroups(id.Groups); err != nil {
+		return err
+	}
+	if id.UID == os.Geteuid() && id.GID == os.Getegid() {
+		return nil
+	}
+	if err := unix.Setresgid(id.GID, id.GID, id.GID); err != nil {
+		return err
+	}
+	return unix.Setresuid(id.UID, id.UID, id.UID)
+}

@@ -1,0 +1,237 @@
+package launcher
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// killAfter is how long a command may go on after ctx was cancelled and it
+// got SIGTERM.
+const killAfter = 10 * time.Second
+
+// Run runs the command inside and returns when it, and everything that it
+// started, has ended and its output has been delivered.
+//
+// An error is a *SetupError, and says that the command never ran. When ctx is
+// cancelled the command gets SIGTERM and, 10 s later, everything inside is
+// killed. Signals that this process gets are passed on. Run does not close
+// the view, but its connections are about to end when Run returns.
+func Run(ctx context.Context, c Config) (Result, error) {
+	if c.Resolver != nil {
+		c.Root = cmpOr(c.Root, c.Resolver.Root())
+		if c.WritePaths == nil {
+			c.WritePaths = c.Resolver.WritePaths()
+		}
+	}
+	if c.View == nil {
+		return Result{}, &SetupError{Step: "show the project", Err: fmt.Errorf("no view given")}
+	}
+	host, err := LookAtHost(c)
+	if err != nil {
+		return Result{}, err
+	}
+	plan, err := NewPlan(c, host)
+	if err != nil {
+		return Result{}, err
+	}
+	std, err := openStreams(c, plan.ID)
+	if err != nil {
+		return Result{}, err
+	}
+	defer std.close()
+	s := &session{config: c, plan: plan, std: std, messages: make(chan message), gone: make(chan struct{}),
+		masters: make(chan *os.File, 1), keeperDone: make(chan struct{})}
+	if err := s.start(); err != nil {
+		return Result{}, err
+	}
+	return s.run(ctx)
+}
+
+// session is one run, as the supervisor sees it.
+type session struct {
+	config Config
+	plan   *Plan
+	std    *streams
+
+	process    *os.Process // the keeper
+	gone       chan struct{}
+	keeper     int // our ends of the channels
+	init       int
+	messages   chan message // from init; closed when it is gone
+	masters    chan *os.File
+	keeperDone chan struct{}
+	outer      *outerTerminal
+	fromKeeper message // its last words; read after keeperDone
+}
+
+// start starts the keeper and serves the view until it has been mounted.
+func (s *session) start() error {
+	theirs, err := s.spawn()
+	for _, fd := range theirs {
+		unix.Close(fd)
+	}
+	s.std.closeChild()
+	if err != nil {
+		return &SetupError{Step: "start the keeper in its namespaces", Err: err, Fix: spawnHint(err)}
+	}
+	go s.listen(s.init)
+	go s.listenKeeper()
+	return nil
+}
+
+// listen passes on what init says. Its end is the end of everything inside.
+func (s *session) listen(fd int) {
+	defer close(s.messages)
+	for {
+		m, _, err := receive(fd, -1)
+		if err != nil {
+			return
+		}
+		s.messages <- m
+	}
+}
+
+// listenKeeper serves each part of the view when its descriptor arrives.
+func (s *session) listenKeeper() {
+	defer close(s.keeperDone)
+	defer close(s.masters)
+	for {
+		m, fd, err := receive(s.keeper, -1)
+		if err != nil {
+			return
+		}
+		switch m.Verb {
+		case sayFuse:
+			answer := message{Verb: sayServed}
+			if err := s.config.View.Serve(m.Part, fd); err != nil {
+				answer = failure(err)
+			}
+			_ = send(s.keeper, answer, -1)
+		case sayMaster:
+			_ = unix.SetNonblock(fd, true)
+			s.masters <- os.NewFile(uintptr(fd), "terminal")
+		default:
+			s.fromKeeper = m
+		}
+	}
+}
+
+// run follows the command to its end.
+func (s *session) run(ctx context.Context) (res Result, err error) {
+	beat := time.NewTicker(time.Duration(s.plan.HangMillis) * time.Millisecond / 4)
+	defer beat.Stop()
+	signals, stopSignals := catchSignals()
+	defer stopSignals()
+	done := ctx.Done()
+	var kill <-chan time.Time
+	var rel *relay
+	started, ended := false, false
+	for messages := s.messages; messages != nil; {
+		select {
+		case m, ok := <-messages:
+			if !ok {
+				messages = nil
+				break
+			}
+			switch m.Verb {
+			case sayStarted:
+				started = true
+				res.Lost = m.Lost
+				if rel, err = s.connect(); err != nil {
+					s.process.Kill()
+				}
+			case sayStopped:
+				s.suspend()
+			case sayExit:
+				ended = true
+				res.ExitCode, res.Signal, res.Reason = m.Code, m.Signal, m.Reason
+			case sayFailed:
+				err = m.setupError()
+			}
+		case sig := <-signals:
+			s.pass(sig)
+		case <-beat.C:
+			_ = send(s.keeper, message{Verb: sayBeat}, -1)
+		case <-done:
+			done = nil
+			kill = time.After(killAfter)
+			_ = send(s.init, message{Verb: saySignal, Signal: unix.SIGTERM}, -1)
+		case <-kill:
+			s.process.Kill()
+		}
+	}
+	<-s.gone // the keeper has ended, and with it all processes inside
+	<-s.keeperDone
+	if rel != nil {
+		rel.finish(s.std.pipes)
+	}
+	if s.outer != nil {
+		s.outer.restore()
+	}
+	unix.Close(s.keeper)
+	unix.Close(s.init)
+	return s.conclude(res, err, started, ended)
+}
+
+// conclude says how it ended when init could not say so.
+func (s *session) conclude(res Result, err error, started, ended bool) (Result, error) {
+	switch {
+	case err != nil:
+		return Result{}, err
+	case ended:
+		return res, nil
+	case s.fromKeeper.Verb == sayFailed:
+		return Result{}, s.fromKeeper.setupError()
+	case !started:
+		return Result{}, &SetupError{Step: "set up", Err: fmt.Errorf("a helper process ended without a word")}
+	}
+	res.ExitCode, res.Signal = exitSignal+int(unix.SIGKILL), unix.SIGKILL
+	res.Reason = "everything inside was killed"
+	if s.fromKeeper.Verb == sayHung {
+		res.Reason = fmt.Sprintf("pinfold gave no sign of life for %v, so everything inside was ended", time.Duration(s.plan.HangMillis)*time.Millisecond)
+	}
+	return res, nil
+}
+
+// connect joins the streams once the command runs.
+func (s *session) connect() (*relay, error) {
+	r, err := newRelay()
+	if err != nil {
+		return nil, err
+	}
+	std := s.std
+	if t := std.terminal(); t != nil {
+		// The keeper sent the master before it started init.
+		if master := <-s.masters; master != nil {
+			s.outer = &outerTerminal{file: t, master: master}
+		}
+	}
+	if s.outer != nil {
+		if std.interactive() {
+			s.outer.raw()
+			r.input(std.outer[0], s.outer.master, nil, s.outer.mayRead)
+		}
+		r.output(s.outer.master, s.outer.file)
+	}
+	for i := 1; i <= 2; i++ {
+		if std.pipes[i] != nil {
+			r.output(std.pipes[i], std.outer[i])
+		}
+	}
+	if std.pipes[0] != nil {
+		var unread *os.File
+		if std.seekable() {
+			unread = std.child[0]
+		}
+		var may func() bool
+		if fd := int(std.outer[0].Fd()); isTerminal(fd) {
+			may = func() bool { return mayReadLines(fd) }
+		}
+		r.input(std.outer[0], std.pipes[0], unread, may)
+	}
+	return r, nil
+}

@@ -1,0 +1,29 @@
+//go:build !linux
+
+package launcher
+
+import (
+	"context"
+	"errors"
+)
+
+var errLinux = errors.New("running a command inside needs Linux")
+
+// Run needs Linux: it returns an error and runs nothing.
+func Run(context.Context, Config) (Result, error) {
+	return Result{}, &SetupError{Step: "set up", Err: errLinux}
+}
+
+// LookAtHost needs Linux.
+func LookAtHost(Config) (Host, error) { return Host{}, errLinux }
+
+// IsChild reports false: nothing is ever started.
+func IsChild() bool { return false }
+
+// ChildMain is never called here.
+func ChildMain() int { return ExitSetup }
+
+// Probe says that nothing works here.
+func Probe() []Finding {
+	return []Finding{{Name: "linux", Required: true, Detail: "this is another system", Means: "pinfold run and pinfold mount do not work"}}
+}

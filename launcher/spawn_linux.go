@@ -1,0 +1,127 @@
+package launcher
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// namespaceFlags are clone(2)'s, by the names of /proc/self/ns.
+var namespaceFlags = map[string]uintptr{
+	"user": unix.CLONE_NEWUSER, "mnt": unix.CLONE_NEWNS, "ipc": unix.CLONE_NEWIPC,
+	"uts": unix.CLONE_NEWUTS, "net": unix.CLONE_NEWNET,
+}
+
+// spawn starts the keeper. The caller closes the descriptors that it returns,
+// which are the children's ends.
+func (s *session) spawn() (theirs []int, err error) {
+	var keeper, init int
+	if s.keeper, keeper, err = channelPair(); err != nil {
+		return nil, err
+	}
+	theirs = append(theirs, keeper)
+	if s.init, init, err = channelPair(); err != nil {
+		return theirs, err
+	}
+	theirs = append(theirs, init)
+	config, err := writeConfig(s.childConfig())
+	if err != nil {
+		return theirs, err
+	}
+	defer config.Close()
+
+	files := make([]uintptr, fdFuse+1)
+	for i := range files {
+		files[i] = s.std.null.Fd()
+	}
+	files[fdConfig], files[fdKeeper], files[fdInit] = config.Fd(), uintptr(keeper), uintptr(init)
+	for i, f := range s.std.child {
+		if f != nil {
+			files[fdStdin+i] = f.Fd()
+		}
+	}
+	attr := &syscall.ProcAttr{
+		Env:   childEnv,
+		Files: files,
+		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+	}
+	for _, n := range s.plan.Namespaces {
+		attr.Sys.Cloneflags |= namespaceFlags[n]
+	}
+	if slices.Contains(s.plan.Namespaces, "user") {
+		// The command keeps its own uid. The keeper needs the rights over its
+		// namespaces beyond exec, which drops them unless they are ambient.
+		uid, gid := os.Geteuid(), os.Getegid()
+		attr.Sys.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+		attr.Sys.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+		attr.Sys.AmbientCaps = allCapabilities()
+	}
+	return theirs, s.launch(attr)
+}
+
+// launch starts the keeper from a thread that lives as long as the keeper:
+// the parent-death signal comes when the thread ends, not the process.
+func (s *session) launch(attr *syscall.ProcAttr) error {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		pid, err := syscall.ForkExec("/proc/self/exe", []string{keeperName}, attr)
+		if err == nil {
+			s.process, err = os.FindProcess(pid)
+		}
+		started <- err
+		if err != nil {
+			return
+		}
+		_, _ = s.process.Wait()
+		close(s.gone)
+		// The thread ends with the goroutine, which leaves it locked.
+	}()
+	return <-started
+}
+
+func (s *session) childConfig() *childConfig {
+	cfg := &childConfig{Plan: s.plan}
+	for i := range s.config.View.Parts() {
+		var m mountArgs
+		m.Source, m.FSType, m.Flags, m.Data = s.config.View.MountArgs(i, fdFuse)
+		cfg.Mount = append(cfg.Mount, m)
+	}
+	if t := s.std.terminal(); t != nil {
+		cfg.Terminal = true
+		cfg.Cooked = !s.std.interactive()
+		if size, err := unix.IoctlGetWinsize(int(t.Fd()), unix.TIOCGWINSZ); err == nil {
+			cfg.Size = *size
+		}
+		for i, k := range s.std.kinds {
+			cfg.TTY[i] = k == kindTerminal
+		}
+	}
+	return cfg
+}
+
+// allCapabilities are those that a new user namespace gives, as far as this
+// kernel knows them.
+func allCapabilities() []uintptr {
+	var caps []uintptr
+	for c := uintptr(0); c < 64; c++ {
+		if _, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0); err != nil {
+			break
+		}
+		caps = append(caps, c)
+	}
+	return caps
+}
+
+func spawnHint(err error) string {
+	switch err {
+	case unix.EPERM, unix.EACCES:
+		return "ordinary users may not make user namespaces here; \"pinfold doctor\" says what forbids it"
+	case unix.ENOSPC, unix.EUSERS:
+		return "raise /proc/sys/user/max_user_namespaces and its neighbours"
+	}
+	return ""
+}

@@ -1,0 +1,88 @@
+package launcher
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Do is the kind of a step.
+type Do string
+
+// The kinds of step. Path is always a path inside.
+const (
+	DoDir    Do = "dir"    // make a directory
+	DoFile   Do = "file"   // write a read-only file with Data
+	DoLink   Do = "link"   // make a symbolic link to From
+	DoTmpfs  Do = "tmpfs"  // mount an empty temporary file system
+	DoBind   Do = "bind"   // show the host's From, recursively, at Path
+	DoDevice Do = "device" // show the host's device From at Path
+	DoDevpts Do = "devpts" // mount a pseudo-terminal file system of its own
+	DoView   Do = "view"   // mount part Part of the view
+	DoMask   Do = "mask"   // cover a file or directory with an empty, unreadable one
+	DoSeal   Do = "seal"   // make the file system mounted here read-only
+	DoProc   Do = "proc"   // mount /proc for the new process namespace
+	DoLock   Do = "lock"   // make this part of /proc read-only
+)
+
+// Step is one step of the set-up.
+type Step struct {
+	Do    Do     `json:"do"`
+	Path  string `json:"path"`
+	From  string `json:"from,omitempty"`
+	Mode  uint32 `json:"mode,omitempty"`
+	Write bool   `json:"write,omitempty"` // a bind that may be written
+	Owned bool   `json:"owned,omitempty"` // belongs to the command's user
+	Maybe bool   `json:"maybe,omitempty"` // skipped when Path does not exist
+	Part  int    `json:"part,omitempty"`
+	Data  []byte `json:"data,omitempty"`
+}
+
+// String shows the step on one line, for messages and golden tests.
+func (s Step) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-6s %s", s.Do, s.Path)
+	if s.From != "" && s.From != s.Path {
+		fmt.Fprintf(&b, " <- %s", s.From)
+	}
+	if s.Mode != 0 {
+		fmt.Fprintf(&b, " mode=%04o", s.Mode)
+	}
+	if s.Do == DoView {
+		fmt.Fprintf(&b, " part=%d", s.Part)
+	}
+	if s.Data != nil {
+		fmt.Fprintf(&b, " (%d bytes)", len(s.Data))
+	}
+	for _, f := range []struct {
+		on   bool
+		word string
+	}{{s.Write, "writable"}, {s.Owned, "owned"}, {s.Maybe, "if-there"}} {
+		if f.on {
+			b.WriteString(" " + f.word)
+		}
+	}
+	return b.String()
+}
+
+// String shows the plan, one fact a line.
+func (p *Plan) String() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("namespaces %s", strings.Join(p.Namespaces, " "))
+	for _, s := range p.Steps {
+		line("%s", s)
+	}
+	line("-- in the process namespace")
+	for _, s := range p.Inner {
+		line("%s", s)
+	}
+	line("-- the command")
+	line("dir      %s", p.Dir)
+	line("uid %d gid %d groups %v set=%v", p.ID.UID, p.ID.GID, p.ID.Groups, p.SetID)
+	line("writable %s", strings.Join(p.Writable, " "))
+	for _, e := range p.Env {
+		line("env      %q", e)
+	}
+	line("command  %q", p.Command)
+	return b.String()
+}

@@ -1,0 +1,102 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// viewMounter mounts the parts of the view for the keeper, and keeps a
+// descriptor of each root so that it can end the connection later.
+type viewMounter struct {
+	cfg   *childConfig
+	self  int // the host's /proc/self/fd, which outlives the host's root
+	roots []int
+}
+
+// mount is called for each part, parents first. The keeper opens /dev/fuse
+// itself: a descriptor that was opened outside its user namespace cannot be
+// mounted. It is called before init makes the process namespace, so that
+// requests carry the process numbers of the host.
+func (v *viewMounter) mount(t *tree, s Step) error {
+	fuse, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return &SetupError{Step: "open /dev/fuse", Err: err, Fix: fuseHint(err)}
+	}
+	// The mount options name a descriptor that was agreed on beforehand.
+	if err := unix.Dup3(fuse, fdFuse, unix.O_CLOEXEC); err != nil {
+		unix.Close(fuse)
+		return err
+	}
+	unix.Close(fuse)
+	at, err := v.target(t, s)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(at)
+	m := v.cfg.Mount[s.Part]
+	// By descriptor, so that nothing put at the path meanwhile is followed.
+	if err := unix.Mount(m.Source, fmt.Sprintf("/proc/self/fd/%d", at), m.FSType, m.Flags, m.Data); err != nil {
+		return &SetupError{Step: "mount the view", Err: err, Fix: "run \"pinfold doctor\""}
+	}
+	if err := send(fdKeeper, message{Verb: sayFuse, Part: s.Part}, fdFuse); err != nil {
+		return err
+	}
+	// The last copy outside the supervisor: its death must end the connection.
+	if err := unix.Dup3(fdConfig, fdFuse, unix.O_CLOEXEC); err != nil {
+		return err
+	}
+	answer, _, err := receive(fdKeeper, int(v.cfg.Plan.HangMillis))
+	if err != nil {
+		return fmt.Errorf("wait for the view: %w", err)
+	}
+	if answer.Verb != sayServed {
+		return errors.New("the view is not served: " + answer.Reason)
+	}
+	root, err := t.open(s.Path)
+	if err != nil {
+		return err
+	}
+	v.roots = append(v.roots, root)
+	return nil
+}
+
+// target opens the mount point of a part. Nested ones lie in the project,
+// where others write: no link is followed there, and the walk starts at the
+// root of the first part.
+func (v *viewMounter) target(t *tree, s Step) (int, error) {
+	if len(v.roots) == 0 {
+		return t.open(s.Path)
+	}
+	place := strings.TrimPrefix(s.Path, path.Clean(v.cfg.Plan.Root)+"/")
+	return unix.Openat2(v.roots[0], place, &unix.OpenHow{
+		Flags:   unix.O_PATH | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	})
+}
+
+// abort ends the connections, whoever waits in them, without their server's
+// help: umount(2) with MNT_FORCE aborts the requests that are under way. It
+// works on descriptors, since a path through a dead connection does not.
+func (v *viewMounter) abort() {
+	if unix.Fchdir(v.self) != nil {
+		return
+	}
+	for i := len(v.roots) - 1; i >= 0; i-- {
+		_ = unix.Unmount(strconv.Itoa(v.roots[i]), unix.MNT_FORCE)
+	}
+}
+
+func fuseHint(err error) string {
+	switch err {
+	case unix.ENOENT, unix.ENODEV, unix.ENXIO:
+		return "load the module with \"modprobe fuse\"; in a container start it with --device /dev/fuse"
+	case unix.EACCES, unix.EPERM:
+		return "let ordinary users open it: chmod 0666 /dev/fuse"
+	}
+	return ""
+}
