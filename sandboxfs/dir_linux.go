@@ -80,9 +80,6 @@ func (p *part) list(in *fuse.ReadIn, add func(*listing, dirent) bool) fuse.Statu
 	}
 	l := listing{p: p, dir: dir}
 	l.fd, l.place, err = p.open(dir, unix.O_RDONLY|unix.O_DIRECTORY, &l.sx)
-	if err == unix.ESTALE && in.Offset == 0 && p.isGone(dir) {
-		return fuse.OK // removed but open: empty
-	}
 	if err != nil {
 		return status(err)
 	}
@@ -94,12 +91,6 @@ func (p *part) list(in *fuse.ReadIn, add func(*listing, dirent) bool) fuse.Statu
 		}
 		return add(&l, e)
 	}))
-}
-
-// isGone reports whether a node has lost its name.
-func (p *part) isGone(n *node) bool {
-	_, err := p.tab.place(n)
-	return err == unix.ESTALE
 }
 
 // ReleaseDir has nothing to release.

@@ -103,11 +103,13 @@ func (p *part) remove(h *fuse.InHeader, call, name string, flags int) fuse.Statu
 	if d := p.r.Decide(pathresolver.OpDelete, joinPlace(place, name), 0); d != nil {
 		return p.refuse(h, call, d)
 	}
-	if err := unix.Unlinkat(dirfd, name, flags); err != nil {
-		return status(err)
+	n, fd := p.dying(dir, dirfd, name)
+	err = unix.Unlinkat(dirfd, name, flags)
+	if err == nil {
+		p.tab.removed(dir, name)
 	}
-	p.tab.removed(dir, name)
-	return fuse.OK
+	p.bury(n, fd)
+	return status(err)
 }
 
 // Readlink shows a link as it is.

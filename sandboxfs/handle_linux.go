@@ -153,12 +153,3 @@ func (o *opens) count() (handles, backing int) {
 	}
 	return len(o.byID), backing
 }
-
-// mayWriteOpen reports whether n is open for writing.
-func (p *part) mayWriteOpen(n *node) bool {
-	h := p.opens.writableOf(n)
-	if h != nil {
-		h.drop()
-	}
-	return h != nil
-}

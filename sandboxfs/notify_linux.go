@@ -33,7 +33,7 @@ type watcher struct {
 
 func newWatcher(p *part) *watcher {
 	w := &watcher{p: p, dirs: map[int32]*node{}}
-	p.tab.freed = w.forget
+	p.tab.unwatch = w.remove
 	return w
 }
 
@@ -77,13 +77,6 @@ func (w *watcher) add(dir *node, place string) bool {
 	w.dirs[int32(wd)] = dir
 	w.p.tab.setWatch(dir, int32(wd))
 	return true
-}
-
-// forget is called, under the table's lock, when a node is dropped.
-func (w *watcher) forget(n *node) {
-	if n.watch != 0 {
-		go w.remove(n.watch, n)
-	}
 }
 
 func (w *watcher) remove(wd int32, n *node) {

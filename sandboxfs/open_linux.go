@@ -49,14 +49,7 @@ func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writi
 	if n.typ != unix.S_IFREG {
 		return -1, fuse.EACCES
 	}
-	if writing {
-		place, err := p.tab.place(n)
-		if err == unix.ESTALE { // no name: only who has it open may have it
-			return p.reopen(n, flags)
-		}
-		if err != nil {
-			return -1, status(err)
-		}
+	if place, err := p.tab.place(n); err == nil && writing {
 		if d := p.r.Decide(pathresolver.OpWrite, place, 0); d != nil {
 			return -1, p.refuse(h, call, d)
 		}
@@ -84,8 +77,8 @@ func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writi
 	return fd, fuse.OK
 }
 
-// reopen opens a file without a name by a handle that is open, as a program
-// does through /proc/self/fd. It never gives more than that handle has.
+// reopen opens a file that is not where it was by a handle that is open, as a
+// program does through /proc/self/fd. It never gives more than that handle has.
 func (p *part) reopen(n *node, flags int) (int, fuse.Status) {
 	h := p.opens.anyOf(n)
 	if flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0 {

@@ -25,6 +25,7 @@ type part struct {
 	r                  *pathresolver.Resolver
 	tab                *table
 	opens              opens
+	graves             graves
 	watch              *watcher // of the read-only part, nil otherwise
 	server             *fuse.Server
 
@@ -59,6 +60,8 @@ func newPart(v *View, what Part, layout []Part) (*part, error) {
 		umask:         processUmask(),
 	}
 	p.opens.init()
+	p.graves.fd = map[*node]int{}
+	p.tab.freed = p.forgotten
 	for _, other := range layout {
 		if other.Place != what.Place && within(other.Place, what.Place) {
 			p.tab.fix(namesBetween(what.Place, other.Place), other.File)
@@ -110,6 +113,7 @@ func (p *part) close() {
 		p.watch.close()
 	}
 	p.opens.closeAll()
+	p.graves.closeAll()
 }
 
 // how long the kernel may trust what it was told, at most, about ...

@@ -32,10 +32,12 @@ func (p *part) locate(id uint64) (*node, string, error) {
 
 // open opens the file of a node anew, by one walk that follows no link, and
 // makes sure that it is the file that the kernel was told of. It returns the
-// place too, which is the one of n's names that led there. p.moves is held.
+// place too, which is the one of n's names that led there, or "" for a file
+// that was removed through the view. p.moves is held.
 func (p *part) open(n *node, flags int, sx *unix.Statx_t) (fd int, place string, err error) {
 	if place, err = p.tab.place(n); err != nil {
-		return -1, "", err
+		fd, err = p.exhume(n, flags, sx)
+		return fd, "", err
 	}
 	if fd, err = p.openAt(n, place, flags, sx); err == nil || err != unix.ENOENT && err != unix.ESTALE {
 		return fd, place, err

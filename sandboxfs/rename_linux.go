@@ -42,11 +42,13 @@ func (p *part) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newName str
 	if d != nil {
 		return p.refuse(&in.InHeader, "rename", d)
 	}
-	if err := unix.Renameat2(fromFD, oldName, toFD, newName, uint(in.Flags)); err != nil {
-		return status(err)
+	replaced, fd := p.dying(to, toFD, newName)
+	err = unix.Renameat2(fromFD, oldName, toFD, newName, uint(in.Flags))
+	if err == nil {
+		p.tab.renamed(nameKey{from, oldName}, nameKey{to, newName}, exchange)
 	}
-	p.tab.renamed(nameKey{from, oldName}, nameKey{to, newName}, exchange)
-	return fuse.OK
+	p.bury(replaced, fd)
+	return status(err)
 }
 
 // isDir reports whether name in a directory is a directory, whatever the
@@ -103,9 +105,9 @@ func (p *part) Link(_ <-chan struct{}, in *fuse.LinkIn, name string, out *fuse.E
 func (p *part) linkable(in *fuse.LinkIn, n *node, to string) (fd int, done func(), st fuse.Status) {
 	from, err := p.tab.place(n)
 	if err == unix.ESTALE {
-		h := p.opens.writableOf(n)
+		h := p.opens.writableOf(n) // made with O_TMPFILE
 		if h == nil {
-			return -1, nil, status(err)
+			return -1, nil, status(unix.ENOENT)
 		}
 		if d := p.r.DecideLink(to, to); d != nil {
 			h.drop()

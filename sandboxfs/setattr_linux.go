@@ -47,11 +47,10 @@ func (p *part) changeable(in *fuse.SetAttrIn, n *node) (fd int, done func(), st 
 		return -1, nil, fuse.EINVAL
 	}
 	place, err := p.tab.place(n)
-	if err != nil {
-		return -1, nil, status(err)
-	}
-	if d := p.r.Decide(op, place, 0); d != nil {
-		return -1, nil, p.refuse(&in.InHeader, "setattr", d)
+	if err == nil {
+		if d := p.r.Decide(op, place, 0); d != nil {
+			return -1, nil, p.refuse(&in.InHeader, "setattr", d)
+		}
 	}
 	var sx unix.Statx_t
 	if fd, place, err = p.open(n, flags, &sx); err != nil {
@@ -146,7 +145,7 @@ func (p *part) Access(_ <-chan struct{}, in *fuse.AccessIn) fuse.Status {
 	}
 	defer closeFD(fd)
 	if in.Mask&fuse.W_OK != 0 {
-		if v := p.r.Verdict(place); p.ReadOnly || !v.Writable {
+		if p.ReadOnly || place != "" && !p.r.Verdict(place).Writable {
 			return fuse.EROFS
 		}
 	}

@@ -23,7 +23,9 @@ type table struct {
 	more  map[*node][]nameKey // names of a node besides its first
 	next  uint64
 	peak  int           // largest size since the maps were made anew
-	freed func(n *node) // called under the lock when a node is dropped
+
+	freed   func(n *node)           // called after a node without a name was dropped
+	unwatch func(wd int32, n *node) // called after a watched directory was dropped
 }
 
 func newTable(base string, typ uint16) *table {
@@ -35,7 +37,7 @@ func newTable(base string, typ uint16) *table {
 		links: map[linkKey]*node{},
 		more:  map[*node][]nameKey{},
 		next:  rootID + 1,
-		freed: func(*node) {},
+		freed: func(*node) {}, unwatch: func(int32, *node) {},
 	}
 }
 
@@ -164,6 +166,11 @@ func (t *table) release(n *node) {
 		return
 	}
 	delete(t.byID, n.id)
+	if n.parent == nil {
+		go t.freed(n)
+	} else if n.watch != 0 {
+		go t.unwatch(n.watch, n)
+	}
 	t.unlink(n)
 	for _, key := range t.more[n] {
 		t.dropKey(key)
@@ -173,7 +180,6 @@ func (t *table) release(n *node) {
 		t.dropKey(nameKey{n.parent, n.name})
 		n.parent = nil
 	}
-	t.freed(n)
 	t.shrink()
 }
 
@@ -223,6 +229,13 @@ func (t *table) size() int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return len(t.byID)
+}
+
+// isNameless reports whether n has lost its last name and is still known.
+func (t *table) isNameless(n *node) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return n.parent == nil && t.byID[n.id] == n && !n.fixed
 }
 
 // dirWatched reports whether the directory itself is watched.

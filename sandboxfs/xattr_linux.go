@@ -29,12 +29,14 @@ func (p *part) withAttrs(id uint64, do func(n *node, fd int, place string) fuse.
 	if err != nil {
 		return status(err)
 	}
-	if h := p.opens.anyOf(n); h != nil && !n.fixed {
+	if h := p.opens.anyOf(n); h != nil {
 		defer h.drop()
-		place, _ := p.tab.place(n) // "" when it has no name any more
-		return do(n, h.fd, place)
-	} else if h != nil {
-		h.drop()
+		place, err := p.tab.place(n)
+		if err != nil && h.writable { // unlinked but open
+			return do(n, h.fd, "")
+		} else if err == nil {
+			return do(n, h.fd, place)
+		}
 	}
 	var sx unix.Statx_t
 	fd, place, err := p.open(n, unix.O_PATH, &sx)
@@ -119,9 +121,7 @@ func (p *part) RemoveXAttr(_ <-chan struct{}, h *fuse.InHeader, attr string) fus
 func (p *part) changeAttr(h *fuse.InHeader, call, attr string, change func(path string) error) fuse.Status {
 	return p.withAttrs(h.NodeId, func(n *node, fd int, place string) fuse.Status {
 		switch {
-		case place == "" && p.mayWriteOpen(n): // unlinked but open
-		case place == "":
-			return status(unix.ESTALE)
+		case place == "": // removed by somebody who may write it
 		default:
 			if d := p.r.Decide(pathresolver.OpMeta, place, 0); d != nil {
 				return p.refuse(h, call, d)
