@@ -35,7 +35,7 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	rows := f.String("rows", "*", "rows to measure: names or globs, separated by commas")
-	peers := f.String("peers", "*", "columns of the view's tables: names or globs; hide1000 and wp100 only by name")
+	peers := f.String("peers", "*", "columns of the view's tables: names or globs; mount, hide1000 and wp100 only by name")
 	halves := f.String("halves", "resolver,root,user", "tables to make")
 	f.IntVar(&o.rounds, "rounds", 0, "rounds of every row (default: resolver 41, views 7; with --quick 3)")
 	f.BoolVar(&o.quick, "quick", false, "a small tree and few rounds: shows that it runs, not how fast")

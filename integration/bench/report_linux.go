@@ -98,6 +98,8 @@ func printAhead(w io.Writer, h *figures.Half, peer string) {
 			continue
 		case ours > 0 && ours <= theirs*noise:
 			ahead++
+		case ours == 0:
+			behind = append(behind, row.Name+" (failed)")
 		default:
 			behind = append(behind, fmt.Sprintf("%s (%.2f)", row.Name, ours/theirs))
 		}

@@ -59,6 +59,9 @@ func Kinds() []Kind {
 		{Name: "passthrough_ll", Needs: []string{"passthrough_ll"}, Mount: func(p Paths) []string {
 			return []string{p.Bin + "/passthrough_ll", "-f", "-o", "source=" + p.Tree, p.Point}
 		}},
+		{Name: "mount", Needs: []string{"pinfold"}, Extra: true, Mount: func(p Paths) []string {
+			return []string{p.Bin + "/pinfold", "mount", "--foreground", "-C", p.Tree, "--write-path", "w", p.Point}
+		}},
 		{Name: "hide1000", Needs: []string{"pinfold"}, Extra: true, Wrap: pinfold(numbered("--hide", "secret-%d/**/*.key", 1000)...)},
 		{Name: "wp100", Needs: []string{"pinfold"}, Extra: true, Wrap: pinfold(numbered("--write-path", "small/d%03d/out", 100)...)},
 	}

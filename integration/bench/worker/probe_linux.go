@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,14 +32,17 @@ func probe(j *Job) (int, error) {
 	return 0, fmt.Errorf("a change from outside was not seen within %s", probeLimit)
 }
 
-// mounts tells what lies over the tree: the arrangement as the kernel sees it.
+// policyFile is where pinfold tells a run about itself.
+const policyFile = "/run/pinfold/policy.json"
+
+// mounts tells what lies over the tree: the arrangement as the kernel sees it,
+// and as pinfold says it.
 func mounts(j *Job) (int, error) {
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
-	top := j.Top
 	var seen []string
 	for s := bufio.NewScanner(f); s.Scan(); {
 		// "36 35 98:0 /root /point rw,nosuid - fuse source options"
@@ -47,11 +51,15 @@ func mounts(j *Job) (int, error) {
 		if !ok || len(left) < 6 || len(right) < 1 {
 			continue
 		}
-		if point := left[4]; point == top || strings.HasPrefix(point, top+"/") {
-			name, _ := filepath.Rel(top, point)
+		if point := left[4]; point == j.Top || strings.HasPrefix(point, j.Top+"/") {
+			name, _ := filepath.Rel(j.Top, point)
 			seen = append(seen, fmt.Sprintf("%s %s (%s)", right[0], name, strings.Split(left[5], ",")[0]))
 		}
 	}
 	j.reply = strings.Join(seen, ", ")
+	var policy struct{ Arrangement string }
+	if b, err := os.ReadFile(policyFile); err == nil && json.Unmarshal(b, &policy) == nil && policy.Arrangement != "" {
+		j.reply += "; " + policy.Arrangement
+	}
 	return 1, nil
 }
