@@ -12,7 +12,7 @@ import (
 // follow from the patterns alone and never from a scan of the tree.
 
 // states returns the states after the components of a folded place. Bit
-// len(segs) is set when the place itself matches.
+// len(segs) is set when the place or one of its ancestors matches.
 func (g *glob) states(folded string) uint64 {
 	s := g.closure(1)
 	if folded == "." {
@@ -31,21 +31,11 @@ func (g *glob) states(folded string) uint64 {
 
 // covers reports whether the glob matches a folded place or one of its
 // ancestors.
-func (g *glob) covers(folded string) bool {
-	s := g.closure(1)
-	for rest, more := folded, true; more && s != 0; {
-		var name string
-		name, rest, more = strings.Cut(rest, "/")
-		if s = g.step(s, name); s&(1<<len(g.segs)) != 0 {
-			return true
-		}
-	}
-	return false
-}
+func (g *glob) covers(folded string) bool { return g.states(folded)&(1<<len(g.segs)) != 0 }
 
 // step consumes one component.
 func (g *glob) step(s uint64, name string) uint64 {
-	var next uint64
+	next := s & (1 << len(g.segs)) // what is covered stays so, however deep
 	for i, seg := range g.segs {
 		if s&(1<<i) == 0 {
 			continue

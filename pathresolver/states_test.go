@@ -1,0 +1,88 @@
+package pathresolver
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// Few names, so that globs and places meet often.
+var (
+	genName  = rapid.SampledFrom([]string{"a", "b", "ab", "a.x", "b.x", ".env", "É"})
+	genSeg   = rapid.SampledFrom([]string{"a", "b", "*", "?", "**", "*.x", "{a,b}", "[ab]", ".env", "a*", "É"})
+	genPlace = rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(genName, 1, 5).Draw(t, "names"), "/")
+	})
+	genGlob = rapid.Custom(func(t *rapid.T) string {
+		text := strings.Join(rapid.SliceOfN(genSeg, 1, 4).Draw(t, "segments"), "/")
+		// One "**" after another says nothing more.
+		for strings.Contains(text, "**/**") {
+			text = strings.ReplaceAll(text, "**/**", "**")
+		}
+		return text
+	})
+)
+
+func mustCompile(t require.TestingT, texts []string) ruleSet {
+	var globs []glob
+	for _, text := range texts {
+		g, err := compileGlob(text)
+		require.NoError(t, err, text)
+		globs = append(globs, g)
+	}
+	return newRuleSet(globs)
+}
+
+// What the index and the automaton say is what doublestar says of the place
+// and its ancestors, one by one.
+func TestCoversIsDoublestar(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		texts := rapid.SliceOfN(genGlob, 1, 4).Draw(t, "globs")
+		place := genPlace.Draw(t, "place")
+		rules := mustCompile(t, texts)
+		want := false
+		for _, text := range texts {
+			// A trailing "**" is implied, and a bare one leaves the root alone.
+			pattern := strings.TrimSuffix(fold(text), "/**")
+			if pattern == "**" {
+				pattern = "*"
+			}
+			folded := fold(place)
+			for i := 0; i <= len(folded); i++ {
+				if i == len(folded) || folded[i] == '/' {
+					ok, err := doublestar.Match(pattern, folded[:i])
+					require.NoError(t, err)
+					want = want || ok
+				}
+			}
+		}
+		_, got := rules.covers(place)
+		require.Equal(t, want, got, "%q over %q", texts, place)
+		parent, name := splitPlace(place)
+		if _, above := rules.covers(parent); !above && name != "" {
+			_, last := rules.matches(place)
+			require.Equal(t, got, last)
+		}
+	})
+}
+
+// I6: where a move is not said to escape, no descendant leaves the globs'
+// reach by it; where nothing is said to match beneath, nothing does.
+func TestMovesNeverLoosen(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rules := mustCompile(t, rapid.SliceOfN(genGlob, 1, 3).Draw(t, "globs"))
+		from, to := genPlace.Draw(t, "from"), genPlace.Draw(t, "to")
+		below := genPlace.Draw(t, "below")
+		_, covered := rules.covers(from + "/" + below)
+		_, stays := rules.covers(to + "/" + below)
+		if _, escapes := rules.escapes(from, to); !escapes && covered {
+			require.True(t, stays, "%s -> %s loosens %s", from, to, below)
+		}
+		if _, may := rules.mayMatchBeneath(from); !may {
+			require.False(t, covered)
+		}
+	})
+}
