@@ -59,8 +59,8 @@ func (r *Resolver) relative(op Op, unsafePath string) (string, error) {
 // beneathRoot strips the root's text from an absolute path.
 func (r *Resolver) beneathRoot(abs string) (rel string, ok bool) {
 	for _, root := range []string{r.root, r.rootGiven} {
-		rest, found := strings.CutPrefix(abs, root)
-		if !found {
+		rest, found := strings.CutPrefix(abs, strings.TrimSuffix(root, "/"))
+		if !found || root == "" {
 			continue
 		}
 		if rest == "" {

@@ -81,8 +81,12 @@ func TestValidateRoot(t *testing.T) {
 		filepath.Dir(home):            pathresolver.CodeRootBroad,
 	} {
 		// A bad root does not keep the other findings away.
-		got := pathresolver.Validate(pathresolver.Config{Root: value, WritePaths: []string{"", "../x"}})
-		require.Equal(t, []pathresolver.Code{code, pathresolver.CodePathEmpty, pathresolver.CodePathDotDot}, codes(got), value)
+		got := pathresolver.Validate(pathresolver.Config{Root: value, WritePaths: []string{"", "../x", "/etc/x"}})
+		want := []pathresolver.Code{code, pathresolver.CodePathEmpty, pathresolver.CodePathDotDot}
+		if value != "" && value != "/" { // without a root nothing is outside of it, and nothing is outside of /
+			want = append(want, pathresolver.CodePathOutside)
+		}
+		require.Equal(t, want, codes(got), value)
 	}
 	require.Empty(t, pathresolver.Validate(pathresolver.Config{Root: home, AllowBroadRoot: true}))
 }
