@@ -1,41 +1,103 @@
 package integration
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/integration/insider"
 )
 
-// The programs under test and their helper, built once by TestMain, in a
-// directory that every user can enter.
+// What TestMain makes once.
 var (
-	bin     string // the directory
-	insider string // integration/insider
-	pinfold string // cmd/pinfold, as it is shipped
+	// arena holds every tree and mount of the tests. It is a mount of its own
+	// whose mounts are seen in all the namespaces of the tests.
+	arena string
+	// bin is the directory of the programs, which every user can enter.
+	bin         string
+	insiderPath string // this program, playing package insider
+	pinfold     string // cmd/pinfold, as it is shipped; $PINFOLD_BIN if set
+	// fuseNode is a /dev/fuse that every user may open, as it is on most
+	// systems. Processes of ordinary users get it in the place of the real one.
+	fuseNode string
 )
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "insider" {
+		os.Exit(insider.Main(os.Args[1:]))
+	}
+	os.Exit(run(m))
+}
 
-func run(m *testing.M) int {
+// isRoot says that the tests can mount, make devices and switch users. What
+// needs none of that runs as an ordinary user as well.
+var isRoot = os.Geteuid() == 0
+
+func run(m *testing.M) (code int) {
 	var err error
-	if bin, err = os.MkdirTemp("", "pinfold-bin-"); err != nil {
+	if arena, err = os.MkdirTemp("", "pinfold-arena-"); err == nil {
+		defer func() {
+			if err := dismantle(); err != nil {
+				fmt.Fprintln(os.Stderr, "something is left behind:", err)
+				code = 1
+			}
+		}()
+		err = prepare()
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(bin)
-	insider, pinfold = filepath.Join(bin, "insider"), filepath.Join(bin, "pinfold")
-	for _, err := range []error{
-		os.Chmod(bin, 0o755),
-		build(insider, "./insider"),
-	} {
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
+	return m.Run()
+}
+
+// prepare fills the arena.
+func prepare() error {
+	bin, fuseNode = filepath.Join(arena, "bin"), filepath.Join(arena, "fuse")
+	insiderPath, pinfold = filepath.Join(bin, "insider"), filepath.Join(bin, "pinfold")
+	if err := errors.Join(os.Chmod(arena, 0o755), os.Mkdir(bin, 0o755)); err != nil {
+		return err
+	}
+	if isRoot {
+		if err := errors.Join(
+			unix.Mount(arena, arena, "", unix.MS_BIND, ""),
+			unix.Mount("", arena, "", unix.MS_SHARED, ""),
+			unix.Mknod(fuseNode, unix.S_IFCHR, int(unix.Mkdev(10, 229))),
+			os.Chmod(fuseNode, 0o666),
+		); err != nil {
+			return err
 		}
 	}
-	return m.Run()
+	if err := install("/proc/self/exe", insiderPath); err != nil {
+		return err
+	}
+	if ready := os.Getenv("PINFOLD_BIN"); ready != "" {
+		return install(ready, pinfold)
+	}
+	return build(pinfold, "../cmd/pinfold")
+}
+
+func dismantle() error {
+	if isRoot {
+		if err := unix.Unmount(arena, 0); err != nil {
+			return err
+		}
+	}
+	return os.RemoveAll(arena)
+}
+
+// install copies a program.
+func install(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o755)
 }
 
 // build builds a static binary.

@@ -25,7 +25,7 @@ const (
 // TestRaces runs every row R over every surface in both modes. No operation
 // may escape, ever; the same race without the guard must.
 func TestRaces(t *testing.T) {
-	na := notApplicable(t, corpus(t))
+	na := notApplicable(t)
 	for _, r := range races {
 		t.Run(r.id, func(t *testing.T) {
 			for _, s := range surfaces {
@@ -65,14 +65,14 @@ func raceOn(t *testing.T, s Surface, r race) {
 		})
 	}
 	if r.mustWork {
-		fmt.Printf("%s %-10s%s\n", r.id, s.Name(), lines)
+		fmt.Printf("[table] %s %-10s%s\n", r.id, s.Name(), lines)
 		return
 	}
 	t.Run("unguarded", func(t *testing.T) {
 		g := newGround(t, s, r)
 		c := r.run(g, s.Unguarded(t, g.site), escapesMost, true)
 		require.NotZero(t, c.escaped, "void: unguarded, the race does not escape either")
-		fmt.Printf("%s %-10s%s unguarded: %d of %d escaped\n", r.id, s.Name(), lines, c.escaped, c.done)
+		fmt.Printf("[table] %s %-10s%s unguarded: %d of %d escaped\n", r.id, s.Name(), lines, c.escaped, c.done)
 	})
 }
 
@@ -90,7 +90,7 @@ type count struct {
 // run races n operations against the attacker; untilEscape ends at the first
 // escape, but not before a number that makes a ratio.
 func (r race) run(g *ground, e ops.Executor, n int, untilEscape bool) (c count) {
-	cmd := exec.Command(insider, r.attack[0], r.attack[1], r.attack[2])
+	cmd := exec.Command(insiderPath, r.attack[0], r.attack[1], r.attack[2])
 	cmd.Dir = g.root
 	startPeer(g.t, cmd, g.uid)
 	for c.done < n && !(untilEscape && c.escaped > 0 && c.done >= escapesLeast) {

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"bufio"
 	"fmt"
 	"net"
 	"os"
@@ -9,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,6 +16,9 @@ import (
 	"github.com/pinfold-dev/pinfold/integration/cases"
 	"github.com/pinfold-dev/pinfold/integration/ops"
 )
+
+// heldFD is a descriptor that no process has of itself.
+const heldFD = 90
 
 // nobody is the ordinary user of the tests.
 const nobody = 65534
@@ -37,11 +38,11 @@ type site struct {
 // newSite makes an empty one, which the end of the test removes.
 func newSite(t *testing.T, uid int, inView bool) *site {
 	t.Helper()
-	base, err := os.MkdirTemp("", "pinfold-site-")
+	base, err := os.MkdirTemp(arena, "site-")
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(base, 0o755))
 	s := &site{t: t, base: base, root: filepath.Join(base, "root"), uid: uid, inView: inView}
-	s.vars = cases.Vars{"BASE": base, "ROOT": s.root, "OUTSIDE": base + "/outside", "PID": "0", "FD": "3", "DIRFD": "4"}
+	s.vars = cases.Vars{"BASE": base, "ROOT": s.root, "OUTSIDE": base + "/outside", "PID": "0", "FD": strconv.Itoa(heldFD), "DIRFD": strconv.Itoa(heldFD + 1)}
 	t.Cleanup(func() {
 		for i := len(s.mounts) - 1; i >= 0; i-- {
 			require.NoError(t, unix.Unmount(s.mounts[i], unix.MNT_DETACH))
@@ -73,7 +74,7 @@ func (s *site) build(entries []cases.Entry) {
 // own gives every name in the tree to the site's user.
 func (s *site) own() {
 	s.t.Helper()
-	if s.uid == 0 {
+	if s.uid == os.Geteuid() {
 		return
 	}
 	require.NoError(s.t, filepath.WalkDir(s.base, func(p string, _ os.DirEntry, err error) error {
@@ -102,7 +103,7 @@ func (s *site) hold() {
 	}
 	f := s.secret()
 	defer f.Close()
-	cmd := exec.Command(insider, "hold")
+	cmd := exec.Command(insiderPath, "hold")
 	cmd.Dir = s.vars["OUTSIDE"]
 	cmd.ExtraFiles = []*os.File{f}
 	startPeer(s.t, cmd, s.uid)
@@ -110,10 +111,11 @@ func (s *site) hold() {
 }
 
 // holdHere opens what $FD and $DIRFD name in the test process, for surfaces
-// where that acts itself. Other processes are given them as 3 and 4.
+// where that acts itself. Other processes are given them as heldFD and the
+// one after it.
 func (s *site) holdHere() {
 	s.t.Helper()
-	if s.inView || s.vars["FD"] != "3" {
+	if s.inView || s.vars["FD"] != strconv.Itoa(heldFD) {
 		return
 	}
 	f := s.secret()
@@ -170,38 +172,6 @@ func (s *site) snapshot() cases.Snapshot {
 	snap, err := cases.Take(s.base)
 	require.NoError(s.t, err)
 	return snap
-}
-
-// startPeer starts a process of uid that says a line when it is ready and
-// ends when its standard input does; the end of the test sees to it.
-func startPeer(t *testing.T, cmd *exec.Cmd, uid int) {
-	t.Helper()
-	in, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	cmd.SysProcAttr = as(uid, cmd.SysProcAttr)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = in.Close()
-		_ = cmd.Wait()
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err, "%s said %q", cmd, stderr.String())
-	require.Equal(t, "ready\n", line)
-}
-
-// as makes a process run as uid.
-func as(uid int, attr *syscall.SysProcAttr) *syscall.SysProcAttr {
-	if attr == nil {
-		attr = &syscall.SysProcAttr{}
-	}
-	if uid != 0 {
-		attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
-	}
-	return attr
 }
 
 func (s *site) String() string { return fmt.Sprintf("site %s of uid %d", s.base, s.uid) }

@@ -11,10 +11,10 @@ import (
 )
 
 // aferoSurface is the resolver as an afero.Fs.
-type aferoSurface struct{}
+type aferoSurface struct{ uid int }
 
 func (aferoSurface) Name() string { return "afero" }
-func (aferoSurface) UID() int     { return 0 }
+func (s aferoSurface) UID() int   { return s.uid }
 func (aferoSurface) InView() bool { return false }
 
 func (aferoSurface) Start(t *testing.T, s *site, policy []string, mode string) (ops.Executor, error) {

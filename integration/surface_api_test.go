@@ -12,10 +12,10 @@ import (
 )
 
 // apiSurface is the Go API of pathresolver.
-type apiSurface struct{}
+type apiSurface struct{ uid int }
 
 func (apiSurface) Name() string { return "api" }
-func (apiSurface) UID() int     { return 0 }
+func (s apiSurface) UID() int   { return s.uid }
 func (apiSurface) InView() bool { return false }
 
 func (apiSurface) Start(t *testing.T, s *site, policy []string, mode string) (ops.Executor, error) {

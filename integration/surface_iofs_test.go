@@ -9,10 +9,10 @@ import (
 )
 
 // iofsSurface is the resolver as an io/fs.FS.
-type iofsSurface struct{}
+type iofsSurface struct{ uid int }
 
 func (iofsSurface) Name() string { return "iofs" }
-func (iofsSurface) UID() int     { return 0 }
+func (s iofsSurface) UID() int   { return s.uid }
 func (iofsSurface) InView() bool { return false }
 
 func (iofsSurface) Start(t *testing.T, s *site, policy []string, mode string) (ops.Executor, error) {

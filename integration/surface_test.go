@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -29,12 +30,20 @@ type Surface interface {
 // modes are the resolver's two ways of walking.
 var modes = []string{"openat2", "walker"}
 
-// surfaces is the list; a new surface is one more entry.
-var surfaces = []Surface{
-	apiSurface{},
-	aferoSurface{},
-	iofsSurface{},
-}
+// surfaceNames are those of all surfaces, in the order of the table.
+var surfaceNames = []string{"api", "afero", "iofs", "mount-root", "mount-user", "run-root", "run-user"}
+
+// surfaces are the ones that can be had by who runs; a new surface is one more
+// entry here and one above.
+var surfaces = func() []Surface {
+	own := os.Geteuid()
+	list := []Surface{apiSurface{own}, aferoSurface{own}, iofsSurface{own}}
+	if !isRoot {
+		return append(list, runSurface{"run-user", own})
+	}
+	return append(list, mountSurface{"mount-root", 0}, mountSurface{"mount-user", nobody},
+		runSurface{"run-root", 0}, runSurface{"run-user", nobody})
+}()
 
 // config reads the flags of a policy line, which are those of `pinfold run`.
 func config(s *site, policy []string, mode string) pathresolver.Config {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -37,56 +38,79 @@ func (b *table) set(row, column, word string) {
 
 // print writes the table to standard output, and to $PINFOLD_TABLE if set.
 func (b *table) print(t *testing.T) {
+	var lines []string
+	heads := [2]string{"row  ", "     "}
 	var columns []string
 	for _, s := range surfaces {
 		for _, mode := range modes {
 			if c := s.Name() + "/" + mode; b.got[c] != nil {
 				columns = append(columns, c)
+				heads[0] += fmt.Sprintf(" %-*s", width(c), s.Name())
+				heads[1] += fmt.Sprintf(" %-*s", width(c), mode)
 			}
 		}
 	}
-	var out strings.Builder
-	fmt.Fprintf(&out, "%-5s", "row")
-	for _, c := range columns {
-		fmt.Fprintf(&out, " %-*s", width(c), c)
-	}
-	out.WriteString(" title\n")
+	lines = append(lines, heads[0], heads[1])
 	count := map[string]int{}
 	for _, row := range b.rows {
-		fmt.Fprintf(&out, "%-5s", row.ID)
+		line := fmt.Sprintf("%-5s", row.ID)
 		for _, c := range columns {
 			word := b.got[c][row.ID]
 			kind, _, _ := strings.Cut(word, "(")
 			count[kind]++
-			fmt.Fprintf(&out, " %-*s", width(c), word)
+			line += fmt.Sprintf(" %-*s", width(c), word)
 		}
-		fmt.Fprintf(&out, " %s\n", row.Title)
+		lines = append(lines, line+" "+row.Title)
 	}
+	var sums []string
 	for _, kind := range sorted(count) {
-		fmt.Fprintf(&out, "%s: %d  ", kind, count[kind])
+		sums = append(sums, fmt.Sprintf("%s: %d", kind, count[kind]))
 	}
-	out.WriteString("\n")
+	lines = append(lines, strings.Join(sums, "   "))
 	for n := 1; n <= len(b.na.Reasons); n++ {
-		fmt.Fprintf(&out, "n/a(%d): %s\n", n, b.na.Reasons[n])
+		lines = append(lines, fmt.Sprintf("n/a(%d): %s", n, b.na.Reasons[n]))
 	}
-	fmt.Print(out.String())
+	fmt.Println("[table] " + strings.Join(lines, "\n[table] "))
 	if file := os.Getenv("PINFOLD_TABLE"); file != "" {
-		require.NoError(t, os.WriteFile(file, []byte(out.String()), 0o644))
+		require.NoError(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644))
 	}
 }
 
-func width(column string) int { return max(len(column), len("n/a(10)")) }
+// width is that of a column, which is headed by a surface and a mode.
+func width(column string) int {
+	surface, mode, _ := strings.Cut(column, "/")
+	return max(len(surface), len(mode))
+}
 
-// refusedFor reports whether err is a refused policy with the code. A program
-// says it by W10's text and by its exit status only, see startError.
+// refusedFor reports whether err is a policy refused with the code. The
+// command line has no codes, but texts.
 func refusedFor(err error, code string) bool {
 	var c *pathresolver.ConfigError
-	if errors.As(err, &c) {
-		for _, v := range c.Violations {
-			if v.Severity == pathresolver.SeverityError && string(v.Code) == code {
-				return true
-			}
-		}
+	var s *startError
+	switch {
+	case errors.As(err, &c):
+		return slices.Contains(codes(c), code)
+	case errors.As(err, &s) && s.codes != nil:
+		return slices.Contains(s.codes, code)
+	case errors.As(err, &s):
+		return s.status == 125 && strings.Contains(s.text, textOf[code])
 	}
 	return false
+}
+
+// textOf is what the command line says for a code.
+var textOf = map[string]string{
+	"path_dot_dot":     "' is outside sandbox root '",
+	"path_outside":     "' is outside sandbox root '",
+	"path_symlink_out": "' is outside sandbox root '",
+	"path_symlink":     "symbolic link",
+}
+
+func codes(c *pathresolver.ConfigError) (codes []string) {
+	for _, v := range c.Violations {
+		if v.Severity == pathresolver.SeverityError {
+			codes = append(codes, string(v.Code))
+		}
+	}
+	return codes
 }

@@ -24,6 +24,10 @@
 //	refused WORD[,WORD...] [naive KIND | same "REASON" | hangs]
 //	leaks "REASON"               a limit, listed in docs/threat-model.md
 //
+// "| in a view OUTCOME" at the end of a line stands for surfaces whose
+// operations are system calls inside a mount, where the kernel or the standard
+// library come to another result on the way.
+//
 // CHANGE is +path, -path or ~path; "..." at its end stands for all beneath. A
 // refusal changes nothing. Its WORDs are rules of the resolver or names of
 // errnos. The same operation on the bare tree must succeed, done plainly or,

@@ -129,6 +129,14 @@ func (r *Row) add(l Line, text string) error {
 }
 
 func parseOutcome(text string) (o Outcome, err error) {
+	text, inView, hasView := strings.Cut(text, " | in a view ")
+	if hasView {
+		view, err := parseOutcome(inView)
+		if err != nil {
+			return o, err
+		}
+		o.View = &view
+	}
 	words, err := split(text)
 	if err != nil {
 		return o, err

@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/integration/ops"
@@ -17,6 +18,14 @@ type Row struct {
 
 // Group is the letter of the row's group.
 func (r Row) Group() string { return r.ID[:1] }
+
+// NeedsRoot reports whether the row has mounts or devices.
+func (r Row) NeedsRoot() bool {
+	return slices.ContainsFunc(r.Tree, func(e Entry) bool { return e.How == "|" && e.What == "null" }) ||
+		slices.ContainsFunc(r.Lines, func(l Line) bool {
+			return l.Kind == LineStep && (l.Words[0] == "bind" || l.Words[0] == "mountproc")
+		})
+}
 
 // LineKind tells the lines of a row apart.
 type LineKind uint8
@@ -70,6 +79,7 @@ type Outcome struct {
 	Same    string   // WantRefused: why the system refuses as well
 	Hangs   bool     // WantRefused: unguarded, it never ends
 	Reason  string   // WantLeak
+	View    *Outcome // what must come of it inside a view instead, nil for the same
 }
 
 // Vars are the values of the $ words of one site.

@@ -54,6 +54,9 @@ type Executor interface{ Do(Op) Result }
 // ErrUnsupported is the error of a verb that a surface does not have.
 var ErrUnsupported = errors.New("this surface has no such operation")
 
+// ErrHang is the error of an operation that did not end in time.
+var ErrHang = errors.New("the operation hangs")
+
 // Failed makes the result of err; nil gives a good one that holds data.
 func Failed(data []byte, err error) Result {
 	if err == nil {

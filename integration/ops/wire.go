@@ -6,11 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 )
-
-// ErrHang is the error of an operation that did not end in time.
-var ErrHang = errors.New("the operation hangs")
 
 // Serve answers operations from r on w until r ends.
 func Serve(r io.Reader, w io.Writer, e Executor) error {
@@ -29,17 +25,16 @@ func Serve(r io.Reader, w io.Writer, e Executor) error {
 }
 
 // Client sends operations to a Serve at the other end of a pair of pipes. It
-// is for one goroutine, and of no use after an ErrHang.
+// is for one goroutine.
 type Client struct {
-	limit   time.Duration
 	enc     *json.Encoder
 	replies chan Result
 }
 
 // NewClient speaks over w and r, which stay the caller's: closing w ends the
-// other side. limit bounds one operation.
-func NewClient(w io.Writer, r io.Reader, limit time.Duration) *Client {
-	c := &Client{limit: limit, enc: json.NewEncoder(w), replies: make(chan Result, 1)}
+// other side.
+func NewClient(w io.Writer, r io.Reader) *Client {
+	c := &Client{enc: json.NewEncoder(w), replies: make(chan Result, 1)}
 	go c.receive(r)
 	return c
 }
@@ -59,20 +54,14 @@ func (c *Client) receive(r io.Reader) {
 	}
 }
 
-// Do has the other side do op.
+// Do has the other side do op, and blocks where that blocks.
 func (c *Client) Do(op Op) Result {
 	if err := c.enc.Encode(op); err != nil {
 		return Failed(nil, fmt.Errorf("the inner process is gone: %w", err))
 	}
-	timer := time.NewTimer(c.limit)
-	defer timer.Stop()
-	select {
-	case res, ok := <-c.replies:
-		if !ok {
-			return Failed(nil, errors.New("the inner process is gone"))
-		}
-		return res
-	case <-timer.C:
-		return Failed(nil, ErrHang)
+	res, ok := <-c.replies
+	if !ok {
+		return Failed(nil, errors.New("the inner process is gone"))
 	}
+	return res
 }

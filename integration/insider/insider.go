@@ -1,6 +1,4 @@
-// Command insider is the tests' other process: it acts inside a view, serves
-// one, attacks a tree, or holds descriptors open.
-package main
+package insider
 
 import (
 	"bufio"
@@ -13,21 +11,30 @@ import (
 
 // roles by the first argument. What a role gets are the arguments after it.
 var roles = map[string]func(args []string) error{
-	"serve":    serve,
 	"hold":     hold,
 	"exchange": exchange,
 	"plant":    plant,
+	"view":     view,
+	"as":       as,
 }
 
-func main() {
-	if len(os.Args) < 2 || roles[os.Args[1]] == nil {
+// init adds the roles that end in another one.
+func init() {
+	roles["serve"] = serve
+	roles["enter"] = enter
+}
+
+// Main plays the role that args name and returns the exit status.
+func Main(args []string) int {
+	if len(args) == 0 || roles[args[0]] == nil {
 		fmt.Fprintln(os.Stderr, "insider: unknown role")
-		os.Exit(2)
+		return 2
 	}
-	if err := roles[os.Args[1]](os.Args[2:]); err != nil {
+	if err := roles[args[0]](args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "insider:", err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 // serve does operations from standard input in its working directory, or with
