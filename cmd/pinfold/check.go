@@ -1,0 +1,147 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// checkFormats are the ways to print a report of `check`, by the word that
+// --format takes.
+var checkFormats = map[string]func(*output, *checkReport) error{
+	"text":   checkText,
+	"json":   checkJSON,
+	"sarif":  checkSARIF,
+	"github": checkGitHub,
+}
+
+type checkFlags struct {
+	policyFlags
+	roots  []string
+	from   string
+	null   bool
+	format string
+}
+
+func newCheck(a *app) *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:   "check [flags]",
+		Short: "Say whether a policy would be accepted, and everything that is wrong with it",
+		Long: `check validates a directory and its write paths as 'pinfold run' would, changes
+nothing, and reports every violation at once. It exits with 0 when there is
+none, 1 when there are some, and 2 when it was called wrongly.`,
+		Example: `  pinfold check -w src -w docs
+  pinfold check -C agents/worker --write-paths-from write-paths.txt --format github`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return check(a, &f) },
+	}
+	f.add(cmd)
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&f.roots, "directory", "C", []string{"."}, "the directory `DIR` to check (repeatable: each is checked with every write path)")
+	flags.StringVar(&f.from, "write-paths-from", "", "read more write paths from `FILE`, one a line; - is standard input")
+	flags.BoolVarP(&f.null, "null", "0", false, "the write paths in FILE end in NUL, not in a newline")
+	flags.StringVar(&f.format, "format", "text", "how to print: `text|json|sarif|github`")
+	_ = cmd.MarkFlagDirname("directory")
+	_ = cmd.MarkFlagFilename("write-paths-from")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json", "sarif", "github"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func check(a *app, f *checkFlags) error {
+	print, ok := checkFormats[f.format]
+	if !ok {
+		return usageError(unknownWord("format", f.format, "text", "json", "sarif", "github"), "")
+	}
+	if f.null && f.from == "" {
+		return usageError(errNullAlone, "")
+	}
+	listed, err := readWritePaths(f.from, f.null, a.stdin)
+	if err != nil {
+		return usageError(err, "")
+	}
+	cfg, err := f.config()
+	if err != nil {
+		return err
+	}
+	cfg.WritePaths = append(cfg.WritePaths, listed...)
+	report := checkReport{
+		given: len(f.writePaths),
+		from:  f.from,
+		null:  f.null,
+	}
+	for _, root := range f.roots {
+		cfg.Root = root
+		report.add(root, len(cfg.WritePaths), pathresolver.Validate(cfg))
+	}
+	if err := print(a.out, &report); err != nil {
+		return err
+	}
+	if report.Errors > 0 {
+		return silent(exitFailed)
+	}
+	return nil
+}
+
+// checkReport is what check found. Its JSON form is docs/schema/check.schema.json.
+type checkReport struct {
+	OK         bool        `json:"ok"`
+	Errors     int         `json:"errors"`
+	Warnings   int         `json:"warnings"`
+	Roots      []string    `json:"roots"`
+	Violations []violation `json:"violations"`
+
+	checked int    // write paths for each root
+	given   int    // how many of them came as flags, before those of a file
+	from    string // that file
+	null    bool   // whose entries are not lines
+}
+
+// violation is one finding and the root it belongs to. All text in it is
+// escaped: valid UTF-8 without control characters.
+type violation struct {
+	Root string `json:"root"`
+	pathresolver.Violation
+}
+
+func (r *checkReport) add(root string, checked int, found []pathresolver.Violation) {
+	root = pathresolver.EscapePath(root)
+	r.Roots = append(r.Roots, root)
+	r.checked = checked
+	for _, v := range found {
+		v.Value = pathresolver.EscapePath(v.Value)
+		v.Link = pathresolver.EscapePath(v.Link)
+		v.Target = pathresolver.EscapePath(v.Target)
+		r.Violations = append(r.Violations, violation{Root: root, Violation: v})
+		if v.Severity == pathresolver.SeverityWarning {
+			r.Warnings++
+		} else {
+			r.Errors++
+		}
+	}
+	r.OK = r.Errors == 0
+}
+
+// place is where a violation stands: the file that lists the write paths and
+// the line there (0 where it has none), or "" for a flag.
+func (r *checkReport) place(v *violation) (file string, line int) {
+	i, ok := writePathIndex(v.Field)
+	if !ok || i < r.given || r.from == "" || r.from == "-" {
+		return "", 0
+	}
+	if r.null {
+		return r.from, 0
+	}
+	return r.from, i - r.given + 1
+}
+
+// plural is n with its noun.
+func plural(n int, one string) string {
+	s := strings.TrimSpace(one)
+	if n != 1 {
+		s += "s"
+	}
+	return itoa(n) + " " + s
+}

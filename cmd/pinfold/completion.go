@@ -1,0 +1,26 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func newCompletion(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion bash|zsh|fish",
+		Short: "Print a script that completes pinfold's commands and flags in a shell",
+		Example: `  source <(pinfold completion bash)
+  pinfold completion zsh > "${fpath[1]}/_pinfold"
+  pinfold completion fish > ~/.config/fish/completions/pinfold.fish`,
+		Args:                  usage(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
+		ValidArgs:             []string{"bash", "zsh", "fish"},
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch root := cmd.Root(); args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(a.out.stdout, true)
+			case "zsh":
+				return root.GenZshCompletion(a.out.stdout)
+			default:
+				return root.GenFishCompletion(a.out.stdout, true)
+			}
+		},
+	}
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// mountInBackground starts this program again with --foreground, in a session
+// of its own, and returns when that one says that the view stands. Until then
+// its errors go to our stderr, and its exit code is ours.
+func mountInBackground(a *app) error {
+	ready, says, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer ready.Close()
+	child := exec.Command("/proc/self/exe")
+	child.Args = append([]string{os.Args[0], "--foreground=true", "--ready-fd=3"}, a.args...)
+	child.Stderr = file(a.out.stderr.Writer)
+	child.ExtraFiles = []*os.File{says}
+	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err = child.Start()
+	_ = says.Close()
+	if err != nil {
+		return err
+	}
+	if said, err := io.ReadAll(ready); err == nil && string(said) == readyWord {
+		return child.Process.Release()
+	}
+	err = child.Wait()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return errors.New("the mount ended before it stood")
+	case errors.As(err, &exit) && exit.ExitCode() > 0:
+		return silent(exit.ExitCode()) // it said why
+	}
+	return err
+}
+
+const readyWord = "ready\n"
+
+// detach lets go of what the starter shares with us, and tells it that the
+// view stands.
+func detach(readyFD int) error {
+	if err := os.Chdir("/"); err != nil {
+		return err
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	if err := unix.Dup3(int(null.Fd()), 2, 0); err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(readyFD), "ready")
+	if f == nil {
+		return errors.New("the descriptor of --ready-fd is not open")
+	}
+	_, err = f.WriteString(readyWord)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/launcher"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+func newDoctor(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what works on this system, and how to mend what does not",
+		Long: `doctor tries what pinfold needs and what makes it faster or stronger, as the
+user who calls it. It exits with 0 when everything that 'pinfold run' needs is
+there, and 1 when something is missing.`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			findings := launcher.Probe()
+			if asJSON {
+				if err := writeJSON(a.out.stdout, doctorReport(findings)); err != nil {
+					return err
+				}
+			} else {
+				doctorText(a.out, findings)
+			}
+			if !ready(findings) {
+				return silent(exitFailed)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return cmd
+}
+
+// ready reports whether nothing that is required is missing.
+func ready(findings []launcher.Finding) bool {
+	for _, f := range findings {
+		if f.Required && !f.OK {
+			return false
+		}
+	}
+	return true
+}
+
+type doctorJSON struct {
+	OK       bool               `json:"ok"`
+	Findings []launcher.Finding `json:"findings"`
+}
+
+func doctorReport(findings []launcher.Finding) doctorJSON {
+	return doctorJSON{OK: ready(findings), Findings: findings}
+}
+
+func doctorText(o *output, findings []launcher.Finding) {
+	out := o.stdout
+	for _, f := range findings {
+		mark := out.paint(colourGood, "ok     ")
+		switch {
+		case !f.OK && f.Required:
+			mark = out.paint(colourBad, "missing")
+		case !f.OK:
+			mark = out.paint(colourWarn, "without")
+		}
+		out.printf("%s %-22s %s\n", mark, f.Name, pathresolver.EscapePath(f.Detail))
+		if f.OK {
+			continue
+		}
+		if f.Means != "" {
+			out.printf("%31s%s\n", "", f.Means)
+		}
+		if f.Fix != "" {
+			out.printf("%31smend: %s\n", "", f.Fix)
+		}
+	}
+	if ready(findings) {
+		out.printf("%s\n", out.paint(colourGood, "pinfold run works here"))
+	} else {
+		out.printf("%s\n", out.paint(colourBad, "pinfold run does not work here"))
+	}
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/pinfold-dev/pinfold/launcher"
+)
+
+func main() {
+	// The launcher starts this program again as the process that sets the
+	// sandbox up from within. That is decided before anything is parsed.
+	if launcher.IsChild() {
+		os.Exit(launcher.ChildMain())
+	}
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is main without the process: it returns the exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{args: args, stdin: stdin, out: newOutput(stdout, stderr)}
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	a.out.failure(err)
+	if cmd.Annotations[ownErrors] != "" {
+		return runCode(err)
+	}
+	return codeOf(err)
+}

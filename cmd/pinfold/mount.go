@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+type mountFlags struct {
+	policyFlags
+	foreground bool
+	allowOther bool
+	readyFD    int
+}
+
+func newMount(a *app) *cobra.Command {
+	var f mountFlags
+	cmd := &cobra.Command{
+		Use:   "mount [flags] MNT",
+		Short: "Mount the view of DIR at MNT",
+		Long: `mount shows DIR at MNT by the rules of the policy, and returns when it stands; a
+process in the background serves it until it is unmounted.
+
+A mount confines nothing by itself: a program that uses MNT can use every other
+path as well, and the kernel follows links and '..' out of MNT before the view
+is asked. 'pinfold run' is what confines a program.`,
+		Example: `  pinfold mount -C project -w src /mnt/project
+  pinfold unmount /mnt/project`,
+		Args: usage(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.foreground {
+				return mount(cmd.Context(), a, &f, args[0])
+			}
+			return mountInBackground(a)
+		},
+	}
+	f.addRoot(cmd)
+	f.add(cmd)
+	flags := cmd.Flags()
+	flags.BoolVar(&f.foreground, "foreground", false, "stay, and unmount when interrupted")
+	flags.BoolVar(&f.allowOther, "allow-other", false, "let other users look inside, too")
+	flags.IntVar(&f.readyFD, "ready-fd", 0, "the descriptor to say on that the view stands")
+	_ = flags.MarkHidden("ready-fd")
+	cmd.ValidArgsFunction = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
+	return cmd
+}
+
+// mount serves the view until it is unmounted or a signal comes.
+func mount(ctx context.Context, a *app, f *mountFlags, mnt string) (err error) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	r, err := f.open(a.out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	if err := outside(mnt, r.Root()); err != nil {
+		return err
+	}
+	view, err := sandboxfs.New(r, f.viewOptions())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, view.Close()) }()
+	if err := view.Mount(mnt); err != nil {
+		return &exitError{code: exitFailed, err: err, hint: "'pinfold doctor' says what works here"}
+	}
+	a.out.warning("a mount confines nothing by itself: it is for looking; 'pinfold run' confines a program")
+	if f.readyFD > 0 {
+		if err := detach(f.readyFD); err != nil {
+			return err
+		}
+	}
+	gone := make(chan struct{})
+	go func() { view.Wait(); close(gone) }()
+	select {
+	case <-gone:
+		return nil
+	case <-ctx.Done():
+	}
+	lazily, err := view.Unmount()
+	if lazily {
+		a.out.warning(busyText(mnt))
+	}
+	return err
+}
+
+func (f *mountFlags) viewOptions() sandboxfs.Options {
+	o := servedBy(os.Geteuid(), os.Getegid())
+	o.AllowOther = f.allowOther
+	if os.Geteuid() != 0 {
+		// By fusermount3: one connection, whose identifiers are the host's.
+		o.SingleConnection, o.SquashIDs = true, nil
+	}
+	return o
+}
+
+// outside refuses a mount point beneath the directory that is shown: the view
+// would show itself.
+func outside(mnt, root string) error {
+	real, err := filepath.EvalSymlinks(mnt)
+	if err != nil {
+		return err
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return err
+	}
+	if real == root || strings.HasPrefix(real, strings.TrimSuffix(root, "/")+"/") {
+		return usageError(fmt.Errorf("mount point %q lies beneath the directory that it would show, %q", mnt, root),
+			"name an empty directory elsewhere")
+	}
+	return nil
+}
+
+func busyText(mnt string) string {
+	return fmt.Sprintf("%q was in use: it is detached now, and goes when the last user does", mnt)
+}

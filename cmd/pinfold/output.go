@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// Rules of output
+//
+//   - stdout carries the answer and nothing else, so that it can be piped.
+//   - stderr carries what pinfold has to say: `pinfold: error: ...`, then
+//     `pinfold: warning: ...`, then `pinfold: hint: ...`. Each further line of
+//     a message is indented by two spaces.
+//   - Messages are lower-case and end without a full stop.
+//   - What others named (paths, links, programs) is escaped before it is
+//     printed (V11): no name moves the cursor or forges a line.
+//   - Colours only where the stream is a terminal, NO_COLOR is unset or empty
+//     (https://no-color.org) and TERM is not "dumb".
+//   - `pinfold run` prints nothing when all went well and no terminal looks on.
+
+// output is both streams of one invocation.
+type output struct {
+	stdout, stderr stream
+}
+
+// stream is one of them.
+type stream struct {
+	io.Writer
+	terminal bool
+	colour   bool
+}
+
+func newOutput(stdout, stderr io.Writer) *output {
+	return &output{stdout: newStream(stdout), stderr: newStream(stderr)}
+}
+
+func newStream(w io.Writer) stream {
+	s := stream{Writer: w}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		s.terminal = true
+		s.colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	}
+	return s
+}
+
+// Colours by what they say, as SGR parameters.
+const (
+	colourBad  = "31"
+	colourWarn = "33"
+	colourGood = "32"
+	colourDim  = "2"
+)
+
+// paint colours text where the stream wants colours.
+func (s stream) paint(colour, text string) string {
+	if !s.colour {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+// printf writes to the stream. A reader that went away is not our failure.
+func (s stream) printf(format string, args ...any) {
+	_, _ = fmt.Fprintf(s, format, args...)
+}
+
+// failure prints an error that a command returned, with its hints.
+func (o *output) failure(err error) {
+	var invalid *pathresolver.ConfigError
+	var e *exitError
+	switch {
+	case errors.As(err, &invalid):
+		o.violations(invalid.Violations)
+		return
+	case errors.As(err, &e) && e.err == nil:
+		return
+	}
+	o.error(err.Error())
+	if e != nil && e.hint != "" {
+		o.hint(e.hint)
+	}
+	var hinted interface{ Hint() string }
+	if errors.As(err, &hinted) && hinted.Hint() != "" {
+		o.hint(hinted.Hint())
+	}
+}
+
+// violations prints what was found wrong with a policy.
+func (o *output) violations(list []pathresolver.Violation) {
+	for _, v := range list {
+		if v.Severity == pathresolver.SeverityWarning {
+			o.warning(v.Message)
+		} else {
+			o.error(v.Message)
+		}
+		if v.Hint != "" {
+			o.hint(v.Hint)
+		}
+	}
+}
+
+func (o *output) error(text string)   { o.say(colourBad, "error", text) }
+func (o *output) warning(text string) { o.say(colourWarn, "warning", text) }
+func (o *output) hint(text string)    { o.say(colourDim, "hint", text) }
+
+func (o *output) say(colour, kind, text string) {
+	text = strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ")
+	o.stderr.printf("pinfold: %s %s\n", o.stderr.paint(colour, kind+":"), text)
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// policyFlags are the flags that describe a policy. They mean the same to
+// every command that has them.
+type policyFlags struct {
+	root       string
+	writePaths []string
+	git        bool
+	hide       []string
+	protect    []string
+	unprotect  []string
+	hardLinks  string
+	broad      bool
+}
+
+// add gives cmd the flags. -C is not among them: what it defaults to differs.
+func (p *policyFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVarP(&p.writePaths, "write-path", "w", nil, "let `PATH` beneath DIR be written: a directory or a file, which may not exist yet (repeatable)")
+	f.BoolVar(&p.git, "git", false, "let the unprotected part of .git be written, so that git commit works")
+	f.StringArrayVar(&p.hide, "hide", nil, "names that match `GLOB` do not exist inside (repeatable)")
+	f.StringArrayVar(&p.protect, "protect", nil, "names that match `GLOB` are never writable (repeatable)")
+	f.StringArrayVar(&p.unprotect, "unprotect", nil, "take `NAME` off the list of what is protected by default (repeatable)")
+	f.StringVar(&p.hardLinks, "hardlinks", "deny", "writing to a file with several hard links: `deny|break|allow`")
+	f.BoolVar(&p.broad, "allow-broad-root", false, "admit /, the home directory and system directories as DIR")
+	_ = cmd.RegisterFlagCompletionFunc("hardlinks", cobra.FixedCompletions([]string{"deny", "break", "allow"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("unprotect", cobra.FixedCompletions(pathresolver.DefaultProtected(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// addRoot gives cmd the flag -C. Empty stands for the process's own directory
+// only where the flag was not given (W14).
+func (p *policyFlags) addRoot(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&p.root, "directory", "C", ".", "the directory `DIR` that bounds all access")
+	_ = cmd.MarkFlagDirname("directory")
+}
+
+// config is the policy that the flags describe.
+func (p *policyFlags) config() (pathresolver.Config, error) {
+	links, err := pathresolver.ParseHardLinks(p.hardLinks)
+	if err != nil {
+		return pathresolver.Config{}, usageError(err, "")
+	}
+	return pathresolver.Config{
+		Root:           p.root,
+		WritePaths:     p.writePaths,
+		Git:            p.git,
+		Hide:           p.hide,
+		Protect:        p.protect,
+		Unprotect:      p.unprotect,
+		HardLinks:      links,
+		AllowBroadRoot: p.broad,
+	}, nil
+}
+
+// open makes the resolver that the flags describe, and passes on its warnings.
+func (p *policyFlags) open(o *output) (*pathresolver.Resolver, error) {
+	cfg, err := p.config()
+	if err != nil {
+		return nil, err
+	}
+	r, err := pathresolver.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	o.violations(r.Warnings())
+	return r, nil
+}
+
+// isInvalid reports whether err says that the policy itself is wrong.
+func isInvalid(err error) bool {
+	var invalid *pathresolver.ConfigError
+	return errors.As(err, &invalid)
+}

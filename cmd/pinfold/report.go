@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+// reportLine is one line of --report, as docs/schema/report.schema.json
+// describes it.
+type reportLine struct {
+	Time      string            `json:"time"`
+	PID       uint32            `json:"pid"`
+	UID       uint32            `json:"uid"`
+	Program   string            `json:"program"`
+	Operation pathresolver.Op   `json:"operation"`
+	Path      string            `json:"path"`
+	Rule      pathresolver.Rule `json:"rule"`
+	Pattern   string            `json:"pattern,omitempty"`
+	Errno     string            `json:"errno,omitempty"`
+	Request   string            `json:"request,omitempty"`
+}
+
+func newReportLine(root string, r sandboxfs.Refusal) reportLine {
+	esc := pathresolver.EscapePath
+	return reportLine{
+		Time:      r.Time.UTC().Format(time.RFC3339Nano),
+		PID:       r.PID,
+		UID:       r.UID,
+		Program:   esc(r.Program),
+		Operation: r.Op,
+		Path:      esc(filepath.Join(root, r.Place)),
+		Rule:      r.Rule,
+		Pattern:   esc(r.Pattern),
+		Errno:     unix.ErrnoName(r.Errno),
+		Request:   r.Syscall,
+	}
+}
+
+// reportFile appends refusals to a file, each by one write, so that what was
+// refused before a crash is in it.
+type reportFile struct {
+	f    *os.File
+	root string
+	err  error // the first that occurred
+}
+
+// openReport opens the file for appending. It must not lie where the command
+// could rewrite it.
+func openReport(name string, r *pathresolver.Resolver) (*reportFile, error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	// Where the file really lies is asked of the descriptor.
+	at, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	if err == nil && r.Explain(pathresolver.OpWrite, at).Allowed {
+		_ = f.Close()
+		return nil, &exitError{
+			code: exitUsage,
+			err:  fmt.Errorf("report %q lies beneath a write path: the command could rewrite it", name),
+			hint: "name a file outside of every write path",
+		}
+	}
+	return &reportFile{f: f, root: r.Root()}, nil
+}
+
+func (w *reportFile) add(r sandboxfs.Refusal) {
+	line, err := json.Marshal(newReportLine(w.root, r))
+	if err == nil {
+		_, err = w.f.Write(append(line, '\n'))
+	}
+	if err != nil && w.err == nil {
+		w.err = fmt.Errorf("report: %w", err)
+	}
+}
+
+func (w *reportFile) close() error {
+	if err := w.f.Close(); err != nil && w.err == nil {
+		w.err = fmt.Errorf("report: %w", err)
+	}
+	return w.err
+}

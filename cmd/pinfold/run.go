@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/launcher"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+type runFlags struct {
+	policyFlags
+	ro         []string
+	home       string
+	user       string
+	env        []string
+	report     string
+	failOnDeny bool
+	background bool
+	quiet      bool
+}
+
+func newRun(a *app) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [flags] -- CMD [ARG]...",
+		Short: "Run a command that reads only beneath DIR and writes only beneath the write paths",
+		Long: `run shows CMD the directory DIR at its own path, system directories read-only,
+and a private /tmp and home; nothing else of the host's files exists for it.
+It may write beneath the write paths and nowhere else in DIR. The network is the
+host's.
+
+The exit code is CMD's own, 128 plus the signal that ended it, 127 when it was
+not found, 126 when it cannot be executed, and 125 for every error of pinfold's
+own: CMD did not run then.`,
+		Example: `  pinfold run --git --write-path src -- bash
+  pinfold run -w . --hide '**/.env' -- npm test
+  pinfold run -w out --ro ~/sdk/go --report refused.jsonl -- make`,
+		Args:        commandGiven,
+		Annotations: map[string]string{ownErrors: "yes"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runCommand(cmd.Context(), a, &f, args)
+		},
+	}
+	f.addRoot(cmd)
+	f.add(cmd)
+	flags := cmd.Flags()
+	flags.SetInterspersed(false) // what follows CMD belongs to CMD
+	flags.StringArrayVar(&f.ro, "ro", nil, "show `PATH` of the host inside, read-only, at its own path (repeatable)")
+	flags.StringVar(&f.home, "home", "", "use `DIR` as the home directory inside, writable, instead of a private empty one")
+	flags.StringVar(&f.user, "user", "", "as root: run CMD as the user `NAME`")
+	flags.StringArrayVar(&f.env, "env", nil, "pass `KEY[=VAL]` on to CMD, besides the few variables that always are (repeatable)")
+	flags.StringVar(&f.report, "report", "", "append a JSON line to `FILE` for each refusal")
+	flags.BoolVar(&f.failOnDeny, "fail-on-deny", false, "exit with 123 when anything was refused")
+	flags.BoolVar(&f.background, "wait-background", false, "wait for CMD's background processes instead of ending them")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no hints and no summary on a terminal")
+	return cmd
+}
+
+func commandGiven(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usageError(errors.New("no command is given"), "pinfold run [flags] -- CMD [ARG]...")
+	}
+	return nil
+}
+
+// runCode is run's exit code: the command's own comes without an error.
+func runCode(err error) int {
+	var e *exitError
+	if errors.As(err, &e) && e.err == nil {
+		return e.code
+	}
+	return exitRunOwn
+}
+
+func runCommand(ctx context.Context, a *app, f *runFlags, command []string) (err error) {
+	cfg, err := f.config()
+	if err != nil {
+		return err
+	}
+	r, err := f.open(a.out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+
+	refused, err := f.newRefused(a.out, r)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, refused.close()) }()
+	policy, err := showPolicy(cfg, r)
+	if err != nil {
+		return err
+	}
+	if a.out.stderr.terminal && !f.quiet {
+		hintGit(a.out, r, f.git)
+	}
+
+	view, err := sandboxfs.New(r, f.viewOptions(refused))
+	if err != nil {
+		return err
+	}
+	result, err := launcher.Run(ctx, launcher.Config{
+		Resolver: r, View: view,
+		Command: command,
+		RO:      f.ro, Home: f.home, User: f.user, Env: f.env,
+		Self:  "pinfold",
+		Files: map[string][]byte{policyFile: policy},
+		Stdin: file(a.stdin), Stdout: file(a.out.stdout.Writer), Stderr: file(a.out.stderr.Writer),
+		WaitBackground: f.background,
+	})
+	dropped := view.Stats().RefusalsDropped
+	err = errors.Join(err, view.Close()) // after it every refusal has been told
+	if err != nil {
+		return err
+	}
+	for _, lost := range result.Lost {
+		a.out.warning("not guaranteed here: " + lost)
+	}
+	if result.Reason != "" {
+		a.out.error(result.Reason)
+	}
+	if a.out.stderr.terminal && !f.quiet {
+		refused.summary(a.out, dropped)
+	}
+	if f.failOnDeny && refused.total > 0 {
+		return silent(exitDenied)
+	}
+	return silent(result.ExitCode)
+}
+
+// viewOptions is how the view is served. Telling of every refusal costs
+// speed: the kernel alone refuses much of it otherwise. So it is done only
+// where somebody listens.
+func (f *runFlags) viewOptions(refused *refused) sandboxfs.Options {
+	o := servedBy(os.Geteuid(), os.Getegid())
+	o.AllowOther = f.user != ""
+	if refused.wanted {
+		o.ReportAll, o.OnRefusal = true, refused.add
+	}
+	return o
+}
+
+// servedBy are the options for a server that runs as this user.
+func servedBy(uid, gid int) sandboxfs.Options {
+	if uid == 0 {
+		return sandboxfs.Options{Passthrough: true, DefaultPermissions: true}
+	}
+	// Identifiers that the user namespace does not map would give EOVERFLOW.
+	own := sandboxfs.IDs{UID: uint32(uid), GID: uint32(gid)}
+	return sandboxfs.Options{SquashIDs: &own, Owner: own}
+}
+
+// hintGit tells a person that commits need --git, before they are refused.
+func hintGit(o *output, r *pathresolver.Resolver, git bool) {
+	if git {
+		return
+	}
+	if info, err := r.Lstat(".git"); err == nil && info.IsDir() {
+		o.hint(".git is read-only inside; --git lets git commit work")
+	}
+}
+
+// file is the file behind a stream; a stream that has none is /dev/null.
+func file(stream any) *os.File {
+	f, _ := stream.(*os.File)
+	return f
+}

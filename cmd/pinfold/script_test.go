@@ -1,0 +1,70 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write what cmp found different into the sessions")
+
+// TestScripts runs the sessions of testdata/script as the user who runs the
+// test.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       *update,
+		Condition: func(cond string) (bool, error) {
+			if cond == "root" {
+				return os.Geteuid() == 0, nil
+			}
+			return false, unknownWord("condition", cond, "root")
+		},
+		Setup: func(env *testscript.Env) error {
+			// What a person's shell has, and the sessions do not.
+			env.Setenv("NO_COLOR", "")
+			env.Setenv("TERM", "dumb")
+			return nil
+		},
+	})
+}
+
+// nobody is the unprivileged user of the sessions' second run.
+const nobody = 65534
+
+// TestScriptsUnprivileged runs the same sessions as an ordinary user, where
+// the first run was root's.
+func TestScriptsUnprivileged(t *testing.T) {
+	if os.Geteuid() != 0 {
+		return // TestScripts was that run
+	}
+	dir, err := os.MkdirTemp("", "pinfold-cmd-test-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.Chmod(dir, 0o755))
+	// The source tree may lie where only root may look.
+	require.NoError(t, os.CopyFS(filepath.Join(dir, "testdata"), os.DirFS("testdata")))
+	exe, err := os.ReadFile("/proc/self/exe")
+	require.NoError(t, err)
+	binary := filepath.Join(dir, "pinfold.test")
+	require.NoError(t, os.WriteFile(binary, exe, 0o755))
+	tmp := filepath.Join(dir, "tmp")
+	require.NoError(t, os.Mkdir(tmp, 0o700))
+	require.NoError(t, os.Chown(tmp, nobody, nobody))
+
+	cmd := exec.CommandContext(t.Context(), binary, "-test.run=^TestScripts$", "-test.v")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "HOME="+tmp)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "--- PASS: TestScripts/")
+}

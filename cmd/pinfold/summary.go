@@ -1,0 +1,87 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+const (
+	summaryLines = 10    // of the summary
+	summaryKinds = 10000 // distinct refusals that are told apart; bounds memory
+)
+
+// refused collects what a run refused. Its add is called by one goroutine of
+// the view, everything else after that has ended.
+type refused struct {
+	wanted bool // somebody wants to know
+	file   *reportFile
+	kinds  map[refusalKind]int
+	total  int
+}
+
+// refusalKind is what makes two refusals the same to a person.
+type refusalKind struct {
+	op    pathresolver.Op
+	place string
+	rule  pathresolver.Rule
+}
+
+func (f *runFlags) newRefused(o *output, r *pathresolver.Resolver) (*refused, error) {
+	c := &refused{
+		wanted: f.report != "" || f.failOnDeny || o.stderr.terminal && !f.quiet,
+		kinds:  map[refusalKind]int{},
+	}
+	if f.report == "" {
+		return c, nil
+	}
+	var err error
+	c.file, err = openReport(f.report, r)
+	return c, err
+}
+
+func (c *refused) add(r sandboxfs.Refusal) {
+	c.total++
+	kind := refusalKind{op: r.Op, place: r.Place, rule: r.Rule}
+	if _, known := c.kinds[kind]; known || len(c.kinds) < summaryKinds {
+		c.kinds[kind]++
+	}
+	if c.file != nil {
+		c.file.add(r)
+	}
+}
+
+func (c *refused) close() error {
+	if c.file == nil {
+		return nil
+	}
+	return c.file.close()
+}
+
+// summary prints each distinct refusal once, the most frequent first.
+func (c *refused) summary(o *output, dropped uint64) {
+	if c.total == 0 {
+		return
+	}
+	kinds := make([]refusalKind, 0, len(c.kinds))
+	for k := range c.kinds {
+		kinds = append(kinds, k)
+	}
+	slices.SortFunc(kinds, func(a, b refusalKind) int {
+		return cmp.Or(cmp.Compare(c.kinds[b], c.kinds[a]), cmp.Compare(a.place, b.place), cmp.Compare(a.op, b.op))
+	})
+	o.stderr.printf("pinfold: %s refused\n", plural(c.total, "operation"))
+	for i, k := range kinds {
+		if i == summaryLines {
+			o.stderr.printf("  and %d more kinds; --report FILE lists all\n", len(kinds)-i)
+			break
+		}
+		o.stderr.printf("  %5d x %-6s %s  %s\n", c.kinds[k], k.op, pathresolver.EscapePath(k.place),
+			o.stderr.paint(colourDim, string(k.rule)))
+	}
+	if dropped > 0 {
+		o.stderr.printf("  %d more came too fast to be told apart\n", dropped)
+	}
+}

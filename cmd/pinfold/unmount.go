@@ -1,0 +1,25 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func newUnmount(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "unmount MNT",
+		Short: "Take away what 'pinfold mount' mounted at MNT",
+		Long: `unmount takes the view at MNT away, whether or not its server is alive. While
+something still uses it, it is detached: new accesses no longer reach it, and it
+goes when the last user does.`,
+		Args: usage(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			lazily, err := unmount(args[0])
+			if err == nil && lazily {
+				a.out.warning(busyText(args[0]))
+			}
+			return err
+		},
+	}
+	cmd.ValidArgsFunction = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
+	return cmd
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// viewType is the file system type of a view in /proc/self/mountinfo.
+const viewType = "fuse.pinfold"
+
+// unmount takes away the topmost view at mnt and the parts mounted in it,
+// the inner ones first; lazily is true where something still used one.
+func unmount(mnt string) (lazily bool, err error) {
+	at, err := mountPoint(mnt)
+	if err != nil {
+		return false, err
+	}
+	f, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	parts, err := viewMounts(f, at)
+	if err != nil {
+		return false, err
+	}
+	if len(parts) == 0 {
+		return false, usageError(fmt.Errorf("%q is not a view that pinfold mounted", mnt), "")
+	}
+	for i := len(parts) - 1; i >= 0; i-- {
+		late, err := unmountOne(parts[i])
+		if err != nil {
+			return lazily, fmt.Errorf("unmount %q: %w", parts[i], err)
+		}
+		lazily = lazily || late
+	}
+	return lazily, nil
+}
+
+// mountPoint is the absolute path of mnt without links. mnt itself is not
+// looked at: the server behind it may be dead.
+func mountPoint(mnt string) (string, error) {
+	abs, err := filepath.Abs(mnt)
+	if err != nil {
+		return "", err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, filepath.Base(abs)), nil
+}
+
+// viewMounts lists the topmost view at a mount point and the parts in it, in
+// mount order (proc_pid_mountinfo(5)).
+func viewMounts(mountinfo io.Reader, at string) ([]string, error) {
+	var found []string
+	lines := bufio.NewScanner(mountinfo)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		dash := 6
+		for dash < len(fields) && fields[dash] != "-" {
+			dash++ // optional fields
+		}
+		if dash+1 >= len(fields) || fields[dash+1] != viewType {
+			continue
+		}
+		switch point := unescapeMount(fields[4]); {
+		case point == at:
+			found = []string{point} // it covers what was mounted here before
+		case len(found) > 0 && strings.HasPrefix(point, at+"/"):
+			found = append(found, point)
+		}
+	}
+	return found, lines.Err()
+}
+
+// unescapeMount undoes mountinfo's octal escapes.
+func unescapeMount(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+3 < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 3
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+func unmountOne(at string) (lazily bool, err error) {
+	if os.Geteuid() != 0 {
+		return fusermount(at)
+	}
+	if err = unix.Unmount(at, unix.UMOUNT_NOFOLLOW); err == unix.EBUSY {
+		return true, unix.Unmount(at, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH)
+	}
+	return false, err
+}
+
+// fusermount unmounts for an ordinary user, who may do so with nothing else.
+func fusermount(at string) (lazily bool, err error) {
+	if exec.Command("fusermount3", "-u", "--", at).Run() == nil {
+		return false, nil
+	}
+	out, err := exec.Command("fusermount3", "-u", "-z", "--", at).CombinedOutput()
+	if err != nil {
+		return false, fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return true, nil
+}

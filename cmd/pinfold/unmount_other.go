@@ -1,0 +1,7 @@
+//go:build !linux
+
+package main
+
+import "github.com/pinfold-dev/pinfold/sandboxfs"
+
+func unmount(string) (lazily bool, err error) { return false, sandboxfs.ErrUnsupported }

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+type whyFlags struct {
+	policyFlags
+	op   string
+	json bool
+}
+
+func newWhy(a *app) *cobra.Command {
+	var f whyFlags
+	cmd := &cobra.Command{
+		Use:   "why [flags] PATH",
+		Short: "Say whether an operation on a path would be allowed, and by which rule",
+		Long: `why decides as 'pinfold run' would with the same flags, without doing anything,
+and says which rule decided and what would be allowed. A relative PATH starts
+at DIR. It exits with 0 when the operation is allowed, 1 when it is denied, and
+2 when it was called wrongly.
+
+Inside 'pinfold run' and without any policy flag it answers for that run, and
+a relative PATH starts at the working directory.`,
+		Example: `  pinfold why -w src go.mod
+  pinfold why -w src --op rename src/old.go`,
+		Args: usage(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return why(a, cmd, &f, args[0]) },
+	}
+	f.addRoot(cmd)
+	f.add(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.op, "op", "write", "the operation: `read|write|create|delete|rename|link|meta`")
+	flags.BoolVar(&f.json, "json", false, "print the decision as JSON")
+	_ = cmd.RegisterFlagCompletionFunc("op", cobra.FixedCompletions([]string{"read", "write", "create", "delete", "rename", "link", "meta"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
+	op, err := pathresolver.ParseOp(f.op)
+	if err != nil {
+		return usageError(err, "")
+	}
+	cfg, err := f.config()
+	if err != nil {
+		return err
+	}
+	if !policyGiven(cmd) {
+		inside, ok, err := insidePolicy()
+		if err != nil {
+			return usageError(err, "name the policy by -C and -w")
+		}
+		if ok {
+			cfg = inside
+			if unsafePath, err = fromHere(unsafePath, cfg.Root); err != nil {
+				return usageError(err, "")
+			}
+		}
+	}
+	r, err := pathresolver.New(cfg)
+	if err != nil {
+		return whyInvalid(a, err)
+	}
+	defer r.Close()
+	d := r.Explain(op, unsafePath)
+	if f.json {
+		err = writeJSON(a.out.stdout, escapeDecision(d))
+	} else {
+		whyText(a.out, &d)
+	}
+	if err == nil && !d.Allowed {
+		err = silent(exitFailed)
+	}
+	return err
+}
+
+// whyInvalid prints what is wrong with the policy: that is a wrong call, not
+// an answer.
+func whyInvalid(a *app, err error) error {
+	var invalid *pathresolver.ConfigError
+	if !errors.As(err, &invalid) {
+		return usageError(err, "")
+	}
+	a.out.violations(invalid.Violations)
+	return silent(exitUsage)
+}
+
+// whyText prints the answer for a person: a refusal in the words that every
+// surface uses, then what helps to understand it. All of it is escaped.
+func whyText(o *output, d *pathresolver.Decision) {
+	esc := pathresolver.EscapePath
+	out := o.stdout
+	switch {
+	case d.Allowed:
+		out.printf("%s: %s '%s'\n%s\n", out.paint(colourGood, "allowed"), d.Op, esc(d.Path), d.Reason)
+	case d.Rule == "": // no rule, but the system itself, stands in the way
+		out.printf("%s: %s '%s'\n%s\n", out.paint(colourBad, "denied"), d.Op, esc(d.Path), d.Reason)
+	default:
+		denied := pathresolver.DeniedError{Op: d.Op, Path: d.Path, Rule: d.Rule, Reason: d.Reason, Allowed: d.Writable}
+		first, rest, _ := strings.Cut(denied.Error(), "\n")
+		out.printf("%s\n%s\n", out.paint(colourBad, first), rest)
+	}
+	if d.Place != "" && d.Place != d.Path {
+		out.printf("  place: %s\n", esc(d.Place))
+	}
+	if d.Pattern != "" && !d.Allowed {
+		out.printf("  decided by: %s\n", esc(d.Pattern))
+	}
+	if d.Link != "" {
+		out.printf("  link: %s -> %s\n", esc(d.Link), esc(d.Target))
+	}
+	if hint := ruleHint(d.Rule, d.Place); hint != "" {
+		out.printf("  hint: %s\n", hint)
+	}
+}
+
+// ruleHint is what the person who starts the run can do about a refusal.
+func ruleHint(rule pathresolver.Rule, place string) string {
+	switch rule {
+	case pathresolver.RuleNoWritePath:
+		if place == ".git" || strings.HasPrefix(place, ".git/") {
+			return "--git makes the unprotected part of .git writable"
+		}
+		return "add --write-path for it"
+	case pathresolver.RuleProtected:
+		return "protected by default or by --protect; --unprotect takes a default away"
+	case pathresolver.RuleHidden:
+		return "hidden by --hide: inside it does not exist, and the directory that holds it cannot be removed"
+	case pathresolver.RuleHardLink:
+		return "--hardlinks break copies the file first, --hardlinks allow changes all of its names"
+	}
+	return ""
+}
+
+// escapeDecision makes every text in d valid UTF-8 without control characters.
+func escapeDecision(d pathresolver.Decision) pathresolver.Decision {
+	for _, s := range []*string{&d.Path, &d.Place, &d.Pattern, &d.Link, &d.Target} {
+		*s = pathresolver.EscapePath(*s)
+	}
+	for i := range d.Writable {
+		d.Writable[i] = pathresolver.EscapePath(d.Writable[i])
+	}
+	return d
+}
