@@ -217,6 +217,9 @@ func (p *part) tryLock(in *fuse.LkIn) error {
 
 // Flush is close(2) of one of the descriptors of an open file.
 func (p *part) Flush(_ <-chan struct{}, in *fuse.FlushIn) fuse.Status {
+	if p.ReadOnly {
+		return fuse.ENOSYS // no handles, no locks of ours: the kernel asks once
+	}
 	h, err := p.opens.get(in.Fh)
 	if err != nil {
 		return status(err)
