@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/integration/bench/figures"
+	"github.com/pinfold-dev/pinfold/integration/bench/viewbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/worker"
 )
 
@@ -60,7 +61,7 @@ func TestWrongUsageIsStatus2(t *testing.T) {
 }
 
 func TestEveryGoalIsAboutARowThatExists(t *testing.T) {
-	known := []string{"startup"}
+	known := []string{"startup", viewbench.ProbeRow}
 	for _, r := range worker.Rows() {
 		known = append(known, r.Name)
 	}

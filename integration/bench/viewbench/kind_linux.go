@@ -1,5 +1,7 @@
 package viewbench
 
+import "github.com/pinfold-dev/pinfold/integration/bench/worker"
+
 // Kind is a way to show a tree. Exactly one of Mount and Wrap is set, or
 // neither for the bare tree.
 type Kind struct {
@@ -16,6 +18,9 @@ type Kind struct {
 	// Extra kinds take part only when they are asked for by name.
 	Extra bool
 }
+
+// parts is how many write paths the column wp100 has besides "w".
+const parts = 100
 
 // Paths are what a kind's command lines are made of.
 type Paths struct {
@@ -63,6 +68,6 @@ func Kinds() []Kind {
 			return []string{p.Bin + "/pinfold", "mount", "--foreground", "-C", p.Tree, "--write-path", "w", p.Point}
 		}},
 		{Name: "hide1000", Needs: []string{"pinfold"}, Extra: true, Wrap: pinfold(numbered("--hide", "secret-%d/**/*.key", 1000)...)},
-		{Name: "wp100", Needs: []string{"pinfold"}, Extra: true, Wrap: pinfold(numbered("--write-path", "small/d%03d/out", 100)...)},
+		{Name: "wp100", Needs: []string{"pinfold"}, Extra: true, Wrap: pinfold(numbered("--write-path", worker.PartsDir+"/p%03d", parts)...)},
 	}
 }

@@ -16,6 +16,11 @@ func GrowTree(dir string, s worker.Scale) error {
 	if err := write(filepath.Join(dir, worker.GitConfigFile), []byte(worker.GitConfig)); err != nil {
 		return err
 	}
+	for i := range parts {
+		if err := write(filepath.Join(dir, fmt.Sprintf(worker.PartsDir+"/p%03d/file", i)), nil); err != nil {
+			return err
+		}
+	}
 	for _, grow := range []func(string, worker.Scale) error{growSmall, growForest, growFlat, growLarge, growModule, growRepo, growTar} {
 		if err := grow(dir, s); err != nil {
 			return fmt.Errorf("make the tree: %w", err)

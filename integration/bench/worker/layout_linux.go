@@ -9,6 +9,7 @@ const (
 	RepoDir       = "repo"   // a git repository with two branches, main and other
 	ModuleDir     = "module" // Go packages that import nothing: go build
 	TarFile       = "src.tar"
+	PartsDir      = "parts" // 100 directories, p000 ... p099: write paths of the column wp100
 	GitConfigFile = "gitconfig"
 	ProbeFile     = "probe.txt"   // rewritten from outside while the workers run
 	WriteDir      = "w"           // the write path; each environment has a directory in it

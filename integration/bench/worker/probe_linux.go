@@ -56,6 +56,10 @@ func mounts(j *Job) (int, error) {
 			seen = append(seen, fmt.Sprintf("%s %s (%s)", right[0], name, strings.Split(left[5], ",")[0]))
 		}
 	}
+	const most = 4
+	if more := len(seen) - most; more > 0 {
+		seen = append(seen[:most], fmt.Sprintf("and %d more", more))
+	}
 	j.reply = strings.Join(seen, ", ")
 	var policy struct{ Arrangement string }
 	if b, err := os.ReadFile(policyFile); err == nil && json.Unmarshal(b, &policy) == nil && policy.Arrangement != "" {
