@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,8 +19,8 @@ import (
 type race struct {
 	id, title string
 	policy    []string
-	attack    [3]string // role of insider and its two arguments, beneath root
-	op        ops.Op
+	attack    [3]string          // role of insider and its two arguments, beneath root
+	op        ops.Op             // "#" is the number of the operation
 	inside    string             // what a good read gives
 	setup     func(g *ground)    // once, beside the common tree
 	reset     func(g *ground)    // before each operation
@@ -31,6 +33,13 @@ type race struct {
 type ground struct {
 	*site
 	real *os.File // the directory that is exchanged, wherever it is now
+	n    int      // counts the operations
+}
+
+// numbered puts the number of an operation, this one's or one before it, in
+// the place of "#". New names are what no cache in a view knows.
+func (g *ground) numbered(name string, before int) string {
+	return strings.ReplaceAll(name, "#", strconv.Itoa(g.n+before))
 }
 
 func (g *ground) in(p string) string  { return filepath.Join(g.root, p) }
@@ -89,9 +98,9 @@ var races = []race{
 	},
 	{
 		id: "R05", title: "swap directory <-> symlink during mkdir -p", policy: []string{"-w", "."},
-		attack: [3]string{"exchange", "d", "l"}, op: do1("mkdirall", "d/m/n"),
-		reset:   func(g *ground) { require.NoError(g.t, os.RemoveAll(g.inReal("m"))) },
-		escaped: func(g *ground) bool { return appeared(g.out("m")) },
+		attack: [3]string{"exchange", "d", "l"}, op: do1("mkdirall", "d/m#/n"),
+		reset:   func(g *ground) { require.NoError(g.t, os.RemoveAll(g.inReal(g.numbered("m#", -1)))) },
+		escaped: func(g *ground) bool { return appeared(g.out(g.numbered("m#", 0))) },
 	},
 	{
 		id: "R06", title: "swap directory <-> symlink during rename into it", policy: []string{"-w", "."},
@@ -101,16 +110,14 @@ var races = []race{
 	},
 	{
 		id: "R07", title: "swap directory <-> symlink during recursive remove of a child", policy: []string{"-w", "."},
-		attack: [3]string{"exchange", "d", "l"}, op: do1("removeall", "d/dir"),
-		setup: func(g *ground) { g.refill(g.out("dir")) },
-		reset: func(g *ground) { g.refill(g.inReal("dir")) },
-		escaped: func(g *ground) bool {
-			if !gone(g.out("dir/deep/file")) {
-				return false
+		attack: [3]string{"exchange", "d", "l"}, op: do1("removeall", "d/dir#"),
+		reset: func(g *ground) {
+			for _, parent := range []func(string) string{g.inReal, g.out} {
+				require.NoError(g.t, os.RemoveAll(parent(g.numbered("dir#", -1))))
+				g.refill(parent(g.numbered("dir#", 0)))
 			}
-			g.refill(g.out("dir"))
-			return true
 		},
+		escaped: func(g *ground) bool { return gone(g.out(g.numbered("dir#/deep/file", 0))) },
 	},
 	{
 		id: "R08", title: "'..' chain while a directory is exchanged with one outside",

@@ -35,23 +35,24 @@ func plant(args []string) error {
 	})
 }
 
-// attack repeats once, says "ready" after the first time, and ends with
-// standard input.
+// attack repeats once, says "ready" after the first time, ends with standard
+// input, and says how often it was done.
 func attack(once func() error) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		_, _ = os.Stdin.Read(make([]byte, 1))
 	}()
-	for first := true; ; first = false {
+	for n := 1; ; n++ {
 		if err := once(); err != nil {
 			return err
 		}
-		if first {
+		if n == 1 {
 			fmt.Println("ready")
 		}
 		select {
 		case <-ended:
+			fmt.Println(n)
 			return nil
 		default:
 		}
