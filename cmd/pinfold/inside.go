@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -21,23 +22,55 @@ const policyFile = "/run/pinfold/policy.json"
 // shownPolicy is the content of policyFile. Root and the write paths are as
 // the resolver resolved them.
 type shownPolicy struct {
-	Root       string   `json:"root"`
-	WritePaths []string `json:"write_paths"`
-	Hide       []string `json:"hide"`
-	Protect    []string `json:"protect"`
-	Unprotect  []string `json:"unprotect"`
-	HardLinks  string   `json:"hardlinks"`
+	Root        name   `json:"root"`
+	WritePaths  []name `json:"write_paths"`
+	Hide        []name `json:"hide"`
+	Protect     []name `json:"protect"`
+	Unprotect   []name `json:"unprotect"`
+	HardLinks   string `json:"hardlinks"`
+	Arrangement string `json:"arrangement"` // how the view is served
+}
+
+// name is a path or a glob in JSON: a string, or, as no byte may get lost,
+// {"base64": "..."} where it is not UTF-8.
+type name string
+
+func (n name) MarshalJSON() ([]byte, error) {
+	if utf8.ValidString(string(n)) {
+		return json.Marshal(string(n))
+	}
+	return json.Marshal(map[string][]byte{"base64": []byte(n)})
+}
+
+func (n *name) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '{' {
+		var bytes map[string][]byte
+		err := json.Unmarshal(data, &bytes)
+		*n = name(bytes["base64"])
+		return err
+	}
+	return json.Unmarshal(data, (*string)(n))
+}
+
+// convert is a slice of the other of the two types.
+func convert[To, From ~string](list []From) []To {
+	out := make([]To, len(list))
+	for i, s := range list {
+		out[i] = To(s)
+	}
+	return out
 }
 
 // showPolicy is policyFile for a run with this policy.
-func showPolicy(cfg pathresolver.Config, r *pathresolver.Resolver) ([]byte, error) {
+func showPolicy(cfg pathresolver.Config, r *pathresolver.Resolver, arrangement string) ([]byte, error) {
 	return json.Marshal(shownPolicy{
-		Root:       r.Root(),
-		WritePaths: r.WritePaths(),
-		Hide:       cfg.Hide,
-		Protect:    cfg.Protect,
-		Unprotect:  cfg.Unprotect,
-		HardLinks:  cfg.HardLinks.String(),
+		Root:        name(r.Root()),
+		WritePaths:  convert[name](r.WritePaths()),
+		Hide:        convert[name](cfg.Hide),
+		Protect:     convert[name](cfg.Protect),
+		Unprotect:   convert[name](cfg.Unprotect),
+		HardLinks:   cfg.HardLinks.String(),
+		Arrangement: arrangement,
 	})
 }
 
@@ -63,8 +96,11 @@ func insidePolicy() (cfg pathresolver.Config, ok bool, err error) {
 	}
 	if err == nil {
 		cfg = pathresolver.Config{
-			Root: p.Root, WritePaths: p.WritePaths,
-			Hide: p.Hide, Protect: p.Protect, Unprotect: p.Unprotect,
+			Root:           string(p.Root),
+			WritePaths:     convert[string](p.WritePaths),
+			Hide:           convert[string](p.Hide),
+			Protect:        convert[string](p.Protect),
+			Unprotect:      convert[string](p.Unprotect),
 			AllowBroadRoot: true, // the run has decided that
 		}
 		cfg.HardLinks, err = pathresolver.ParseHardLinks(p.HardLinks)

@@ -66,6 +66,7 @@ func mount(ctx context.Context, a *app, f *mountFlags, mnt string) (err error) {
 	if err := outside(mnt, r.Root()); err != nil {
 		return err
 	}
+	becomeServer()
 	view, err := sandboxfs.New(r, f.viewOptions())
 	if err != nil {
 		return err

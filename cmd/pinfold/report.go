@@ -55,21 +55,30 @@ type reportFile struct {
 // openReport opens the file for appending. It must not lie where the command
 // could rewrite it.
 func openReport(name string, r *pathresolver.Resolver) (*reportFile, error) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	// Once before, so that a refused file is not made.
+	if r.Explain(pathresolver.OpCreate, abs).Allowed {
+		return nil, reportWritable(name)
+	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	// Where the file really lies is asked of the descriptor.
+	// And for good: where the file really lies is asked of the descriptor.
 	at, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
 	if err == nil && r.Explain(pathresolver.OpWrite, at).Allowed {
 		_ = f.Close()
-		return nil, &exitError{
-			code: exitUsage,
-			err:  fmt.Errorf("report %q lies beneath a write path: the command could rewrite it", name),
-			hint: "name a file outside of every write path",
-		}
+		return nil, reportWritable(name)
 	}
 	return &reportFile{f: f, root: r.Root()}, nil
+}
+
+func reportWritable(name string) error {
+	return usageError(fmt.Errorf("report %q lies beneath a write path: the command could rewrite it", name),
+		"name a file outside of every write path")
 }
 
 func (w *reportFile) add(r sandboxfs.Refusal) {

@@ -93,17 +93,18 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, refused.close()) }()
-	policy, err := showPolicy(cfg, r)
-	if err != nil {
-		return err
-	}
 	if a.out.stderr.terminal && !f.quiet {
 		hintGit(a.out, r, f.git)
 	}
 
+	becomeServer()
 	view, err := sandboxfs.New(r, f.viewOptions(refused))
 	if err != nil {
 		return err
+	}
+	policy, err := showPolicy(cfg, r, view.Arrangement())
+	if err != nil {
+		return errors.Join(err, view.Close())
 	}
 	result, err := launcher.Run(ctx, launcher.Config{
 		Resolver: r, View: view,
@@ -144,16 +145,6 @@ func (f *runFlags) viewOptions(refused *refused) sandboxfs.Options {
 		o.ReportAll, o.OnRefusal = true, refused.add
 	}
 	return o
-}
-
-// servedBy are the options for a server that runs as this user.
-func servedBy(uid, gid int) sandboxfs.Options {
-	if uid == 0 {
-		return sandboxfs.Options{Passthrough: true, DefaultPermissions: true}
-	}
-	// Identifiers that the user namespace does not map would give EOVERFLOW.
-	own := sandboxfs.IDs{UID: uint32(uid), GID: uint32(gid)}
-	return sandboxfs.Options{SquashIDs: &own, Owner: own}
 }
 
 // hintGit tells a person that commits need --git, before they are refused.
