@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -72,6 +73,10 @@ func (b *Bench) HostEdit() figures.Work {
 		}}
 }
 
+// settle is how long all the daemons get to hear what the kernel forgot,
+// before anything is measured: nothing tells when they are done.
+const settle = 150 * time.Millisecond
+
 // dropEntries empties the kernel's caches of names and inodes. What is dirty
 // is written first, or it would stay.
 func dropEntries() error {
@@ -79,6 +84,7 @@ func dropEntries() error {
 	if err := os.WriteFile("/proc/sys/vm/drop_caches", []byte("2"), 0); err != nil {
 		return fmt.Errorf("cold rows need root: %w", err)
 	}
+	time.Sleep(settle)
 	return nil
 }
 
