@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/spf13/cobra"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -70,12 +68,11 @@ func (p *policyFlags) open(o *output) (*pathresolver.Resolver, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.violations(r.Warnings())
+	for _, v := range r.Warnings() {
+		// -w . --git is no slip: both were meant.
+		if v.Field != "git" || v.Code != pathresolver.CodePathNested {
+			o.violations([]pathresolver.Violation{v})
+		}
+	}
 	return r, nil
-}
-
-// isInvalid reports whether err says that the policy itself is wrong.
-func isInvalid(err error) bool {
-	var invalid *pathresolver.ConfigError
-	return errors.As(err, &invalid)
 }
