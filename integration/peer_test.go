@@ -37,10 +37,7 @@ func start(t *testing.T, cmd *exec.Cmd, uid int) *peer {
 	p := &peer{cmd: cmd, in: in, out: bufio.NewReader(out), stderr: &lockedText{}, ended: make(chan struct{})}
 	cmd.Stderr = p.stderr
 	if uid != os.Geteuid() {
-		if cmd.SysProcAttr == nil {
-			cmd.SysProcAttr = &syscall.SysProcAttr{}
-		}
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
+		cmd.SysProcAttr = credential(uid)
 	}
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
@@ -51,6 +48,14 @@ func start(t *testing.T, cmd *exec.Cmd, uid int) *peer {
 		}
 	})
 	return p
+}
+
+// credential makes a process run as uid.
+func credential(uid int) *syscall.SysProcAttr {
+	if uid == os.Geteuid() {
+		return nil
+	}
+	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
 }
 
 // wait waits for the process to end, and reports whether it did in time.

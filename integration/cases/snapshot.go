@@ -3,6 +3,7 @@ package cases
 import (
 	"crypto/sha256"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sort"
@@ -126,4 +127,35 @@ next:
 		}
 	}
 	return true
+}
+
+// Contents is what a tool's work comes down to, for comparing two trees: the
+// names beneath dir with type, permissions and content, but for those that
+// skip takes out. Owners and times are left out.
+func Contents(dir string, skip func(rel string) bool) (Snapshot, error) {
+	s := Snapshot{}
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		rel := strings.TrimPrefix(p, dir)
+		if err != nil || skip(rel) {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		value := info.Mode().String()
+		switch {
+		case info.Mode().IsRegular():
+			var data []byte
+			data, err = os.ReadFile(p)
+			value += fmt.Sprintf(" %d bytes %x", len(data), sha256.Sum256(data))
+		case info.Mode()&os.ModeSymlink != 0:
+			var target string
+			target, err = os.Readlink(p)
+			value += " " + target
+		}
+		s[rel] = value
+		return err
+	})
+	return s, err
 }

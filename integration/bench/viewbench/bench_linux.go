@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/pinfold-dev/pinfold/integration/bench/figures"
 	"github.com/pinfold-dev/pinfold/integration/bench/worker"
 )
@@ -101,6 +103,9 @@ func (b *Bench) env(column string) *env {
 
 // measure does one row once in one environment.
 func (b *Bench) measure(ctx context.Context, row worker.Row, column string) (float64, error) {
+	if row.Writes {
+		unix.Sync()
+	}
 	if row.Cold {
 		if err := dropEntries(); err != nil {
 			return 0, err
