@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime"
 
@@ -74,8 +75,9 @@ func readConfig() (*childConfig, error) {
 	if err != nil || seals&unix.F_SEAL_WRITE == 0 {
 		return nil, fmt.Errorf("no configuration on descriptor %d", fdConfig)
 	}
-	for fd := fdConfig; fd < fdsToInit; fd++ {
-		unix.CloseOnExec(fd) // some may not be open
+	// Nothing that the caller's parents left open may pass to the command (V12).
+	if err := unix.CloseRange(fdConfig, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("close_range: %w", err)
 	}
 	f := os.NewFile(fdConfig, "config")
 	st, err := f.Stat()
@@ -86,7 +88,6 @@ func readConfig() (*childConfig, error) {
 	if err := json.NewDecoder(io.NewSectionReader(f, 0, st.Size())).Decode(&cfg); err != nil {
 		return nil, err
 	}
-	runtime.KeepAlive(f)
 	configFile = f
 	return &cfg, nil
 }

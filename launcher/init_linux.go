@@ -3,7 +3,6 @@ package launcher
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -43,8 +42,8 @@ func initMain(cfg *childConfig) (code int) {
 	if err := send(fdInit, message{Verb: sayStarted, Lost: lost}, -1); err != nil {
 		return ExitSetup
 	}
-	go in.obey()
-	return in.reap()
+	go func() { os.Exit(in.reap()) }()
+	return in.obey()
 }
 
 type initProcess struct {
@@ -134,14 +133,14 @@ func (in *initProcess) start() error {
 
 // obey does what the supervisor says. When the supervisor is gone so is
 // process 1, and with it everything inside.
-func (in *initProcess) obey() {
+//
+// It runs on the thread that started the command: Landlock gives each thread
+// a domain of its own, and signals pass only within one.
+func (in *initProcess) obey() int {
 	for {
 		m, _, err := receive(fdInit, -1)
 		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				fmt.Fprintln(os.Stderr, "pinfold-init:", err)
-			}
-			os.Exit(exitSignal + int(unix.SIGKILL))
+			return exitSignal + int(unix.SIGKILL)
 		}
 		switch m.Verb {
 		case saySignal:

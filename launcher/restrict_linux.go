@@ -51,7 +51,7 @@ func restrict(p *Plan) (lost []string, err error) {
 // everyThread makes a system call on every thread: rights are a thread's,
 // and the Go runtime may start the command from any of them.
 func everyThread(nr, a, b uintptr) error {
-	if _, _, errno := psx.Syscall3(nr, a, b, 0); errno != 0 {
+	if _, _, errno := psx.Syscall6(nr, a, b, 0, 0, 0, 0); errno != 0 {
 		return errno
 	}
 	return nil

@@ -62,7 +62,11 @@ func (v *viewMounter) mount(t *tree, s Step) error {
 		return err
 	}
 	v.roots = append(v.roots, root)
-	return nil
+	// Until it is asked for, the kernel believes that the root of a connection
+	// belongs to uid 0, which has no name in our user namespace: creating
+	// anything there would be EACCES.
+	var st unix.Stat_t
+	return unix.Fstat(root, &st)
 }
 
 // target opens the mount point of a part. Nested ones lie in the project,
