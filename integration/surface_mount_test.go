@@ -29,18 +29,27 @@ func (m mountSurface) InView() bool { return true }
 
 func (m mountSurface) Start(t *testing.T, s *site, policy []string, mode string) (ops.Executor, error) {
 	at := tempDir(t, m.uid)
-	server := start(t, asUser(m.uid, "openat2", insiderPath, "view"), os.Geteuid())
-	require.NoError(t, json.NewEncoder(server.in).Encode(ops.ViewConfig{Dir: at, Config: config(s, policy, mode)}))
+	if _, err := serveView(t, m.uid, ops.ViewConfig{Dir: at, Config: config(s, policy, mode)}); err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(insiderPath, "enter", at, s.root, strconv.Itoa(m.uid))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID}
+	inner := start(t, cmd, 0)
+	return newActor(inner), nil
+}
+
+// serveView starts a process of uid that serves a view until the test ends.
+func serveView(t *testing.T, uid int, c ops.ViewConfig) (*peer, error) {
+	t.Helper()
+	server := start(t, asUser(uid, modes[0], insiderPath, "view"), os.Geteuid())
+	require.NoError(t, json.NewEncoder(server.in).Encode(c))
 	line, err := server.out.ReadString('\n')
 	require.NoError(t, err, "the server said %q", server.stderr)
 	if refused, ok := strings.CutPrefix(strings.TrimSpace(line), "refused "); ok {
 		return nil, &startError{codes: strings.Split(refused, ","), text: server.stderr.String()}
 	}
 	require.Equal(t, "ready\n", line)
-	cmd := exec.Command(insiderPath, "enter", at, s.root, strconv.Itoa(m.uid))
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID}
-	inner := start(t, cmd, 0)
-	return newActor(inner), nil
+	return server, nil
 }
 
 func (m mountSurface) Unguarded(t *testing.T, s *site) ops.Executor { return bare(t, s) }
@@ -76,7 +85,10 @@ func tempDir(t *testing.T, uid int) string {
 // with a /dev/fuse that it may open; in mode "walker" also without openat2.
 func asUser(uid int, mode string, program ...string) *exec.Cmd {
 	cmd := exec.Command(insiderPath, append([]string{"as", strconv.Itoa(uid), mode, fuseNode}, program...)...)
-	if isRoot {
+	switch {
+	case uid == os.Geteuid() && mode == modes[0]:
+		return exec.Command(program[0], program[1:]...)
+	case isRoot:
 		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	}
 	return cmd

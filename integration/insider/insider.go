@@ -16,6 +16,9 @@ var roles = map[string]func(args []string) error{
 	"plant":    plant,
 	"view":     view,
 	"as":       as,
+	"churn":    churn,
+	"writer":   writer,
+	"walk":     walk,
 }
 
 // init adds the roles that end in another one.

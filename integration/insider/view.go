@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/integration/ops"
@@ -14,7 +14,9 @@ import (
 )
 
 // view mounts the view that the first line of standard input describes, says
-// "ready" or "refused CODES", and unmounts when standard input ends.
+// "ready" or "refused CODES", and unmounts when standard input ends. To each
+// line after the first it answers with the bytes of heap that it uses and the
+// number of nodes that it holds.
 func view([]string) error {
 	dec := json.NewDecoder(os.Stdin)
 	var c ops.ViewConfig
@@ -45,12 +47,20 @@ func view([]string) error {
 		return errors.Join(err, v.Close())
 	}
 	fmt.Println("ready")
-	_, err = io.Copy(io.Discard, dec.Buffered())
-	if err == nil {
-		_, err = io.Copy(io.Discard, os.Stdin)
+	for dec.Decode(new(string)) == nil {
+		fmt.Println(heap(), v.Stats().Nodes)
 	}
-	_, e := v.Unmount()
-	return errors.Join(err, e, v.Close())
+	_, err = v.Unmount()
+	return errors.Join(err, v.Close())
+}
+
+// heap is what is in use after a collection, in bytes.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what a finalizer held
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 // codes are those of the violations in err.
