@@ -1,7 +1,7 @@
 package launcher
 
 import (
-	"encoding/json"
+	"encoding/gob"
 	"fmt"
 	"io"
 	"math"
@@ -85,7 +85,7 @@ func readConfig() (*childConfig, error) {
 		return nil, err
 	}
 	var cfg childConfig
-	if err := json.NewDecoder(io.NewSectionReader(f, 0, st.Size())).Decode(&cfg); err != nil {
+	if err := gob.NewDecoder(io.NewSectionReader(f, 0, st.Size())).Decode(&cfg); err != nil {
 		return nil, err
 	}
 	configFile = f
@@ -97,16 +97,13 @@ var configFile *os.File
 
 // writeConfig makes the sealed file that readConfig reads.
 func writeConfig(cfg *childConfig) (*os.File, error) {
-	data, err := json.Marshal(cfg)
-	if err != nil {
-		return nil, err
-	}
 	fd, err := unix.MemfdCreate("pinfold", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return nil, err
 	}
 	f := os.NewFile(uintptr(fd), "config")
-	if _, err = f.Write(data); err == nil {
+	// gob keeps every byte of a string, JSON only those of UTF-8.
+	if err = gob.NewEncoder(f).Encode(cfg); err == nil {
 		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_WRITE|unix.F_SEAL_GROW|unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL)
 	}
 	if err != nil {

@@ -26,15 +26,15 @@ const (
 
 // Step is one step of the set-up.
 type Step struct {
-	Do    Do     `json:"do"`
-	Path  string `json:"path"`
-	From  string `json:"from,omitempty"`
-	Mode  uint32 `json:"mode,omitempty"`
-	Write bool   `json:"write,omitempty"` // a bind that may be written
-	Owned bool   `json:"owned,omitempty"` // belongs to the command's user
-	Maybe bool   `json:"maybe,omitempty"` // skipped when Path does not exist
-	Part  int    `json:"part,omitempty"`
-	Data  []byte `json:"data,omitempty"`
+	Do    Do
+	Path  string
+	From  string
+	Mode  uint32
+	Write bool // a bind that may be written
+	Owned bool // belongs to the command's user
+	Maybe bool // skipped when Path does not exist
+	Part  int
+	Data  []byte
 }
 
 // String shows the step on one line, for messages and golden tests.

@@ -8,28 +8,37 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tree is the file system under construction. Every path inside is resolved
-// by openat2 with RESOLVE_IN_ROOT, so that a link in a host's directory that
-// is shown (/etc/x -> /run/y) leads inside, never to the host's /run/y.
+// tree is the file system under construction. All paths of a plan are real
+// paths, so no link is ever followed: one that turns up is an error, never a
+// way to the host's files. One openat a component does without openat2, which
+// older container profiles forbid.
 type tree struct {
 	fd  int
 	uid int // who owns the directories that are made; -1 leaves them
 	gid int
 }
 
-func rel(p string) string {
-	if p = strings.TrimPrefix(p, "/"); p == "" {
-		return "."
-	}
-	return p
-}
-
 // open opens a place inside, as a descriptor for mounting and making names.
-func (t *tree) open(p string) (int, error) {
-	return unix.Openat2(t.fd, rel(p), &unix.OpenHow{
-		Flags:   unix.O_PATH | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
-	})
+func (t *tree) open(p string) (int, error) { return walk(t.fd, p) }
+
+// walk opens p beneath dir without following links, not even the last one.
+func walk(dir int, p string) (int, error) {
+	fd, err := unix.Openat(dir, ".", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	for name := range strings.SplitSeq(p, "/") {
+		if name == "" || name == "." {
+			continue
+		}
+		next, err := unix.Openat(fd, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		unix.Close(fd)
+		if err != nil {
+			return -1, err
+		}
+		fd = next
+	}
+	return fd, nil
 }
 
 // inParent calls do with the directory that holds p, and p's last name.

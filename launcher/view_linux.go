@@ -76,11 +76,7 @@ func (v *viewMounter) target(t *tree, s Step) (int, error) {
 	if len(v.roots) == 0 {
 		return t.open(s.Path)
 	}
-	place := strings.TrimPrefix(s.Path, path.Clean(v.cfg.Plan.Root)+"/")
-	return unix.Openat2(v.roots[0], place, &unix.OpenHow{
-		Flags:   unix.O_PATH | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
-	})
+	return walk(v.roots[0], strings.TrimPrefix(s.Path, path.Clean(v.cfg.Plan.Root)+"/"))
 }
 
 // abort ends the connections, whoever waits in them, without their server's

@@ -1,0 +1,137 @@
+//go:build linux
+
+package launcher
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+// The test binary plays four parts: the tests, a supervisor of its own
+// process (to be killed, stopped, and run as another user), the helpers that
+// Run starts, and the program that probes from inside.
+func TestMain(m *testing.M) {
+	if IsChild() {
+		os.Exit(ChildMain())
+	}
+	if len(os.Args) > 2 {
+		switch os.Args[1] {
+		case "supervise":
+			os.Exit(supervise(os.Args[2]))
+		case "probe":
+			os.Exit(probe(os.Args[2], os.Args[3:]))
+		}
+	}
+	code := m.Run()
+	os.RemoveAll(shared.dir)
+	os.Exit(code)
+}
+
+// job is what a supervisor process is told.
+type job struct {
+	UID        int // 0 stays what it is
+	Root       string
+	Write      []string
+	Hide       []string
+	Command    []string
+	Dir        string
+	RO         []string
+	Home       string
+	User       string
+	Env        []string
+	Files      map[string][]byte
+	Background bool
+	Nested     bool
+	Hang       time.Duration
+	Leak       bool // leave a descriptor open for the command
+}
+
+// supervise runs one job as cmd/pinfold would.
+func supervise(spec string) int {
+	var j job
+	if err := json.Unmarshal([]byte(spec), &j); err != nil {
+		return complain(err)
+	}
+	if j.UID != 0 && os.Getuid() != j.UID {
+		return complain(becomeUser(j.UID))
+	}
+	runtime.GOMAXPROCS(1)
+	r, err := pathresolver.New(pathresolver.Config{Root: j.Root, WritePaths: j.Write, Hide: j.Hide})
+	if err != nil {
+		return complain(err)
+	}
+	defer r.Close()
+	me := sandboxfs.IDs{UID: uint32(os.Getuid()), GID: uint32(os.Getgid())}
+	o := sandboxfs.Options{Owner: me}
+	if me.UID == 0 {
+		o.Passthrough, o.DefaultPermissions, o.AllowOther = true, true, j.User != ""
+	} else {
+		o.SquashIDs = &me
+	}
+	v, err := sandboxfs.New(r, o)
+	if err != nil {
+		return complain(err)
+	}
+	if j.Leak {
+		if err := unix.Dup3(int(os.Stderr.Fd()), 77, 0); err != nil {
+			return complain(err)
+		}
+	}
+	res, err := Run(context.Background(), Config{
+		Resolver: r, View: v, Command: j.Command, Dir: j.Dir, RO: j.RO, Home: j.Home, User: j.User,
+		Env: j.Env, Files: j.Files, Self: "probe", WaitBackground: j.Background, Nested: j.Nested, HangTimeout: j.Hang,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+	})
+	if err != nil {
+		v.Close()
+		return complain(err)
+	}
+	if err := v.Close(); err != nil {
+		return complain(err)
+	}
+	if res.Reason != "" {
+		fmt.Fprintln(os.Stderr, res.Reason)
+	}
+	return res.ExitCode
+}
+
+func complain(err error) int {
+	fmt.Fprintln(os.Stderr, "error:", err)
+	if h, ok := err.(interface{ Hint() string }); ok && h.Hint() != "" {
+		fmt.Fprintln(os.Stderr, "hint:", h.Hint())
+	}
+	return ExitSetup
+}
+
+// becomeUser starts this program again as an ordinary user. /dev/fuse is
+// open to everybody there, as distributions have it; the process has a mount
+// namespace of its own for that.
+func becomeUser(uid int) error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	if err := unix.Mount(shared.fuseNode(), "/dev/fuse", "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("open /dev/fuse to everybody: %w", err)
+	}
+	if err := syscall.Setgroups(nil); err != nil {
+		return err
+	}
+	if err := syscall.Setresgid(uid, uid, uid); err != nil {
+		return err
+	}
+	if err := syscall.Setresuid(uid, uid, uid); err != nil {
+		return err
+	}
+	return syscall.Exec("/proc/self/exe", os.Args, os.Environ())
+}
