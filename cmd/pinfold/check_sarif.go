@@ -69,7 +69,7 @@ type (
 func checkSARIF(o *output, r *checkReport) error {
 	run := sarifRun{
 		Tool: sarifTool{Driver: sarifDriver{
-			Name: "pinfold check", Version: version(), Rules: []sarifRule{},
+			Name: "pinfold check", Version: buildVersion(), Rules: []sarifRule{},
 			InformationURI: "https://github.com/pinfold-dev/pinfold",
 		}},
 		Results: []sarifResult{},

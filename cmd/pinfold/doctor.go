@@ -51,6 +51,9 @@ type doctorJSON struct {
 }
 
 func doctorReport(findings []launcher.Finding) doctorJSON {
+	if findings == nil {
+		findings = []launcher.Finding{} // an empty list, never null
+	}
 	return doctorJSON{OK: ready(findings), Findings: findings}
 }
 

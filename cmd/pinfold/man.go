@@ -22,7 +22,7 @@ func newMan() *cobra.Command {
 			}
 			root := cmd.Root()
 			root.DisableAutoGenTag = true // the same input gives the same bytes
-			header := &doc.GenManHeader{Section: "1", Source: "pinfold " + version(), Manual: "pinfold"}
+			header := &doc.GenManHeader{Section: "1", Source: "pinfold " + buildVersion(), Manual: "pinfold"}
 			if err := doc.GenManTree(root, header, args[0]); err != nil {
 				return fmt.Errorf("man pages: %w", err)
 			}

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
@@ -39,7 +37,7 @@ func newReportLine(root string, r sandboxfs.Refusal) reportLine {
 		Path:      esc(filepath.Join(root, r.Place)),
 		Rule:      r.Rule,
 		Pattern:   esc(r.Pattern),
-		Errno:     unix.ErrnoName(r.Errno),
+		Errno:     errnoName(r.Errno),
 		Request:   r.Syscall,
 	}
 }
@@ -68,7 +66,7 @@ func openReport(name string, r *pathresolver.Resolver) (*reportFile, error) {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	// And for good: where the file really lies is asked of the descriptor.
-	at, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	at, err := pathOf(f)
 	if err == nil && r.Explain(pathresolver.OpWrite, at).Allowed {
 		_ = f.Close()
 		return nil, reportWritable(name)

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// release is set by the linker where a release is built:
-// -ldflags '-X main.release=v1.2.3'.
-var release string
+// version is set by the linker where a release is built:
+// -ldflags '-X main.version=v1.2.3'.
+var version string
 
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
@@ -22,10 +22,10 @@ func newVersion(a *app) *cobra.Command {
 	}
 }
 
-// version is the release, or what the build recorded about its source.
-func version() string {
-	if release != "" {
-		return release
+// buildVersion is that version, or what the build recorded about its source.
+func buildVersion() string {
+	if version != "" {
+		return version
 	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version
@@ -34,5 +34,5 @@ func version() string {
 }
 
 func versionText() string {
-	return "pinfold " + version() + " (" + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH + ")"
+	return "pinfold " + buildVersion() + " (" + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH + ")"
 }
