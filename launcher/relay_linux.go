@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"io"
 	"os"
 	"sync"
 
@@ -69,7 +70,8 @@ func writeAll(fd int, data []byte) error {
 // command's end of the pipe: what it left there is given back.
 func (r *relay) input(from, to, unread *os.File, mayRead func() bool) {
 	r.in.Go(func() {
-		left := r.copyIn(from, to, mayRead)
+		start, seekErr := from.Seek(0, io.SeekCurrent)
+		taken, left := r.copyIn(from, to, mayRead)
 		to.Close()
 		if unread == nil {
 			return
@@ -77,32 +79,47 @@ func (r *relay) input(from, to, unread *os.File, mayRead func() bool) {
 		// The command may go on reading until the run ends.
 		_ = waitReadable(int(r.stopped.Fd()), -1)
 		if n, err := unix.IoctlGetInt(int(unread.Fd()), unix.TIOCINQ); err == nil {
-			left += n
+			left += int64(n)
 		}
 		unread.Close()
-		if left > 0 {
-			_, _ = from.Seek(-int64(left), 1)
+		if seekErr == nil {
+			giveBack(from, start, taken, left)
 		}
 	})
 }
 
-// copyIn returns how many bytes it took but could not deliver.
-func (r *relay) copyIn(from, to *os.File, mayRead func() bool) (left int) {
+// giveBack moves the position of a file that the caller shares with others,
+// such as the script of a shell, back over what the command did not read. The
+// command can write into its own pipe (/proc/self/fd/0), so what lies there is
+// not to be believed: never more is given back than was taken, or it could
+// have the shell go on in the middle of a line of its choice.
+func giveBack(file *os.File, start, taken, left int64) {
+	now, err := file.Seek(0, io.SeekCurrent)
+	if err != nil || now != start+taken {
+		return // somebody else has moved it
+	}
+	_, _ = file.Seek(start+taken-min(left, taken), io.SeekStart)
+}
+
+// copyIn returns how many bytes it took, and how many of those it could not
+// deliver.
+func (r *relay) copyIn(from, to *os.File, mayRead func() bool) (taken, left int64) {
 	fd := int(from.Fd())
 	buf := make([]byte, relayBuffer)
 	for {
 		if !r.ready(fd, mayRead) {
-			return 0
+			return taken, 0
 		}
 		n, err := unix.Read(fd, buf)
 		if err == unix.EINTR || err == unix.EAGAIN {
 			continue
 		}
 		if err != nil || n == 0 {
-			return 0
+			return taken, 0
 		}
+		taken += int64(n)
 		if done, err := to.Write(buf[:n]); err != nil {
-			return n - done // nobody reads any more
+			return taken, int64(n - done) // nobody reads any more
 		}
 	}
 }
