@@ -17,8 +17,8 @@ const maxGraves = 4096
 // Each is an O_PATH descriptor, held until the kernel forgets the node, which
 // for a file that has lost its last name is soon.
 //
-// What lies here was removed by somebody who may write it: no rule has to be
-// asked again.
+// What lies here was removed by somebody who might write that name. The file
+// itself is written only when no other name of it is left (checkLinks).
 type graves struct {
 	mu sync.Mutex
 	fd map[*node]int

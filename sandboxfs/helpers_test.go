@@ -5,6 +5,7 @@ package sandboxfs_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -102,3 +103,5 @@ func eventually(t *testing.T, within time.Duration, condition func() bool, what 
 	t.Helper()
 	require.Eventually(t, condition, within, 2*time.Millisecond, what)
 }
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -84,7 +84,7 @@ func (v *View) serve(p *part, where string) error {
 func (v *View) Mount(dir string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.mounted) > 0 || v.closed {
+	if v.mounted != nil || v.closed {
 		return errors.New("this view was mounted before")
 	}
 	dir, err := filepath.Abs(dir)
@@ -129,18 +129,26 @@ func (v *View) mountPart(i int, at string) error {
 		v.mounted[len(v.mounted)-1].dev = st.Dev
 	}
 	if v.parts[i].File {
-		return nil
+		return pollOnce(at)
 	}
 	return silencePoll(at)
 }
 
 // silencePoll has the server say once that it knows no POLL. Otherwise a Go
 // program that serves a view and opens a file in it can stop: the runtime
-// polls new files on a thread that it believes cannot block.
+// polls new files on a thread that it believes cannot block. go-fuse keeps a
+// name for that which is a file in every directory mount.
 func silencePoll(dir string) error {
-	fd, err := unix.Open(filepath.Join(dir, ".go-fuse-epoll-hack"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
+	if err := pollOnce(filepath.Join(dir, ".go-fuse-epoll-hack")); err != nil {
 		return fmt.Errorf("first request to %q: %w", dir, err)
+	}
+	return nil
+}
+
+func pollOnce(file string) error {
+	fd, err := unix.Open(file, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return err
 	}
 	defer closeFD(fd)
 	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
@@ -161,9 +169,6 @@ func (v *View) unmount() (lazily bool, err error) {
 		late, e := v.mounted[i].unmount()
 		lazily = lazily || late
 		err = errors.Join(err, e)
-	}
-	if err == nil && !lazily {
-		v.mounted = nil
 	}
 	return lazily, err
 }

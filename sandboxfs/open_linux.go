@@ -95,11 +95,20 @@ func (p *part) reopen(n *node, flags int) (int, fuse.Status) {
 	return fd, status(err)
 }
 
-// checkLinks refuses to change a file in place that has hard links elsewhere.
+// checkLinks refuses to change a file in place that has hard links elsewhere:
+// writing would change them too. Of a file that was removed through the view
+// every link that is left counts, since it was the name that might be written.
 // Where the links are to be broken it puts a copy in its stead, and answers
 // ESTALE: the kernel looks the name up again and finds the copy.
 func (p *part) checkLinks(h *fuse.InHeader, call, place string, sx *unix.Statx_t) fuse.Status {
-	if sx.Nlink <= 1 || sx.Mode&unix.S_IFMT == unix.S_IFDIR {
+	switch {
+	case sx.Mode&unix.S_IFMT == unix.S_IFDIR:
+		return fuse.OK
+	case place == "" && sx.Nlink > 0:
+		return p.refuse(h, call, &pathresolver.DeniedError{
+			Op: pathresolver.OpWrite, Path: "(removed)", Rule: pathresolver.RuleHardLink,
+			Reason: "the name that might be written is gone, and the file has others"})
+	case sx.Nlink <= 1:
 		return fuse.OK
 	}
 	breakIt, d := p.r.CheckLinks(place, unix.Mkdev(sx.Dev_major, sx.Dev_minor), sx.Ino, sx.Nlink)

@@ -109,9 +109,18 @@ func (p *part) linkable(in *fuse.LinkIn, n *node, to string) (fd int, done func(
 		if h == nil {
 			return -1, nil, status(unix.ENOENT)
 		}
-		if d := p.r.DecideLink(to, to); d != nil {
+		d := p.r.DecideLink(to, to)
+		if d != nil {
+			st = p.refuse(&in.InHeader, "link", d)
+		} else {
+			var sx unix.Statx_t
+			if st = status(statFD(h.fd, &sx)); st == fuse.OK {
+				st = p.checkLinks(&in.InHeader, "link", "", &sx)
+			}
+		}
+		if st != fuse.OK {
 			h.drop()
-			return -1, nil, p.refuse(&in.InHeader, "link", d)
+			return -1, nil, st
 		}
 		return h.fd, h.drop, fuse.OK
 	}

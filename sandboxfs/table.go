@@ -22,7 +22,7 @@ type table struct {
 	links map[linkKey]*node   // files known to have several names
 	more  map[*node][]nameKey // names of a node besides its first
 	next  uint64
-	peak  int           // largest size since the maps were made anew
+	peak  int // largest size since the maps were made anew
 
 	freed   func(n *node)           // called after a node without a name was dropped
 	unwatch func(wd int32, n *node) // called after a watched directory was dropped

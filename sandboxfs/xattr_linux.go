@@ -120,19 +120,17 @@ func (p *part) RemoveXAttr(_ <-chan struct{}, h *fuse.InHeader, attr string) fus
 
 func (p *part) changeAttr(h *fuse.InHeader, call, attr string, change func(path string) error) fuse.Status {
 	return p.withAttrs(h.NodeId, func(n *node, fd int, place string) fuse.Status {
-		switch {
-		case place == "": // removed by somebody who may write it
-		default:
+		if place != "" {
 			if d := p.r.Decide(pathresolver.OpMeta, place, 0); d != nil {
 				return p.refuse(h, call, d)
 			}
-			var sx unix.Statx_t
-			if err := statFD(fd, &sx); err != nil {
-				return status(err)
-			}
-			if st := p.checkLinks(h, call, place, &sx); st != fuse.OK {
-				return st
-			}
+		}
+		var sx unix.Statx_t
+		if err := statFD(fd, &sx); err != nil {
+			return status(err)
+		}
+		if st := p.checkLinks(h, call, place, &sx); st != fuse.OK {
+			return st
 		}
 		if n.typ == unix.S_IFLNK || !strings.HasPrefix(attr, userAttr) {
 			return fuse.ENOTSUP

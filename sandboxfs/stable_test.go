@@ -1,0 +1,114 @@
+//go:build linux
+
+package sandboxfs_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+// bound is what the package promises for changes on the host, and some slack.
+const bound = 3 * time.Second
+
+// works says whether one can write beneath the write path of these tests.
+func works(f *fixture) bool {
+	return write(f.in("a/b/out/probe"), "x") == nil && exists(f.on("a/b/out/probe"))
+}
+
+// A write path is a place. It and the directories that lead to it may be moved
+// away, removed and made again on the host; what is mounted on it stays (W18,
+// W27, W28).
+func TestWritePathIsAPlace(t *testing.T) {
+	for _, moved := range []string{"a", "a/b", "a/b/out"} {
+		eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+			f := mount(t, o, pathresolver.Config{WritePaths: []string{"a/b/out"}}, "a/b/out/", "a/other=1")
+			require.True(t, works(f))
+
+			require.NoError(t, os.Rename(f.on(moved), f.on("moved")))
+			eventually(t, bound, func() bool { return !works(f) }, "gone after "+moved+" was moved")
+			eventually(t, bound, func() bool { return !exists(f.in("a/b/out/probe")) }, "nothing is seen there")
+			inner := map[string]string{"a": "moved/b/out", "a/b": "moved/out", "a/b/out": "moved"}[moved]
+			eventually(t, bound, func() bool { return exists(f.in(inner)) }, "seen where it is now")
+			require.Error(t, write(f.in(inner+"/n"), "x"), "what was moved away is no write path")
+
+			require.NoError(t, os.Rename(f.on("moved"), f.on(moved)))
+			eventually(t, bound, func() bool { return works(f) }, "back after "+moved+" was moved back")
+
+			require.NoError(t, os.RemoveAll(f.on(moved)))
+			eventually(t, bound, func() bool { return !works(f) }, "gone after "+moved+" was removed")
+			require.NoError(t, os.MkdirAll(f.on("a/b/out"), 0o755))
+			eventually(t, bound, func() bool { return works(f) }, "works after "+moved+" was made again")
+		})
+	}
+}
+
+// A write path that becomes a link is refused, not followed (W13, W14).
+func TestWritePathBecomesALink(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/", "src/")
+		outside := t.TempDir()
+		for _, target := range []string{"src", outside} {
+			require.NoError(t, os.Rename(f.on("out"), f.on("kept")))
+			require.NoError(t, os.Symlink(target, f.on("out")))
+			for range 20 {
+				_ = write(f.in("out/n"), "x")
+			}
+			require.NoFileExists(t, f.on("src/n"))
+			if target == outside && f.v.Parts()[0].ReadOnly {
+				require.NoFileExists(t, outside+"/n")
+			}
+			require.NoError(t, os.Remove(f.on("out")))
+			require.NoError(t, os.Rename(f.on("kept"), f.on("out")))
+			eventually(t, bound, func() bool { return write(f.in("out/n"), "x") == nil && exists(f.on("out/n")) }, "works again")
+			require.NoError(t, os.Remove(f.on("out/n")))
+		}
+	})
+}
+
+// A write path may be a file, and may be missing at the start (W15-W17).
+func TestWritePathKinds(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		f := mount(t, o, pathresolver.Config{WritePaths: []string{"notes.md", "docs/new/deep"}}, "notes.md=one", "docs/x=1", "src/x=1")
+		require.NoError(t, write(f.in("notes.md"), "two"))
+		require.Equal(t, "two", f.read(f.on("notes.md")))
+		require.Equal(t, "two", f.read(f.in("notes.md")))
+		require.Error(t, os.Remove(f.in("notes.md")))
+		require.Error(t, write(f.in("docs/x"), "2"))
+		require.Error(t, write(f.in("docs/y"), "2"))
+		require.NoError(t, write(f.on("docs/y"), "2"), "on the host")
+
+		require.NoError(t, write(f.on("notes.tmp"), "three"))
+		require.NoError(t, os.Rename(f.on("notes.tmp"), f.on("notes.md")))
+		eventually(t, bound, func() bool { return f.read(f.in("notes.md")) == "three" }, "a file that the host replaced")
+		require.NoError(t, write(f.in("notes.md"), "four"))
+		require.Equal(t, "four", f.read(f.on("notes.md")))
+	})
+}
+
+// Which connections there are.
+func TestArrangement(t *testing.T) {
+	for _, c := range []struct {
+		write []string
+		want  []sandboxfs.Part
+		line  string
+	}{
+		{nil, []sandboxfs.Part{{Place: ".", ReadOnly: true}}, "read-only (stateless)"},
+		{[]string{"."}, []sandboxfs.Part{{Place: "."}}, "one connection (passthrough)"},
+		{[]string{"a/b", "f"}, []sandboxfs.Part{{Place: ".", ReadOnly: true}, {Place: "a/b"}, {Place: "f", File: true}},
+			"split: read-only root (stateless) + 2 write parts (passthrough)"},
+		{[]string{"a/b/new/x", "a/b/c"}, []sandboxfs.Part{{Place: ".", ReadOnly: true}, {Place: "a/b"}},
+			"split: read-only root (stateless) + 1 write part (passthrough)"},
+		{[]string{"new", "a/b"}, []sandboxfs.Part{{Place: "."}}, "one connection (passthrough)"},
+	} {
+		f := mount(t, arrangements["root"], pathresolver.Config{WritePaths: c.write}, "a/b/c/", "f=1")
+		require.NotEmpty(t, names(t, f.mnt))
+		require.Equal(t, c.want, f.v.Parts())
+		require.Equal(t, c.line, f.v.Arrangement())
+	}
+}
