@@ -20,8 +20,6 @@ var checkFormats = map[string]func(*output, *checkReport) error{
 type checkFlags struct {
 	policyFlags
 	roots  []string
-	from   string
-	null   bool
 	format string
 }
 
@@ -41,32 +39,21 @@ none, 1 when there are some, and 2 when it was called wrongly.`,
 	f.add(cmd)
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.roots, "directory", "C", []string{"."}, "the directory `DIR` to check (repeatable: each is checked with every write path)")
-	flags.StringVar(&f.from, "write-paths-from", "", "read more write paths from `FILE`, one a line; - is standard input")
-	flags.BoolVarP(&f.null, "null", "0", false, "the write paths in FILE end in NUL, not in a newline")
 	flags.StringVar(&f.format, "format", "text", "how to print: `text|json|sarif|github`")
 	_ = cmd.MarkFlagDirname("directory")
-	_ = cmd.MarkFlagFilename("write-paths-from")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json", "sarif", "github"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 func check(a *app, f *checkFlags) error {
-	print, ok := checkFormats[f.format]
+	show, ok := checkFormats[f.format]
 	if !ok {
 		return usageError(unknownWord("format", f.format, "text", "json", "sarif", "github"), "")
 	}
-	if f.null && f.from == "" {
-		return usageError(errNullAlone, "")
-	}
-	listed, err := readWritePaths(f.from, f.null, a.stdin)
-	if err != nil {
-		return usageError(err, "")
-	}
-	cfg, err := f.config()
+	cfg, err := f.config(a.stdin)
 	if err != nil {
 		return err
 	}
-	cfg.WritePaths = append(cfg.WritePaths, listed...)
 	report := checkReport{
 		given: len(f.writePaths),
 		from:  f.from,
@@ -76,7 +63,7 @@ func check(a *app, f *checkFlags) error {
 		cfg.Root = root
 		report.add(root, len(cfg.WritePaths), pathresolver.Validate(cfg))
 	}
-	if err := print(a.out, &report); err != nil {
+	if err := show(a.out, &report); err != nil {
 		return err
 	}
 	if report.Errors > 0 {

@@ -58,7 +58,11 @@ is asked. 'pinfold run' is what confines a program.`,
 func mount(ctx context.Context, a *app, f *mountFlags, mnt string) (err error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	r, err := f.open(a.out)
+	cfg, err := f.config(nil)
+	if err != nil {
+		return err
+	}
+	r, err := open(cfg, a.out)
 	if err != nil {
 		return err
 	}

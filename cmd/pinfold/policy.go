@@ -1,6 +1,9 @@
 package main
 
 import (
+	"io"
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -11,6 +14,8 @@ import (
 type policyFlags struct {
 	root       string
 	writePaths []string
+	from       string
+	null       bool
 	git        bool
 	hide       []string
 	protect    []string
@@ -23,12 +28,15 @@ type policyFlags struct {
 func (p *policyFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVarP(&p.writePaths, "write-path", "w", nil, "let `PATH` beneath DIR be written: a directory or a file, which may not exist yet (repeatable)")
+	f.StringVar(&p.from, "write-paths-from", "", "read more write paths from `FILE`, one a line")
+	f.BoolVarP(&p.null, "null", "0", false, "the write paths in FILE end in NUL, not in a newline")
 	f.BoolVar(&p.git, "git", false, "let the unprotected part of .git be written, so that git commit works")
 	f.StringArrayVar(&p.hide, "hide", nil, "names that match `GLOB` do not exist inside (repeatable)")
 	f.StringArrayVar(&p.protect, "protect", nil, "names that match `GLOB` are never writable (repeatable)")
 	f.StringArrayVar(&p.unprotect, "unprotect", nil, "take `NAME` off the list of what is protected by default (repeatable)")
 	f.StringVar(&p.hardLinks, "hardlinks", "deny", "writing to a file with several hard links: `deny|break|allow`")
 	f.BoolVar(&p.broad, "allow-broad-root", false, "admit /, the home directory and system directories as DIR")
+	_ = cmd.MarkFlagFilename("write-paths-from")
 	_ = cmd.RegisterFlagCompletionFunc("hardlinks", cobra.FixedCompletions([]string{"deny", "break", "allow"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("unprotect", cobra.FixedCompletions(pathresolver.DefaultProtected(), cobra.ShellCompDirectiveNoFileComp))
 }
@@ -40,15 +48,20 @@ func (p *policyFlags) addRoot(cmd *cobra.Command) {
 	_ = cmd.MarkFlagDirname("directory")
 }
 
-// config is the policy that the flags describe.
-func (p *policyFlags) config() (pathresolver.Config, error) {
+// config is the policy that the flags describe. stdin is what "-" stands for
+// as a list of write paths; nil where it belongs to somebody else.
+func (p *policyFlags) config(stdin io.Reader) (pathresolver.Config, error) {
 	links, err := pathresolver.ParseHardLinks(p.hardLinks)
+	if err != nil {
+		return pathresolver.Config{}, usageError(err, "")
+	}
+	listed, err := readWritePaths(p.from, p.null, stdin)
 	if err != nil {
 		return pathresolver.Config{}, usageError(err, "")
 	}
 	return pathresolver.Config{
 		Root:           p.root,
-		WritePaths:     p.writePaths,
+		WritePaths:     slices.Concat(p.writePaths, listed),
 		Git:            p.git,
 		Hide:           p.hide,
 		Protect:        p.protect,
@@ -58,12 +71,8 @@ func (p *policyFlags) config() (pathresolver.Config, error) {
 	}, nil
 }
 
-// open makes the resolver that the flags describe, and passes on its warnings.
-func (p *policyFlags) open(o *output) (*pathresolver.Resolver, error) {
-	cfg, err := p.config()
-	if err != nil {
-		return nil, err
-	}
+// open makes the resolver of a policy, and passes on its warnings.
+func open(cfg pathresolver.Config, o *output) (*pathresolver.Resolver, error) {
 	r, err := pathresolver.New(cfg)
 	if err != nil {
 		return nil, err

@@ -78,11 +78,11 @@ func runCode(err error) int {
 }
 
 func runCommand(ctx context.Context, a *app, f *runFlags, command []string) (err error) {
-	cfg, err := f.config()
+	cfg, err := f.config(nil)
 	if err != nil {
 		return err
 	}
-	r, err := f.open(a.out)
+	r, err := open(cfg, a.out)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 	if err != nil {
 		return usageError(err, "")
 	}
-	cfg, err := f.config()
+	cfg, err := f.config(a.stdin)
 	if err != nil {
 		return err
 	}

@@ -12,17 +12,24 @@ import (
 // maxListBytes bounds what is read as a list of write paths.
 const maxListBytes = 1 << 20
 
-var errNullAlone = errors.New("--null says how --write-paths-from is read: give both")
+var (
+	errNullAlone  = errors.New("--null says how --write-paths-from is read: give both")
+	errStdinTaken = errors.New("write paths: standard input belongs to the command")
+)
 
 // readWritePaths reads a list of write paths: one a line, or ended by NUL as
 // find -print0 writes them. Nothing is trimmed or skipped: an empty line is an
 // empty path, and is refused as one.
 func readWritePaths(from string, null bool, stdin io.Reader) ([]string, error) {
-	if from == "" {
-		return nil, nil
-	}
 	in := stdin
-	if from != "-" {
+	switch {
+	case from == "" && null:
+		return nil, errNullAlone
+	case from == "":
+		return nil, nil
+	case from == "-" && stdin == nil:
+		return nil, errStdinTaken
+	case from != "-":
 		f, err := os.Open(from)
 		if err != nil {
 			return nil, fmt.Errorf("write paths: %w", err)

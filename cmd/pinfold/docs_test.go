@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+)
+
+// TestManualIsWhole holds that docs/cli.md names every command, flag, exit
+// code and code of check.
+func TestManualIsWhole(t *testing.T) {
+	data, err := os.ReadFile("../../docs/cli.md")
+	require.NoError(t, err)
+	manual := string(data)
+
+	for _, cmd := range newRoot(&app{out: newOutput(nil, nil)}).Commands() {
+		require.Contains(t, manual, cmd.Name())
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && f.Name != "help" {
+				require.Contains(t, manual, "--"+f.Name, "a flag of %s", cmd.Name())
+			}
+		})
+	}
+	for _, code := range []int{exitOK, exitFailed, exitUsage, exitDenied, exitRunOwn, exitNotExec, exitNotFound} {
+		require.Contains(t, manual, "\n| "+strconv.Itoa(code)+" | ")
+	}
+	require.Contains(t, manual, "\n| "+strconv.Itoa(exitSignal)+"+n | ")
+	for _, code := range constants(t, "../../pathresolver/violation.go", "Code") {
+		require.Contains(t, manual, "`"+code+"`")
+	}
+}
+
+// TestEveryCommandHelps holds that each command says what it is for
+// and answers --help with success.
+func TestEveryCommandHelps(t *testing.T) {
+	root := newRoot(&app{out: newOutput(nil, nil)})
+	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
+		if cmd.Hidden {
+			continue
+		}
+		require.NotEmpty(t, cmd.Short, cmd.Name())
+		if cmd == root {
+			continue
+		}
+		code, out := call(t, cmd.Name(), "--help")
+		require.Equal(t, exitOK, code)
+		require.Contains(t, out, "pinfold "+cmd.Name())
+	}
+}
