@@ -100,6 +100,10 @@ func (r *Resolver) link(unsafeOld, unsafeNew string) error {
 			if st.Mode&unix.S_IFMT == unix.S_IFDIR {
 				return unix.EPERM
 			}
+			before, err := fileID(src)
+			if err != nil {
+				return err
+			}
 			err = fsat.Retry(func() error { return unix.Linkat(src, "", newDir, e.arg(), unix.AT_EMPTY_PATH) })
 			if err == unix.ENOENT { // without CAP_DAC_READ_SEARCH
 				err = fsat.Retry(func() error {
@@ -107,7 +111,7 @@ func (r *Resolver) link(unsafeOld, unsafeNew string) error {
 				})
 			}
 			if err == nil {
-				r.NoteLink(st.Dev, st.Ino, uint32(st.Nlink))
+				r.NoteLink(before)
 			}
 			return err
 		})
@@ -142,7 +146,15 @@ func (r *Resolver) rename(unsafeOld, unsafeNew string, how RenameHow) error {
 			if old.place == e.place {
 				return unix.EINVAL
 			}
-			return fsat.Retry(func() error { return unix.Renameat2(oldDir, old.arg(), newDir, e.arg(), flags) })
+			gone := func() {}
+			if how == RenameReplace && r.hasNotes() {
+				gone = r.removing(newDir, e.name)
+			}
+			err = fsat.Retry(func() error { return unix.Renameat2(oldDir, old.arg(), newDir, e.arg(), flags) })
+			if err == nil {
+				gone()
+			}
+			return err
 		})
 	})
 	return linkError("rename", unsafeOld, unsafeNew, err)

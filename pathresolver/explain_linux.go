@@ -84,7 +84,11 @@ func (r *Resolver) explainLinks(place string) error {
 		return err
 	}
 	if st.Mode&unix.S_IFMT == unix.S_IFREG {
-		if _, denied := r.CheckLinks(place, st.Dev, st.Ino, uint32(st.Nlink)); denied != nil {
+		id, err := fileID(fd)
+		if err != nil {
+			return err
+		}
+		if _, denied := r.CheckLinks(place, id); denied != nil {
 			return denied
 		}
 	}

@@ -18,11 +18,11 @@ func (r *Resolver) mayChange(op Op, unsafePath, place string, f *os.File) (again
 	if err != nil || !info.Mode().IsRegular() {
 		return false, err
 	}
-	dev, ino, links, err := identify(f)
+	id, err := identify(f)
 	if err != nil {
 		return false, err
 	}
-	breakIt, denied := r.CheckLinks(filepath.ToSlash(place), dev, ino, links)
+	breakIt, denied := r.CheckLinks(filepath.ToSlash(place), id)
 	if denied != nil {
 		denied.Op = op
 		return false, denied.asGiven(unsafePath)
@@ -55,11 +55,20 @@ func (r *Resolver) breakLinks(place string, mode fs.FileMode) (err error) {
 	return err
 }
 
+// forgetLinks drops what is known of links made here, before a name goes: a
+// link made outside later must not pass for it. Without the time of birth,
+// knowing less is the safe side.
+func (r *Resolver) forgetLinks() {
+	r.linksMu.Lock()
+	defer r.linksMu.Unlock()
+	clear(r.links)
+}
+
 // count tells a file's identity and how many names it has.
-func (r *Resolver) count(place string) (dev, ino uint64, links uint32, err error) {
+func (r *Resolver) count(place string) (FileID, error) {
 	f, err := r.dir.Open(place)
 	if err != nil {
-		return 0, 0, 0, err
+		return FileID{}, err
 	}
 	defer f.Close()
 	return identify(f)

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identify returns what tells a file from others, and how many names it has.
-func identify(f *os.File) (dev, ino uint64, links uint32, err error) {
+// identify describes an open file.
+func identify(f *os.File) (FileID, error) {
 	var st unix.Stat_t
-	err = unix.Fstat(int(f.Fd()), &st)
-	return uint64(st.Dev), st.Ino, uint32(st.Nlink), err
+	err := unix.Fstat(int(f.Fd()), &st)
+	return FileID{Dev: uint64(st.Dev), Ino: st.Ino, Links: uint32(st.Nlink)}, err
 }

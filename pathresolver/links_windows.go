@@ -6,9 +6,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// identify returns what tells a file from others, and how many names it has.
-func identify(f *os.File) (dev, ino uint64, links uint32, err error) {
+// identify describes an open file.
+func identify(f *os.File) (FileID, error) {
 	var info windows.ByHandleFileInformation
-	err = windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &info)
-	return uint64(info.VolumeSerialNumber), uint64(info.FileIndexHigh)<<32 | uint64(info.FileIndexLow), info.NumberOfLinks, err
+	err := windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &info)
+	return FileID{
+		Dev:   uint64(info.VolumeSerialNumber),
+		Ino:   uint64(info.FileIndexHigh)<<32 | uint64(info.FileIndexLow),
+		Links: info.NumberOfLinks,
+	}, err
 }

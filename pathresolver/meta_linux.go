@@ -17,7 +17,11 @@ import (
 func (r *Resolver) change(unsafePath string, act func(fd int, st *unix.Stat_t) error) error {
 	return r.look(OpMeta, unsafePath, true, func(fd int, place string, st *unix.Stat_t) error {
 		if st.Mode&unix.S_IFMT == unix.S_IFREG && st.Nlink > 1 {
-			breakIt, d := r.CheckLinks(place, st.Dev, st.Ino, uint32(st.Nlink))
+			id, err := fileID(fd)
+			if err != nil {
+				return err
+			}
+			breakIt, d := r.CheckLinks(place, id)
 			if d != nil {
 				d.Op = OpMeta
 				return d.asGiven(unsafePath)

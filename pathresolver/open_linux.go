@@ -188,7 +188,11 @@ func (r *Resolver) admit(fd int, op Op, unsafePath, place string, write bool, st
 	if !write || st.Nlink <= 1 || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return nil
 	}
-	breakIt, denied := r.CheckLinks(place, st.Dev, st.Ino, uint32(st.Nlink))
+	id, err := fileID(fd)
+	if err != nil {
+		return err
+	}
+	breakIt, denied := r.CheckLinks(place, id)
 	if denied != nil {
 		denied.Op = op
 		return denied.asGiven(unsafePath)

@@ -16,7 +16,7 @@ const maxDepth = 2048
 func (r *Resolver) remove(unsafePath string) error {
 	err := r.at(OpDelete, unsafePath, 0, func(dir int, e entry) error {
 		if !e.slash {
-			err := unlink(dir, e.name, 0)
+			err := r.unlinkFile(dir, e.name)
 			if err != unix.EISDIR && err != unix.EPERM {
 				return err
 			}
@@ -27,6 +27,19 @@ func (r *Resolver) remove(unsafePath string) error {
 		return unlink(dir, e.arg(), unix.AT_REMOVEDIR)
 	})
 	return pathError("remove", unsafePath, err)
+}
+
+// unlinkFile removes a name that is no directory.
+func (r *Resolver) unlinkFile(dir int, name string) error {
+	if !r.hasNotes() {
+		return unlink(dir, name, 0)
+	}
+	gone := r.removing(dir, name)
+	err := unlink(dir, name, 0)
+	if err == nil {
+		gone()
+	}
+	return err
 }
 
 func unlink(dir int, name string, flags int) error {
@@ -113,7 +126,7 @@ func (r *Resolver) removeTree(dir int, name, place string, depth int) error {
 	if d := r.Decide(OpDelete, place, 0); d != nil {
 		return d
 	}
-	err := unlink(dir, name, 0)
+	err := r.unlinkFile(dir, name)
 	if err != unix.EISDIR && err != unix.EPERM {
 		return err
 	}

@@ -19,11 +19,9 @@ type Resolver struct {
 	hardLinks HardLinks
 	handles   // what the platform holds open
 
-	linksMu sync.Mutex           // guards links
-	links   map[linkKey]linkNote // files whose every extra link was made here
+	linksMu sync.Mutex         // guards links
+	links   map[linkKey]uint32 // files whose every extra link was made here: how many names that is
 }
-
-type linkKey struct{ dev, ino uint64 }
 
 // Root returns the absolute path of the root with its links resolved. It is
 // for messages and for setting up mounts, not for opening anything.

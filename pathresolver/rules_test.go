@@ -127,6 +127,30 @@ func TestHardLinks(t *testing.T) {
 	}
 }
 
+// A link that was made here and is gone does not vouch for one that somebody
+// else makes later, nor for another file that gets the same inode number.
+func TestLinksMadeElsewhereLater(t *testing.T) {
+	_, root := scene(t, "out/f = f")
+	modes(t, pathresolver.Config{Root: root, WritePaths: []string{"out"}}, func(t *testing.T, r *pathresolver.Resolver) {
+		alias := filepath.Join(root, "src/alias")
+		require.NoError(t, r.Link("out/f", "out/g"))
+		require.NoError(t, r.WriteFile("out/f", []byte("both are ours"), 0o644))
+		require.NoError(t, r.Remove("out/g"))
+		require.NoError(t, r.WriteFile("out/f", []byte("one"), 0o644))
+		require.NoError(t, os.Link(filepath.Join(root, "out/f"), alias))
+		denied(t, r.Truncate("out/f", 0), pathresolver.RuleHardLink)
+		require.NoError(t, os.Remove(alias))
+
+		require.NoError(t, r.Link("out/f", "out/g"))
+		require.NoError(t, r.WriteFile("out/other", nil, 0o644))
+		require.NoError(t, r.Rename("out/other", "out/g", pathresolver.RenameReplace))
+		require.NoError(t, os.Link(filepath.Join(root, "out/f"), alias))
+		denied(t, r.Truncate("out/f", 0), pathresolver.RuleHardLink)
+		require.NoError(t, os.Remove(alias))
+		require.NoError(t, r.Remove("out/g"))
+	})
+}
+
 func TestManyRulesCostLittle(t *testing.T) {
 	_, root := scene(t)
 	var hide []string

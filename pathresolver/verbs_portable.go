@@ -161,14 +161,14 @@ func (r *Resolver) link(unsafeOld, unsafeNew string) error {
 			if d := r.DecideLink(filepath.ToSlash(old), filepath.ToSlash(place)); d != nil {
 				return d.asGiven(unsafeNew)
 			}
-			dev, ino, links, err := r.count(old)
+			before, err := r.count(old)
 			if err != nil {
 				return err
 			}
 			if err := r.dir.Link(old, place); err != nil {
 				return err
 			}
-			r.NoteLink(dev, ino, links)
+			r.NoteLink(before)
 			return nil
 		})
 	}))
@@ -187,13 +187,17 @@ func (r *Resolver) rename(unsafeOld, unsafeNew string, how RenameHow) error {
 			if how != RenameReplace {
 				return errUnsupported // os.Root cannot do it in one step
 			}
+			r.forgetLinks()
 			return r.dir.Rename(old, place)
 		})
 	}))
 }
 
 func (r *Resolver) remove(unsafePath string) error {
-	return pathError("remove", unsafePath, r.entryAt(OpDelete, unsafePath, 0, r.dir.Remove))
+	return pathError("remove", unsafePath, r.entryAt(OpDelete, unsafePath, 0, func(place string) error {
+		r.forgetLinks()
+		return r.dir.Remove(place)
+	}))
 }
 
 func (r *Resolver) removeAll(unsafePath string) error {
@@ -207,6 +211,7 @@ func (r *Resolver) removeAll(unsafePath string) error {
 		if err != nil {
 			return err
 		}
+		r.forgetLinks()
 		return r.dir.RemoveAll(place)
 	})
 	return pathError("removeall", unsafePath, err)

@@ -111,7 +111,7 @@ func (p *part) checkLinks(h *fuse.InHeader, call, place string, sx *unix.Statx_t
 	case sx.Nlink <= 1:
 		return fuse.OK
 	}
-	breakIt, d := p.r.CheckLinks(place, unix.Mkdev(sx.Dev_major, sx.Dev_minor), sx.Ino, sx.Nlink)
+	breakIt, d := p.r.CheckLinks(place, fileID(sx))
 	switch {
 	case d != nil:
 		return p.refuse(h, call, d)

@@ -92,7 +92,7 @@ func (p *part) Link(_ <-chan struct{}, in *fuse.LinkIn, name string, out *fuse.E
 	if err := unix.Linkat(unix.AT_FDCWD, procPath(fd), dirfd, name, unix.AT_SYMLINK_FOLLOW); err != nil {
 		return status(err)
 	}
-	p.r.NoteLink(unix.Mkdev(before.Dev_major, before.Dev_minor), before.Ino, before.Nlink)
+	p.r.NoteLink(fileID(&before))
 	if err := statFD(fd, &sx); err != nil {
 		return status(err)
 	}
