@@ -90,8 +90,7 @@ func (in *initProcess) enter() (lost []string, err error) {
 // are caught, not ignored: an ignored signal would stay so in the command.
 func ignoreSignals() {
 	caught := make(chan os.Signal, 1)
-	signal.Notify(caught, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2,
-		unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGALRM, unix.SIGPIPE)
+	signal.Notify(caught) // all that can be caught
 	go func() {
 		for range caught {
 		}

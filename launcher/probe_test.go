@@ -2,4 +2,152 @@
 
 package launcher
 
-func probe(name string, args []string) int { return 0 }
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// probes are attempts to reach out. Each runs inside, where it must fail, and
+// outside, where it must succeed, or it would prove nothing.
+var probes = map[string]func(args []string) error{
+	"read": func(args []string) error {
+		_, err := os.ReadFile(args[0])
+		return err
+	},
+	"write-open": func(args []string) error { // opens only: nothing is changed
+		f, err := os.OpenFile(args[0], os.O_WRONLY, 0)
+		if err == nil {
+			f.Close()
+		}
+		return err
+	},
+	"chmod-same": func(args []string) error {
+		mode, err := strconv.ParseUint(args[1], 8, 32)
+		if err != nil {
+			return err
+		}
+		return unix.Chmod(args[0], uint32(mode))
+	},
+	"connect": func(args []string) error { // @name is an abstract socket
+		c, err := net.Dial("unix", args[0])
+		if err == nil {
+			c.Close()
+		}
+		return err
+	},
+	"signal": func(args []string) error {
+		pid, err := strconv.Atoi(args[0])
+		if err != nil {
+			return err
+		}
+		return unix.Kill(pid, 0)
+	},
+	"look-at-root-of": func(args []string) error {
+		_, err := os.ReadDir("/proc/" + args[0] + "/root")
+		return err
+	},
+	"by-handle": func(args []string) error {
+		h, mount, err := unix.NameToHandleAt(unix.AT_FDCWD, args[0], 0)
+		if err != nil {
+			return err
+		}
+		_ = mount
+		dir, err := unix.Open(args[0], unix.O_RDONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = unix.OpenByHandleAt(dir, h, unix.O_RDONLY)
+		return err
+	},
+	"vsock": func([]string) error {
+		_, err := unix.Socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0)
+		return err
+	},
+	"keyctl": func([]string) error {
+		_, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_USER_KEYRING, true)
+		return err
+	},
+	"reopen-stdin": func([]string) error {
+		f, err := os.OpenFile("/proc/self/fd/0", os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteString("OVERWRITTEN")
+		return err
+	},
+	"mount-in-userns": func([]string) error { return inUserNamespace("mount") },
+	"umount-in-userns": func(args []string) error {
+		return inUserNamespace("umount", args...)
+	},
+	"do-mount":  func([]string) error { return unix.Mount("none", "/tmp", "tmpfs", 0, "") },
+	"do-umount": func(args []string) error { return unix.Unmount(args[0], unix.MNT_DETACH) },
+	"sti": func([]string) error {
+		// The high bits are ignored by the kernel, and must be by the filter.
+		c := byte('x')
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, 0, unix.TIOCSTI|1<<32, uintptr(unsafe.Pointer(&c)))
+		if errno != 0 {
+			return errno
+		}
+		return nil
+	},
+	"own-socket": func(args []string) error {
+		l, err := net.Listen("unix", args[0])
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		c, err := net.Dial("unix", args[0])
+		if err == nil {
+			c.Close()
+		}
+		return err
+	},
+	"caps": func([]string) error { return noCapabilities() },
+}
+
+// inUserNamespace tries again with all capabilities of a new user namespace.
+func inUserNamespace(what string, args ...string) error {
+	cmd := exec.Command("/proc/self/exe", append([]string{"probe", "do-" + what}, args...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+}
+
+func noCapabilities() error {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return err
+	}
+	for line := range strings.SplitSeq(string(status), "\n") {
+		key, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		if strings.HasPrefix(key, "Cap") && strings.Trim(value, "0") != "" || key == "NoNewPrivs" && value != "1" {
+			return fmt.Errorf("%s is %s", key, value)
+		}
+	}
+	return nil
+}
+
+// probe runs one by name: exit code 0 says that it succeeded.
+func probe(name string, args []string) int {
+	if err := probes[name](args); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	return 0
+}

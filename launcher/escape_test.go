@@ -1,0 +1,167 @@
+//go:build linux
+
+package launcher
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+const insideProbe = "/run/pinfold/bin/probe"
+
+// outside runs a probe as uid without any guard.
+func outside(t *testing.T, uid int, stdin *os.File, args ...string) (code int, out string) {
+	t.Helper()
+	cmd := exec.Command(shared.binary(t), append([]string{"probe"}, args...)...)
+	if uid != os.Getuid() {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
+	}
+	if stdin != nil {
+		cmd.Stdin = stdin
+	}
+	b, _ := cmd.CombinedOutput()
+	return cmd.ProcessState.ExitCode(), string(b)
+}
+
+// V06, V07: what reaches out works outside and fails inside.
+func TestNothingReachesOut(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		root, out := project(t, uid)
+		abstract := fmt.Sprintf("@pinfold-test-%d-%d", os.Getpid(), uid)
+		listen(t, abstract)
+		path := filepath.Join(root, "out", "sock")
+		listen(t, path)
+		require.NoError(t, os.Chmod(path, 0o777))
+		host := exec.Command("sleep", "1000")
+		if uid != os.Getuid() {
+			host.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
+		}
+		require.NoError(t, host.Start())
+		t.Cleanup(func() { _ = host.Process.Kill(); _ = host.Wait() })
+		pid := fmt.Sprint(host.Process.Pid)
+
+		tries := []struct {
+			args []string
+			want string // in the error inside
+			root bool   // works outside for root only
+		}{
+			{[]string{"read", out + "/secret"}, "no such file", false},
+			{[]string{"connect", abstract}, "operation not permitted", false},
+			{[]string{"connect", path}, "refused", false},
+			{[]string{"signal", pid}, "no such process", false},
+			{[]string{"look-at-root-of", pid}, "no such file", false},
+			{[]string{"keyctl"}, "operation not permitted", false},
+			{[]string{"mount-in-userns"}, "operation not permitted", false},
+			{[]string{"by-handle", "/usr/bin"}, "operation not permitted", true},
+			{[]string{"read", "/etc/shadow"}, "permission denied", true},
+			{[]string{"write-open", "/proc/sys/kernel/core_pattern"}, "read-only file system", true},
+			{[]string{"write-open", "/proc/sys/vm/drop_caches"}, "read-only file system", true},
+			{[]string{"write-open", "/dev/fuse"}, "no such file", true},
+			{[]string{"chmod-same", "/dev/null", "666"}, "read-only file system", true},
+			{[]string{"chmod-same", "/usr", "755"}, "read-only file system", true},
+		}
+		for _, try := range tries {
+			if try.root && uid != 0 {
+				continue
+			}
+			code, text := outside(t, uid, nil, try.args...)
+			assert.Zero(t, code, "unguarded %q: %s", try.args, text)
+			got := run(t, job{UID: uid, Root: root, Write: []string{"."}, Command: append([]string{insideProbe, "probe"}, try.args...)}, nil)
+			assert.Equal(t, 1, got.code, "%q inside: %s", try.args, got.errOut)
+			assert.Contains(t, got.out, try.want, "%q", try.args)
+		}
+		for _, args := range [][]string{{"umount-in-userns", root}, {"umount-in-userns", "/etc"}, {"umount-in-userns", "/proc/sys"}, {"vsock"}} {
+			got := run(t, job{UID: uid, Root: root, Command: append([]string{insideProbe, "probe"}, args...)}, nil)
+			assert.Equal(t, 1, got.code, "%q inside: %s", args, got.errOut)
+		}
+		got := run(t, job{UID: uid, Root: root, Command: []string{insideProbe, "probe", "caps"}}, nil)
+		assert.Zero(t, got.code, got.out)
+		code, _ := outside(t, uid, nil, "caps")
+		assert.Equal(t, 1, code, "outside the same check fails")
+	})
+}
+
+func listen(t *testing.T, name string) {
+	t.Helper()
+	l, err := net.Listen("unix", name)
+	require.NoError(t, err)
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			c.Close()
+		}
+	}()
+}
+
+// A socket made inside, beneath a write path, works inside.
+func TestOwnSocketsWork(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		root, _ := project(t, uid)
+		got := run(t, job{UID: uid, Root: root, Write: []string{"out"}, Command: []string{insideProbe, "probe", "own-socket", "out/s"}}, nil)
+		assert.Zero(t, got.code, got.out)
+	})
+}
+
+// V13: a file given as a stream cannot be opened again through it.
+func TestStreamIsNotReopened(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		root, out := project(t, uid)
+		victim := out + "/secret"
+		in, err := os.Open(victim)
+		require.NoError(t, err)
+		defer in.Close()
+		run(t, job{UID: uid, Root: root, Command: []string{insideProbe, "probe", "reopen-stdin"}}, in)
+		data, err := os.ReadFile(victim)
+		require.NoError(t, err)
+		assert.Equal(t, "SECRET\n", string(data))
+		code, text := outside(t, uid, in, "reopen-stdin")
+		assert.Zero(t, code, text)
+		data, err = os.ReadFile(victim)
+		require.NoError(t, err)
+		assert.Contains(t, string(data), "OVERWRITTEN", "unguarded it is overwritten")
+	})
+}
+
+// V12: no descriptor of the host is inherited.
+func TestOnlyStandardDescriptors(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		root, _ := project(t, uid)
+		got := run(t, job{UID: uid, Root: root, Leak: true, Command: []string{"ls", "/proc/self/fd"}}, nil)
+		assert.Equal(t, "0\n1\n2\n3\n", got.out, "3 is the directory that ls reads; 77 was left open outside")
+	})
+}
+
+// V14: as root, what only root may read is covered.
+func TestRootSecretsAreMasked(t *testing.T) {
+	if os.Getuid() != 0 {
+		assert.NoError(t, unix.Access("/etc/passwd", unix.R_OK), "an ordinary user has nothing to mask")
+		return
+	}
+	root, _ := project(t, 0)
+	masks := rootOnly("/etc")
+	assert.Contains(t, masks, "/etc/shadow")
+	for _, m := range masks {
+		code, text := outside(t, 0, nil, "read", m)
+		if code != 0 {
+			assert.Contains(t, text, "is a directory")
+		}
+		got := run(t, job{Root: root, Command: []string{insideProbe, "probe", "read", m}}, nil)
+		assert.Equal(t, 1, got.code, m)
+		assert.Regexp(t, "permission denied|no such file", got.out, m)
+	}
+	got := run(t, job{Root: root, Command: []string{insideProbe, "probe", "read", "/etc/passwd"}}, nil)
+	assert.Zero(t, got.code, "what everybody may read stays: %s", got.out)
+}

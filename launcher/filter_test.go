@@ -1,0 +1,85 @@
+//go:build linux
+
+package launcher
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// decide runs the filter on one system call, as the kernel would.
+func decide(t *testing.T, prog []unix.SockFilter, nr, arch uint32, args ...uint64) uint32 {
+	t.Helper()
+	data := make([]byte, 64)
+	binary.LittleEndian.PutUint32(data[offNumber:], nr)
+	binary.LittleEndian.PutUint32(data[offArch:], arch)
+	for i, a := range args {
+		binary.LittleEndian.PutUint64(data[offArg0+8*i:], a)
+	}
+	var acc uint32
+	for pc := 0; pc < len(prog); pc++ {
+		in := prog[pc]
+		yes := false
+		switch in.Code {
+		case unix.BPF_LD | unix.BPF_W | unix.BPF_ABS:
+			acc = binary.LittleEndian.Uint32(data[in.K:])
+			continue
+		case unix.BPF_RET | unix.BPF_K:
+			return in.K
+		case unix.BPF_JMP | unix.BPF_K | unix.BPF_JEQ:
+			yes = acc == in.K
+		case unix.BPF_JMP | unix.BPF_K | unix.BPF_JGE:
+			yes = acc >= in.K
+		default:
+			require.Failf(t, "unknown instruction", "%+v", in)
+		}
+		if yes {
+			pc += int(in.Jt)
+		} else {
+			pc += int(in.Jf)
+		}
+	}
+	require.Fail(t, "the program ran off its end")
+	return 0
+}
+
+func TestFilter(t *testing.T) {
+	errno := func(e unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(e) }
+	const allow = unix.SECCOMP_RET_ALLOW
+	prog, nested := filter(false), filter(true)
+	for _, c := range []struct {
+		what string
+		want uint32
+		nr   uint32
+		args []uint64
+	}{
+		{"read", allow, unix.SYS_READ, nil},
+		{"execve", allow, unix.SYS_EXECVE, nil},
+		{"ptrace", allow, unix.SYS_PTRACE, nil},
+		{"open_by_handle_at", errno(unix.EPERM), unix.SYS_OPEN_BY_HANDLE_AT, nil},
+		{"mount", errno(unix.EPERM), unix.SYS_MOUNT, nil},
+		{"io_uring_setup", errno(unix.ENOSYS), unix.SYS_IO_URING_SETUP, nil},
+		{"TIOCSTI", errno(unix.EPERM), unix.SYS_IOCTL, []uint64{0, unix.TIOCSTI}},
+		{"TIOCSTI with high bits", errno(unix.EPERM), unix.SYS_IOCTL, []uint64{0, 1<<32 | unix.TIOCSTI}},
+		{"TIOCLINUX with high bits", errno(unix.EPERM), unix.SYS_IOCTL, []uint64{0, 1<<63 | tiocLinux}},
+		{"TIOCGWINSZ", allow, unix.SYS_IOCTL, []uint64{0, unix.TIOCGWINSZ}},
+		{"inet", allow, unix.SYS_SOCKET, []uint64{unix.AF_INET}},
+		{"inet6", allow, unix.SYS_SOCKET, []uint64{unix.AF_INET6}},
+		{"unix", allow, unix.SYS_SOCKET, []uint64{unix.AF_UNIX}},
+		{"netlink", allow, unix.SYS_SOCKET, []uint64{unix.AF_NETLINK}},
+		{"vsock", errno(unix.EAFNOSUPPORT), unix.SYS_SOCKET, []uint64{unix.AF_VSOCK}},
+		{"packet", errno(unix.EAFNOSUPPORT), unix.SYS_SOCKET, []uint64{unix.AF_PACKET}},
+	} {
+		assert.Equal(t, c.want, decide(t, prog, c.nr, auditArch, c.args...), c.what)
+	}
+	assert.Equal(t, uint32(allow), decide(t, nested, unix.SYS_MOUNT, auditArch), "nested sandboxes mount")
+	assert.Equal(t, errno(unix.EPERM), decide(t, nested, unix.SYS_OPEN_BY_HANDLE_AT, auditArch))
+	assert.Equal(t, errno(unix.ENOSYS), decide(t, prog, unix.SYS_READ, unix.AUDIT_ARCH_I386), "another ABI")
+	if foreignBit != 0 {
+		assert.Equal(t, errno(unix.ENOSYS), decide(t, prog, foreignBit|unix.SYS_READ, auditArch), "x32")
+	}
+}

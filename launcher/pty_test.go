@@ -1,0 +1,176 @@
+//go:build linux
+
+package launcher
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// screen is a terminal that a supervisor runs on.
+type screen struct {
+	master *os.File
+	slave  *os.File
+
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func newScreen(t *testing.T) *screen {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	require.NoError(t, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0))
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	require.NoError(t, err)
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	require.NoError(t, unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 33, Col: 99}))
+	s := &screen{master: master, slave: slave}
+	t.Cleanup(func() { slave.Close(); master.Close() })
+	go func() {
+		buf := make([]byte, 4096)
+		for {
+			n, err := master.Read(buf)
+			if err != nil {
+				return
+			}
+			s.mu.Lock()
+			s.text.Write(buf[:n])
+			s.mu.Unlock()
+		}
+	}()
+	return s
+}
+
+// attach makes the screen the controlling terminal of cmd.
+func (s *screen) attach(cmd *exec.Cmd) {
+	cmd.SysProcAttr.Setsid, cmd.SysProcAttr.Setctty, cmd.SysProcAttr.Ctty = true, true, 0
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.slave, s.slave, s.slave
+}
+
+func (s *screen) shown() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// wait waits until the screen has shown text.
+func (s *screen) wait(t *testing.T, text string) {
+	t.Helper()
+	eventually(t, "the screen shows "+text, func() bool { return strings.Contains(s.shown(), text) })
+}
+
+func (s *screen) keys(t *testing.T, keys string) {
+	t.Helper()
+	_, err := s.master.WriteString(keys)
+	require.NoError(t, err)
+}
+
+func TestTerminal(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		root, _ := project(t, uid)
+		s := newScreen(t)
+		cmd := supervisor(t, job{UID: uid, Root: root, Command: []string{"sh", "-i"}})
+		s.attach(cmd)
+		require.NoError(t, cmd.Start())
+		t.Cleanup(func() { _ = cmd.Process.Kill() })
+
+		// It has a name, a size, and job control.
+		s.keys(t, "tty; stty size; echo is''atty\n")
+		s.wait(t, "isatty")
+		assert.Contains(t, s.shown(), "/dev/pts/0")
+		assert.Contains(t, s.shown(), "33 99")
+		require.NoError(t, unix.IoctlSetWinsize(int(s.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 44, Col: 111}))
+		s.keys(t, "until stty size | grep '44 111'; do :; done\n")
+		s.wait(t, "44 111\r\n")
+
+		s.keys(t, "(trap 'echo got''int; exit' INT; echo rea''dy1; while :; do :; done)\n")
+		s.wait(t, "ready1")
+		s.keys(t, "\x03") // Ctrl-C ends what runs inside, not the shell, not pinfold
+		s.wait(t, "gotint")
+
+		s.keys(t, "sh -c 'echo rea''dy2; sleep 1000'\n")
+		s.wait(t, "ready2")
+		s.keys(t, "\x1a") // Ctrl-Z stops it
+		s.wait(t, "Stopped")
+		s.keys(t, "kill %1; exit 5\n")
+		s.keys(t, "exit 5\n")
+		end(t, cmd)
+		assert.Equal(t, 5, cmd.ProcessState.ExitCode(), s.shown())
+
+		// The outer terminal is as it was.
+		tio, err := unix.IoctlGetTermios(int(s.slave.Fd()), unix.TCGETS)
+		require.NoError(t, err)
+		assert.NotZero(t, tio.Lflag&unix.ICANON)
+		assert.NotZero(t, tio.Lflag&unix.ECHO)
+	})
+}
+
+// Ctrl-Z on the command itself stops pinfold too, and the shell outside gets
+// its terminal back; continuing continues both, however long it took.
+func TestSuspend(t *testing.T) {
+	root, _ := project(t, os.Getuid())
+	s := newScreen(t)
+	cmd := supervisor(t, job{UID: os.Getuid(), Root: root, Hang: deadline / 20,
+		Command: []string{"sh", "-c", "trap 'echo back; exit 6' CONT; echo ready; kill -STOP $$; while :; do :; done"}})
+	// A shell outside, whose session is not orphaned: stops are seen.
+	s.attach(cmd)
+	script := `set -m; "$0" supervise "$1"; echo rc1=$?; fg >/dev/null; echo rc2=$?`
+	cmd.Args = []string{"sh", "-c", script, cmd.Path, cmd.Args[2]}
+	cmd.Path = "/bin/sh"
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	s.wait(t, "ready")
+	s.wait(t, "rc1=")
+	s.wait(t, "back")
+	s.wait(t, "rc2=6")
+	end(t, cmd)
+}
+
+// A filter cannot type on the terminal outside, nor on its own (TIOCSTI).
+func TestNoTyping(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		root, _ := project(t, uid)
+		s := newScreen(t)
+		cmd := supervisor(t, job{UID: uid, Root: root, Command: []string{insideProbe, "probe", "sti"}})
+		s.attach(cmd)
+		require.NoError(t, cmd.Start())
+		end(t, cmd)
+		s.wait(t, "operation not permitted")
+	})
+}
+
+// In a pipeline the terminal is still there for output, and typed lines are
+// standard input.
+func TestTerminalInPipeline(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		root, _ := project(t, uid)
+		s := newScreen(t)
+		cmd := supervisor(t, job{UID: uid, Root: root,
+			Command: []string{"sh", "-c", "test -t 2 && test ! -t 1 && echo yes >&2; cat"}})
+		s.attach(cmd)
+		r, w, err := os.Pipe()
+		require.NoError(t, err)
+		defer r.Close()
+		cmd.Stdout = w
+		require.NoError(t, cmd.Start())
+		w.Close()
+		s.wait(t, "yes")
+		s.keys(t, "typed\n\x04")
+		buf := make([]byte, 100)
+		n, err := r.Read(buf)
+		require.NoError(t, err)
+		assert.Equal(t, "typed\n", string(buf[:n]))
+		end(t, cmd)
+		assert.Zero(t, cmd.ProcessState.ExitCode())
+	})
+}
