@@ -22,7 +22,9 @@ func (w *world) limit(path string) loop {
 			if errno != 0 {
 				return errno
 			}
-			syscall.RawSyscall(unix.SYS_CLOSE, fd, 0, 0)
+			if _, _, errno = syscall.RawSyscall(unix.SYS_CLOSE, fd, 0, 0); errno != 0 {
+				return errno
+			}
 		}
 		return nil
 	}

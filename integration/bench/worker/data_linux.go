@@ -3,7 +3,6 @@ package worker
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -26,14 +25,14 @@ func largeRead(j *Job) (int, error) {
 // largeWrite writes a new file in pieces of 1 MiB and closes it.
 func largeWrite(j *Job) (int, error) {
 	name := filepath.Join(j.Dir, "large-out")
-	defer os.Remove(name)
+	defer discard(name)
 	return j.Scale.Large, writePieces(j, name, unix.O_TRUNC, make([]byte, mib), j.Scale.Large)
 }
 
 // appendSmall is a log: 512 bytes at a time at the end.
 func appendSmall(j *Job) (int, error) {
 	name := filepath.Join(j.Dir, "log")
-	defer os.Remove(name)
+	defer discard(name)
 	return j.Scale.Loops, writePieces(j, name, unix.O_APPEND, make([]byte, 512), j.Scale.Loops)
 }
 

@@ -39,7 +39,7 @@ func gitClone(j *Job) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(dir)
+	defer discard(dir)
 	j.Start()
 	defer j.Stop()
 	return 1, clone.run()
@@ -51,7 +51,7 @@ func gitCheckout(j *Job) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(dir)
+	defer discard(dir)
 	if err := clone.run(); err != nil {
 		return 0, err
 	}

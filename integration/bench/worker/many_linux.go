@@ -37,7 +37,7 @@ func create(j *Job) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(dir)
+	defer discard(dir)
 	j.Start()
 	err = j.fill(dir)
 	j.Stop()
@@ -56,7 +56,7 @@ func (j *Job) onFiles(do func(name string) error) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(dir)
+	defer discard(dir)
 	if err := j.fill(dir); err != nil {
 		return 0, err
 	}

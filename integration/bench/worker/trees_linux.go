@@ -19,7 +19,7 @@ func tarExtract(j *Job) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(dir)
+	defer discard(dir)
 	j.Start()
 	defer j.Stop()
 	return 1, line{argv: []string{"tar", "xf", TarFile, "-C", dir}}.run()
@@ -31,8 +31,8 @@ func copyTree(j *Job) (int, error) {
 		return 0, err
 	}
 	to := filepath.Join(j.Dir, "copy")
-	defer os.RemoveAll(dir)
-	defer os.RemoveAll(to)
+	defer discard(dir)
+	defer discard(to)
 	j.Start()
 	defer j.Stop()
 	return 1, line{argv: []string{"cp", "-r", dir, to}}.run()
@@ -43,7 +43,7 @@ func removeTree(j *Job) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(dir)
+	defer discard(dir)
 	j.Start()
 	defer j.Stop()
 	return 1, line{argv: []string{"rm", "-rf", dir}}.run()
