@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -118,10 +119,11 @@ func (r *checkReport) place(v *violation) (file string, line int) {
 	if !ok || i < r.given || r.from == "" || r.from == "-" {
 		return "", 0
 	}
+	file = filepath.Clean(r.from)
 	if r.null {
-		return r.from, 0
+		return file, 0
 	}
-	return r.from, i - r.given + 1
+	return file, i - r.given + 1
 }
 
 // plural is n with its noun.
