@@ -10,9 +10,11 @@ import (
 
 // abort ends the connection, whoever uses it: their operations fail with
 // ENOTCONN. The kernel offers that in a file system of its own, fusectl, by
-// device number; it is looked at without being mounted anywhere.
+// device number; it is looked at without being mounted anywhere. A number is
+// given to another connection once its own has ended, so only one that is
+// still served is named.
 func (m *mounted) abort() error {
-	if m.dev == 0 {
+	if !m.lazy || m.dev == 0 || m.part.ended.Load() {
 		return nil
 	}
 	fs, err := unix.Fsopen("fusectl", unix.FSOPEN_CLOEXEC)

@@ -40,8 +40,14 @@ func (p *part) answerOpen(n *node, fd int, writable bool, out *fuse.OpenOut) {
 		return id
 	})
 	out.Fh = h.id
+	if !writable {
+		// Nothing is to be flushed. Only a POSIX read lock would be given back
+		// by close(2); one taken through such a handle goes with the handle.
+		out.OpenFlags = fuse.FOPEN_NOFLUSH
+	}
 	if backing > 0 {
-		out.OpenFlags, out.BackingID = fuse.FOPEN_PASSTHROUGH, backing
+		out.OpenFlags |= fuse.FOPEN_PASSTHROUGH
+		out.BackingID = backing
 	}
 }
 

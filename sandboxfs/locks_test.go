@@ -82,7 +82,7 @@ func TestPosixLockOwner(t *testing.T) {
 		}
 		a, err := os.OpenFile(f.in("out/db"), os.O_RDWR, 0)
 		require.NoError(t, err)
-		b, err := os.Open(f.in("out/db"))
+		b, err := os.OpenFile(f.in("out/db"), os.O_WRONLY, 0)
 		require.NoError(t, err)
 		require.NoError(t, unix.FcntlFlock(a.Fd(), unix.F_SETLK, lockOf(unix.F_WRLCK, 0, 0)))
 		require.NoError(t, unix.FcntlFlock(a.Fd(), unix.F_SETLK, lockOf(unix.F_WRLCK, 0, 5)), "not in its own way")

@@ -26,9 +26,11 @@ const (
 
 // mounted is one connection that Mount put somewhere.
 type mounted struct {
+	part *part
 	path string
 	dev  uint64
 	byFM bool // by fusermount3
+	lazy bool // detached while it was in use
 }
 
 // MountArgs are the arguments of mount(2) for the i-th part, for a process
@@ -75,6 +77,7 @@ func (v *View) serve(p *part, where string) error {
 	go func() {
 		defer v.serving.Done()
 		server.Serve()
+		p.ended.Store(true)
 	}()
 	return nil
 }
@@ -98,7 +101,7 @@ func (v *View) Mount(dir string) error {
 		if err := v.serve(v.parts[0], dir); err != nil {
 			return err
 		}
-		v.mounted = append(v.mounted, mounted{path: dir, byFM: true})
+		v.mounted = append(v.mounted, mounted{part: v.parts[0], path: dir, byFM: true})
 		return silencePoll(dir)
 	}
 	for i := range v.parts {
@@ -120,7 +123,7 @@ func (v *View) mountPart(i int, at string) error {
 		closeFD(fd)
 		return fmt.Errorf("mount part %q at %q: %w", v.parts[i].Place, at, err)
 	}
-	v.mounted = append(v.mounted, mounted{path: at})
+	v.mounted = append(v.mounted, mounted{part: v.parts[i], path: at})
 	if err := v.Serve(i, fd); err != nil {
 		return err
 	}
@@ -188,7 +191,7 @@ func (m *mounted) unmount() (lazily bool, err error) {
 	if err != nil {
 		return lazily, fmt.Errorf("unmount %q: %w", m.path, err)
 	}
-	m.path = ""
+	m.path, m.lazy = "", lazily
 	return lazily, nil
 }
 

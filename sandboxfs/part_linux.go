@@ -40,6 +40,7 @@ type part struct {
 	umask    uint32
 	requests atomic.Uint64
 
+	ended       atomic.Bool // the connection is gone
 	passthrough atomic.Bool // the kernel reads and writes open files by itself
 }
 

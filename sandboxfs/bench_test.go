@@ -1,0 +1,79 @@
+//go:build linux
+
+package sandboxfs_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+// BenchmarkView shows what one operation costs on the host, in the read-only
+// part and in a write part. It is for working on this package: client and
+// server share the process. `make bench` compares with other file systems.
+func BenchmarkView(b *testing.B) {
+	base := b.TempDir()
+	root, mnt := filepath.Join(base, "root"), filepath.Join(base, "mnt")
+	for _, dir := range []string{"src", "out"} {
+		for i := range 1000 {
+			path := fmt.Sprintf("%s/%s/d%d/f%d", root, dir, i%20, i)
+			_ = os.MkdirAll(filepath.Dir(path), 0o755)
+			_ = os.WriteFile(path, make([]byte, 2000), 0o644)
+		}
+	}
+	_ = os.Mkdir(mnt, 0o755)
+	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"out"}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	v, err := sandboxfs.New(r, sandboxfs.Options{Passthrough: true, DefaultPermissions: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer v.Close()
+	if err := v.Mount(mnt); err != nil {
+		b.Fatal(err)
+	}
+	for _, where := range []struct{ name, dir string }{
+		{"host", root + "/src"}, {"readonly", mnt + "/src"}, {"write", mnt + "/out"},
+	} {
+		dir := where.dir
+		buf := make([]byte, 4096)
+		row := func(name string, op func(i int)) {
+			b.Run(name+"/"+where.name, func(b *testing.B) {
+				for i := 0; b.Loop(); i++ {
+					op(i)
+				}
+			})
+		}
+		row("stat", func(int) { var st unix.Stat_t; _ = unix.Lstat(dir+"/d1/f1", &st) })
+		row("missing", func(int) { var st unix.Stat_t; _ = unix.Lstat(dir+"/d1/nothing", &st) })
+		row("open", func(int) { fd, _ := unix.Open(dir+"/d1/f1", unix.O_RDONLY, 0); unix.Close(fd) })
+		row("read", func(int) {
+			fd, _ := unix.Open(dir+"/d1/f1", unix.O_RDONLY, 0)
+			_, _ = unix.Read(fd, buf)
+			unix.Close(fd)
+		})
+		row("walk", func(int) {
+			_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { _, _ = d.Info(); return err })
+		})
+		if where.name != "readonly" {
+			row("create", func(i int) {
+				fd, _ := unix.Open(fmt.Sprintf("%s/d2/new%d", dir, i), unix.O_CREAT|unix.O_WRONLY, 0o644)
+				unix.Close(fd)
+			})
+			row("unlink", func(i int) { _ = unix.Unlink(fmt.Sprintf("%s/d2/new%d", dir, i)) })
+			fd, _ := unix.Open(dir+"/d3/log", unix.O_CREAT|unix.O_WRONLY|unix.O_APPEND, 0o644)
+			row("append512", func(int) { _, _ = unix.Write(fd, buf[:512]) })
+			unix.Close(fd)
+		}
+	}
+}
