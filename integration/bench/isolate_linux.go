@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -54,7 +55,7 @@ const (
 
 // openFUSE lays a node with mode 0666 over a /dev/fuse that ordinary users
 // may not open, in this mount namespace only.
-func openFUSE() error {
+func openFUSE() (err error) {
 	info, err := os.Stat(fuseDevice)
 	if err != nil {
 		return fmt.Errorf("FUSE is missing (load the module fuse): %w", err)
@@ -66,7 +67,7 @@ func openFUSE() error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	node := filepath.Join(dir, "fuse")
 	if err := unix.Mknod(node, unix.S_IFCHR|0o666, int(unix.Mkdev(fuseMajor, fuseMinor))); err != nil {
 		return fmt.Errorf("make a %s for everyone: %w", fuseDevice, err)

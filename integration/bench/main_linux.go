@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr *os
 
 // dispatch also knows two first words that the bench only says to itself:
 // "worker" inside an environment, and "isolated" inside its namespaces.
-func dispatch(ctx context.Context, args []string, stdin io.Reader, stdout, stderr *os.File) error {
+func dispatch(ctx context.Context, args []string, stdin io.Reader, stdout, stderr *os.File) (err error) {
 	if len(args) > 0 && args[0] == "worker" {
 		return serveWorker(args[1:], stdin, stdout)
 	}
@@ -60,7 +60,7 @@ func dispatch(ctx context.Context, args []string, stdin io.Reader, stdout, stder
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if err := prepare(ctx, o, dir, stderr); err != nil {
 		return err
 	}
