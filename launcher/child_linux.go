@@ -49,16 +49,19 @@ type mountArgs struct {
 	Flags                uintptr
 }
 
-// IsChild reports whether this process is one that Run started. A program
+// IsChild reports whether this process is one that Run or Probe started. A program
 // that uses Run asks this first thing in main.
 func IsChild() bool {
-	return len(os.Args) > 0 && (os.Args[0] == keeperName || os.Args[0] == initName)
+	return len(os.Args) > 0 && (os.Args[0] == keeperName || os.Args[0] == initName || os.Args[0] == trialName)
 }
 
 // ChildMain is the rest of a child's life; it returns its exit code.
 func ChildMain() int {
 	// The parent-death signal and the file system rights are a thread's.
 	runtime.LockOSThread()
+	if os.Args[0] == trialName {
+		return trialMain()
+	}
 	cfg, err := readConfig()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v (pinfold starts this by itself)\n", os.Args[0], err)

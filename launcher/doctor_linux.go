@@ -1,6 +1,151 @@
 package launcher
 
-// Probe looks at what works here. It changes nothing.
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Probe looks at what works here, mostly by trying it in a child process, and
+// says how to mend what does not. It changes nothing.
 func Probe() []Finding {
-	return nil
+	tried := tryNamespaces()
+	findings := []Finding{probeFuse(tried), probeNamespaces(tried), probeMounts(tried), probeProc(tried)}
+	findings = append(findings, probeAppArmor()...)
+	return append(findings, probePassthrough(), probeLandlock(), probeSeccomp(), probeOpenat2(), probeFusermount())
+}
+
+func yes(name, detail, means string, required bool) Finding {
+	return Finding{Name: name, OK: true, Required: required, Detail: detail, Means: means}
+}
+
+func no(name string, detail any, means, fix string, required bool) Finding {
+	return Finding{Name: name, Required: required, Detail: fmt.Sprint(detail), Means: means, Fix: fix}
+}
+
+func probeFuse(t trial) Finding {
+	const name, means = "fuse", "the view is a FUSE file system; run and mount need it"
+	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return no(name, fmt.Errorf("open /dev/fuse: %w", err), means, fuseHint(err), true)
+	}
+	unix.Close(fd)
+	if t.Spawn == "" && t.Fuse != "" {
+		return no(name, "mounting: "+t.Fuse, means, "use Linux 4.18 or later, where FUSE can be mounted in a user namespace", true)
+	}
+	return yes(name, "/dev/fuse can be opened and mounted", means, true)
+}
+
+func probeNamespaces(t trial) Finding {
+	const name = "namespaces"
+	means := "run makes user, mount, pid, ipc and uts namespaces"
+	if privileged() {
+		means = "run, as root, makes mount, pid, ipc and uts namespaces"
+	}
+	if t.Spawn != "" {
+		return no(name, t.Spawn, means, namespaceFix(), true)
+	}
+	return yes(name, "can be made", means, true)
+}
+
+func namespaceFix() string {
+	switch {
+	case sysctl("user/max_user_namespaces") == "0":
+		return "sysctl -w user.max_user_namespaces=15000"
+	case sysctl("kernel/unprivileged_userns_clone") == "0":
+		return "sysctl -w kernel.unprivileged_userns_clone=1"
+	}
+	return "in a container, allow the clone and unshare system calls (docker: --security-opt seccomp=unconfined)"
+}
+
+func probeMounts(t trial) Finding {
+	const name, means = "mounts", "run builds a file system of its own with open_tree(2), mount_setattr(2) and move_mount(2)"
+	switch {
+	case t.Spawn != "":
+		return no(name, "not tried without namespaces", means, "see namespaces", true)
+	case t.Mount != "":
+		return no(name, t.Mount, means, "use Linux 5.12 or later; where AppArmor restricts user namespaces see apparmor", true)
+	}
+	return yes(name, "work", means, true)
+}
+
+func probeProc(t trial) Finding {
+	const name, means = "proc", "run mounts /proc for the processes inside"
+	switch {
+	case t.Spawn != "":
+		return no(name, "not tried without namespaces", means, "see namespaces", true)
+	case t.Proc != "":
+		return no(name, t.Proc, means, "containers mask parts of /proc: docker run --security-opt systempaths=unconfined", true)
+	}
+	return yes(name, "can be mounted", means, true)
+}
+
+// probeAppArmor is silent where the kernel has no such restriction.
+func probeAppArmor() []Finding {
+	const name, means = "apparmor", "Ubuntu lets only programs with an AppArmor profile use user namespaces fully"
+	switch v := sysctl("kernel/apparmor_restrict_unprivileged_userns"); {
+	case v == "":
+		return nil
+	case v == "0" || privileged():
+		return []Finding{yes(name, "no restriction applies", means, false)}
+	}
+	self, _ := os.Readlink("/proc/self/exe")
+	return []Finding{no(name, "kernel.apparmor_restrict_unprivileged_userns is 1", means,
+		fmt.Sprintf("write \"abi <abi/4.0>, profile pinfold %s flags=(unconfined) { userns, }\" to /etc/apparmor.d/pinfold and load it with apparmor_parser -r", self), false)}
+}
+
+func probePassthrough() Finding {
+	const name, means = "passthrough", "in write paths the kernel reads and writes files itself; without it data goes through pinfold, which is slower"
+	const fix = "run as root on Linux 6.9 or later; everything works without"
+	if os.Geteuid() != 0 || !initialUserNamespace() {
+		return no(name, "needs root in the initial user namespace", means, fix, false)
+	}
+	if major, minor := kernelVersion(); major < 6 || major == 6 && minor < 9 {
+		return no(name, fmt.Sprintf("Linux %d.%d is older than 6.9", major, minor), means, fix, false)
+	}
+	return yes(name, "root, and the kernel has it", means, false)
+}
+
+func probeLandlock() Finding {
+	const name, means = "landlock", "the second line of defence, behind the mounts"
+	const fix = "use Linux 6.12 or later with \"landlock\" in the lsm= list of the kernel's command line"
+	abi := landlockABI()
+	if lost := lostWithout(abi); len(lost) > 0 {
+		return no(name, fmt.Sprintf("version %d: %s", abi, strings.Join(lost, "; ")), means, fix, false)
+	}
+	return yes(name, fmt.Sprintf("version %d", abi), means, false)
+}
+
+func probeSeccomp() Finding {
+	const name, means = "seccomp", "refuses system calls that reach around the rules"
+	action := uint32(unix.SECCOMP_RET_ERRNO)
+	if err := actionAvailable(&action); err != nil {
+		return no(name, err, means, "use a kernel with CONFIG_SECCOMP_FILTER", true)
+	}
+	return yes(name, "filters can be installed", means, true)
+}
+
+func probeOpenat2() Finding {
+	const name, means = "openat2", "one system call a look-up; without it a walk, component by component, just as safe but slower"
+	fd, err := unix.Openat2(unix.AT_FDCWD, "/", &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	if err != nil {
+		return no(name, err, means, "use Linux 5.6 or later; in a container, a seccomp profile that knows openat2", false)
+	}
+	unix.Close(fd)
+	return yes(name, "works", means, false)
+}
+
+func probeFusermount() Finding {
+	const name, means = "fusermount3", "pinfold mount needs it for ordinary users; run does not"
+	p, err := exec.LookPath("fusermount3")
+	switch {
+	case err == nil:
+		return yes(name, p, means, false)
+	case os.Geteuid() == 0:
+		return yes(name, "not there, and not needed by root", means, false)
+	}
+	return no(name, "not in PATH", means, "install the package fuse3", false)
 }

@@ -54,6 +54,7 @@ type job struct {
 	Background bool
 	Nested     bool
 	Hang       time.Duration
+	Doctor     bool // print what Probe finds instead
 	Leak       bool // leave a descriptor open for the command
 }
 
@@ -65,6 +66,12 @@ func supervise(spec string) int {
 	}
 	if j.UID != 0 && os.Getuid() != j.UID {
 		return complain(becomeUser(j.UID))
+	}
+	if j.Doctor {
+		if err := json.NewEncoder(os.Stdout).Encode(Probe()); err != nil {
+			return complain(err)
+		}
+		return 0
 	}
 	runtime.GOMAXPROCS(1)
 	r, err := pathresolver.New(pathresolver.Config{Root: j.Root, WritePaths: j.Write, Hide: j.Hide})

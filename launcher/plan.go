@@ -157,7 +157,7 @@ func beneath(p, dir string) bool {
 // checkPlaces refuses what would make two rules speak about one file.
 func checkPlaces(c Config, host Host) error {
 	if !path.IsAbs(c.Root) || path.Clean(c.Root) != c.Root {
-		return fmt.Errorf("launcher: root %q is not a clean absolute path", c.Root)
+		return &SetupError{Step: "place the project", Err: fmt.Errorf("root %q is not a clean absolute path", c.Root)}
 	}
 	for _, special := range []string{"/proc", "/sys", "/dev"} {
 		if beneath(c.Root, special) {
@@ -171,6 +171,11 @@ func checkPlaces(c Config, host Host) error {
 	if h := host.HomeDir; h != "" && (beneath(h, c.Root) || beneath(c.Root, h)) {
 		return &SetupError{Step: "show the home", Err: fmt.Errorf("%q and the project %q lie within each other, so one could be written through the other", h, c.Root),
 			Fix: "choose a directory beside the project for --home"}
+	}
+	for f := range c.Files {
+		if path.Clean(f) != f || !strings.HasPrefix(f, "/run/") {
+			return &SetupError{Step: "place a file", Err: fmt.Errorf("%q is not a clean path beneath /run", f)}
+		}
 	}
 	for _, ro := range host.RO {
 		switch {

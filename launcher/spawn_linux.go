@@ -52,14 +52,19 @@ func (s *session) spawn() (theirs []int, err error) {
 		attr.Sys.Cloneflags |= namespaceFlags[n]
 	}
 	if slices.Contains(s.plan.Namespaces, "user") {
-		// The command keeps its own uid. The keeper needs the rights over its
-		// namespaces beyond exec, which drops them unless they are ambient.
-		uid, gid := os.Geteuid(), os.Getegid()
-		attr.Sys.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
-		attr.Sys.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
-		attr.Sys.AmbientCaps = allCapabilities()
+		inUserNamespaceOfOwn(attr.Sys)
 	}
 	return theirs, s.launch(attr)
+}
+
+// inUserNamespaceOfOwn keeps the caller's own uid and gid, and the rights over
+// the new namespaces beyond exec, which drops them unless they are ambient.
+func inUserNamespaceOfOwn(attr *syscall.SysProcAttr) {
+	uid, gid := os.Geteuid(), os.Getegid()
+	attr.Cloneflags |= unix.CLONE_NEWUSER
+	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+	attr.AmbientCaps = allCapabilities()
 }
 
 // launch starts the keeper from a thread that lives as long as the keeper:

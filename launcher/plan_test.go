@@ -1,0 +1,122 @@
+package launcher
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// fakeParts is a view that is only planned for.
+type fakeParts struct {
+	View
+	parts []sandboxfs.Part
+}
+
+func (f fakeParts) Parts() []sandboxfs.Part { return f.parts }
+
+func debian() Host {
+	return Host{
+		ID: ID{UID: 1000, GID: 1000, Name: "me", Home: "/home/me"},
+		System: []Entry{{Path: "/usr"}, {Path: "/bin", Link: "usr/bin"}, {Path: "/lib", Link: "usr/lib"},
+			{Path: "/etc"}, {Path: "/opt"}},
+		ResolvConf: "/run/systemd/resolve/stub-resolv.conf",
+		Self:       "/usr/local/bin/pinfold",
+		Env:        []string{"PATH=/usr/bin:/bin", "TERM=xterm", "LC_ALL=C", "SECRET=1", "WANTED=2"},
+	}
+}
+
+func TestPlans(t *testing.T) {
+	split := fakeParts{parts: []sandboxfs.Part{{Place: ".", ReadOnly: true}, {Place: "out"}, {Place: "src"}}}
+	base := Config{Root: "/srv/project", View: split, WritePaths: []string{"out", "src"}, Command: []string{"make", "all"}}
+	root := debian()
+	root.Privileged = true
+	root.ID = ID{Name: "root", Home: "/root"}
+	root.Masks = []string{"/etc/shadow", "/etc/ssl/private"}
+
+	for name, make := range map[string]func() (Config, Host){
+		"user": func() (Config, Host) { return base, debian() },
+		"root": func() (Config, Host) { return base, root },
+		"root-as-user": func() (Config, Host) {
+			h := root
+			h.ID = ID{UID: 33, GID: 33, Groups: []int{33, 44}, Name: "www-data", Home: "/var/www"}
+			c := base
+			c.User = "www-data"
+			return c, h
+		},
+		"project-in-home": func() (Config, Host) {
+			c := base
+			c.Root, c.Dir = "/home/me/code/project", "/home/me/code/project/src"
+			return c, debian()
+		},
+		"project-in-tmp": func() (Config, Host) {
+			c := base
+			c.Root = "/tmp/a/b/project"
+			return c, debian()
+		},
+		"home-and-ro": func() (Config, Host) {
+			c, h := base, debian()
+			c.Home, h.HomeDir = "x", "/data/agent-home"
+			h.RO = []Entry{{Path: "/home/me/.nvm/v20"}, {Path: "/home/me/node", Link: "/home/me/.nvm/v20"},
+				{Path: "/usr/share"}, {Path: "/data/agent-home/.config"}}
+			return c, h
+		},
+		"nested-files-env": func() (Config, Host) {
+			c := base
+			c.Nested, c.Self, c.Env = true, "pinfold", []string{"WANTED", "ABSENT", "SET=3"}
+			c.Files = map[string][]byte{"/run/pinfold/policy.json": []byte("{}")}
+			return c, debian()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, h := make()
+			p, err := NewPlan(c, h)
+			require.NoError(t, err)
+			golden := filepath.Join("testdata", name+".plan")
+			if *update {
+				require.NoError(t, os.MkdirAll("testdata", 0o755))
+				require.NoError(t, os.WriteFile(golden, []byte(p.String()), 0o644))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			assert.Equal(t, string(want), p.String())
+		})
+	}
+}
+
+func TestPlansRefused(t *testing.T) {
+	ok := Config{Root: "/srv/project", Command: []string{"true"}}
+	_, err := NewPlan(ok, debian())
+	require.NoError(t, err)
+	for name, spoil := range map[string]func(*Config, *Host){
+		"no command":          func(c *Config, _ *Host) { c.Command = nil },
+		"empty command":       func(c *Config, _ *Host) { c.Command = []string{""} },
+		"user as a user":      func(c *Config, _ *Host) { c.User = "root" },
+		"relative root":       func(c *Config, _ *Host) { c.Root = "project" },
+		"unclean root":        func(c *Config, _ *Host) { c.Root = "/srv/../project" },
+		"everything":          func(c *Config, _ *Host) { c.Root = "/" },
+		"project in proc":     func(c *Config, _ *Host) { c.Root = "/proc/self" },
+		"home is project":     func(_ *Config, h *Host) { h.HomeDir = "/srv/project" },
+		"home in project":     func(_ *Config, h *Host) { h.HomeDir = "/srv/project/home" },
+		"project in home":     func(_ *Config, h *Host) { h.HomeDir = "/srv" },
+		"ro is everything":    func(_ *Config, h *Host) { h.RO = []Entry{{Path: "/"}} },
+		"ro is proc":          func(_ *Config, h *Host) { h.RO = []Entry{{Path: "/proc/1"}} },
+		"ro in project":       func(_ *Config, h *Host) { h.RO = []Entry{{Path: "/srv/project/out"}} },
+		"file outside of run": func(c *Config, _ *Host) { c.Files = map[string][]byte{"/etc/passwd": nil} },
+		"file with dots":      func(c *Config, _ *Host) { c.Files = map[string][]byte{"/run/../etc/x": nil} },
+	} {
+		c, h := ok, debian()
+		spoil(&c, &h)
+		_, err := NewPlan(c, h)
+		var se *SetupError
+		assert.True(t, errors.As(err, &se), "%s: %v", name, err)
+	}
+}
