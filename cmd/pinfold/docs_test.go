@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"regexp"
 	"strconv"
 	"testing"
 
@@ -31,6 +32,25 @@ func TestManualIsWhole(t *testing.T) {
 	require.Contains(t, manual, "\n| "+strconv.Itoa(exitSignal)+"+n | ")
 	for _, code := range constants(t, "../../pathresolver/violation.go", "Code") {
 		require.Contains(t, manual, "`"+code+"`")
+	}
+}
+
+// TestFlagsInTheDocsExist holds the README and the guides to real flags.
+func TestFlagsInTheDocsExist(t *testing.T) {
+	known := map[string]bool{"--help": true, "--version": true}
+	for _, cmd := range newRoot(&app{out: newOutput(nil, nil)}).Commands() {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
+	}
+	// Of other programs that the documents call.
+	for _, flag := range []string{"--depth"} {
+		known[flag] = true
+	}
+	for _, file := range []string{"../../README.md", "../../docs/ci.md", "../../docs/cli.md"} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, flag := range regexp.MustCompile(`--[a-z][a-z-]*`).FindAllString(string(text), -1) {
+			require.True(t, known[flag], "%s names %s", file, flag)
+		}
 	}
 }
 

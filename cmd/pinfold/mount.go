@@ -66,7 +66,7 @@ func mount(ctx context.Context, a *app, f *mountFlags, mnt string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
+	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
 	if err := outside(mnt, r.Root()); err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func runCode(err error) int {
 	return exitRunOwn
 }
 
-func runCommand(ctx context.Context, a *app, f *runFlags, command []string) (err error) {
+func runCommand(ctx context.Context, a *app, f *runFlags, command []string) error {
 	cfg, err := f.config(nil)
 	if err != nil {
 		return err
@@ -86,27 +86,52 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) (err
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-
+	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
 	refused, err := f.newRefused(a.out, r)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, refused.close()) }()
-	if a.out.stderr.terminal && !f.quiet {
+	watched := a.out.stderr.terminal && !f.quiet
+	if watched {
 		hintGit(a.out, r, f.git)
 	}
-
 	becomeServer()
 	view, err := sandboxfs.New(r, f.viewOptions(refused))
 	if err != nil {
-		return err
+		return errors.Join(err, refused.close())
 	}
+	result, err := f.launch(ctx, a, cfg, r, view, command)
+	dropped := view.Stats().RefusalsDropped
+	left := view.Close() // after it every refusal has been told
+	left = errors.Join(left, refused.close())
+	if err != nil {
+		return errors.Join(err, left)
+	}
+	if left != nil {
+		a.out.error(left.Error()) // the command has run: its exit code stands
+	}
+	for _, lost := range result.Lost {
+		a.out.warning("not guaranteed here: " + lost)
+	}
+	if result.Reason != "" {
+		a.out.error(result.Reason)
+	}
+	if watched {
+		refused.summary(a.out, dropped)
+	}
+	if f.failOnDeny && refused.total > 0 {
+		return silent(exitDenied)
+	}
+	return silent(result.ExitCode)
+}
+
+// launch runs the command inside the view.
+func (f *runFlags) launch(ctx context.Context, a *app, cfg pathresolver.Config, r *pathresolver.Resolver, view *sandboxfs.View, command []string) (launcher.Result, error) {
 	policy, err := showPolicy(cfg, r, view.Arrangement())
 	if err != nil {
-		return errors.Join(err, view.Close())
+		return launcher.Result{}, err
 	}
-	result, err := launcher.Run(ctx, launcher.Config{
+	return launcher.Run(ctx, launcher.Config{
 		Resolver: r, View: view,
 		Command: command,
 		RO:      f.ro, Home: f.home, User: f.user, Env: f.env,
@@ -115,24 +140,6 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) (err
 		Stdin: file(a.stdin), Stdout: file(a.out.stdout.Writer), Stderr: file(a.out.stderr.Writer),
 		WaitBackground: f.background,
 	})
-	dropped := view.Stats().RefusalsDropped
-	err = errors.Join(err, view.Close()) // after it every refusal has been told
-	if err != nil {
-		return err
-	}
-	for _, lost := range result.Lost {
-		a.out.warning("not guaranteed here: " + lost)
-	}
-	if result.Reason != "" {
-		a.out.error(result.Reason)
-	}
-	if a.out.stderr.terminal && !f.quiet {
-		refused.summary(a.out, dropped)
-	}
-	if f.failOnDeny && refused.total > 0 {
-		return silent(exitDenied)
-	}
-	return silent(result.ExitCode)
 }
 
 // viewOptions is how the view is served. Telling of every refusal costs

@@ -94,7 +94,7 @@ func TestReportLineFitsItsSchema(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report")
 	r, err := pathresolver.New(pathresolver.Config{Root: t.TempDir()})
 	require.NoError(t, err)
-	defer r.Close()
+	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	w, err := openReport(file, r)
 	require.NoError(t, err)
 	w.add(sandboxfs.Refusal{

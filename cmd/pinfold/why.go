@@ -66,7 +66,7 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 	if err != nil {
 		return whyInvalid(a, err)
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
 	d := r.Explain(op, unsafePath)
 	if f.json {
 		err = writeJSON(a.out.stdout, escapeDecision(d))
