@@ -103,12 +103,12 @@ func (p *part) remove(h *fuse.InHeader, call, name string, flags int) fuse.Statu
 	if d := p.r.Decide(pathresolver.OpDelete, joinPlace(place, name), 0); d != nil {
 		return p.refuse(h, call, d)
 	}
-	n, fd := p.dying(dir, dirfd, name)
+	gone := p.dying(dir, dirfd, name)
 	err = unix.Unlinkat(dirfd, name, flags)
 	if err == nil {
 		p.tab.removed(dir, name)
 	}
-	p.bury(n, fd)
+	p.bury(gone, err == nil)
 	return status(err)
 }
 

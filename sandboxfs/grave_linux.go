@@ -24,37 +24,45 @@ type graves struct {
 	fd map[*node]int
 }
 
-// dying opens what is known under name in dir, before it is removed; -1 if
-// the kernel does not know of it.
-func (p *part) dying(dir *node, dirfd int, name string) (*node, int) {
-	n := p.tab.child(dir, name)
-	if n == nil {
-		return nil, -1
-	}
-	fd, err := fsat.Openat(dirfd, name, unix.O_PATH|unix.O_NOFOLLOW, 0)
-	if err != nil {
-		return nil, -1
-	}
-	var sx unix.Statx_t
-	if err := statFD(fd, &sx); err != nil || p.tab.ident(n) != identityOf(&sx) {
-		closeFD(fd)
-		return nil, -1
-	}
-	return n, fd
+// dying is what stands at a name before it is removed or replaced.
+type dying struct {
+	n  *node // nil if the kernel does not know of it
+	fd int   // -1 if there is nothing
+	sx unix.Statx_t
 }
 
-// bury keeps fd for n if n has no name and is still known.
-func (p *part) bury(n *node, fd int) {
-	if n == nil {
+func (p *part) dying(dir *node, dirfd int, name string) dying {
+	var d dying
+	var err error
+	if d.fd, err = fsat.Openat(dirfd, name, unix.O_PATH|unix.O_NOFOLLOW, 0); err != nil {
+		return dying{fd: -1}
+	}
+	if err := statFD(d.fd, &d.sx); err != nil {
+		closeFD(d.fd)
+		return dying{fd: -1}
+	}
+	if n := p.tab.child(dir, name); n != nil && p.tab.ident(n) == identityOf(&d.sx) {
+		d.n = n
+	}
+	return d
+}
+
+// bury is called after the name was removed, or not: it notes that a hard link
+// went, and keeps the descriptor if the node has no name and is still known.
+func (p *part) bury(d dying, removed bool) {
+	if d.fd < 0 {
 		return
+	}
+	if removed && d.sx.Nlink > 1 && d.sx.Mode&unix.S_IFMT != unix.S_IFDIR {
+		p.r.NoteUnlink(fileID(&d.sx))
 	}
 	p.graves.mu.Lock()
 	defer p.graves.mu.Unlock()
-	if _, there := p.graves.fd[n]; there || len(p.graves.fd) >= maxGraves || !p.tab.isNameless(n) {
-		closeFD(fd)
+	if _, there := p.graves.fd[d.n]; d.n == nil || there || len(p.graves.fd) >= maxGraves || !p.tab.isNameless(d.n) {
+		closeFD(d.fd)
 		return
 	}
-	p.graves.fd[n] = fd
+	p.graves.fd[d.n] = d.fd
 }
 
 // exhume opens a file without a name anew.

@@ -106,3 +106,16 @@ func TestHardLinkOwn(t *testing.T) {
 		require.NoError(t, write(f.in("out/b"), "three"))
 	})
 }
+
+// A link that went does not vouch for one that the host makes later.
+func TestHardLinkCountedAgain(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/a=one", "src/")
+		require.NoError(t, os.Link(f.in("out/a"), f.in("out/b")))
+		require.NoError(t, write(f.in("out/a"), "two"), "both names are the view's")
+		require.NoError(t, os.Remove(f.in("out/b")))
+		require.NoError(t, os.Link(f.on("out/a"), f.on("src/alias")))
+		require.ErrorIs(t, write(f.in("out/a"), "three"), syscall.EACCES)
+		require.Equal(t, "two", f.read(f.on("src/alias")))
+	})
+}

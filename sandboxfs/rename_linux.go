@@ -42,12 +42,12 @@ func (p *part) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newName str
 	if d != nil {
 		return p.refuse(&in.InHeader, "rename", d)
 	}
-	replaced, fd := p.dying(to, toFD, newName)
+	replaced := p.dying(to, toFD, newName)
 	err = unix.Renameat2(fromFD, oldName, toFD, newName, uint(in.Flags))
 	if err == nil {
 		p.tab.renamed(nameKey{from, oldName}, nameKey{to, newName}, exchange)
 	}
-	p.bury(replaced, fd)
+	p.bury(replaced, err == nil && !exchange)
 	return status(err)
 }
 
