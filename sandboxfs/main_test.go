@@ -4,13 +4,24 @@ package sandboxfs_test
 
 import (
 	"log"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) == 3 {
+		if do, ok := childActions[os.Args[1]]; ok {
+			if err := do(os.Args[2]); err != nil {
+				log.Fatal(err)
+			}
+			return
+		}
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -26,4 +37,30 @@ func (c complaints) Write(line []byte) (int, error) {
 		c.t.Log(strings.TrimSpace(text))
 	}
 	return len(line), nil
+}
+
+// childActions are done in a process of their own: a page fault in a file of
+// the view stops the thread without the Go runtime knowing, which must not be
+// the runtime that serves it.
+var childActions = map[string]func(path string) error{
+	"mmap": func(path string) error {
+		fd, err := unix.Open(path, unix.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		shared, err := unix.Mmap(fd, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		if err != nil {
+			return err
+		}
+		copy(shared, "mapped")
+		if err := unix.Msync(shared, unix.MS_SYNC); err != nil {
+			return err
+		}
+		return unix.Munmap(shared)
+	},
+}
+
+// inChild prepares this test binary to do one of childActions.
+func inChild(action, path string) *exec.Cmd {
+	return exec.Command("/proc/self/exe", action, path)
 }

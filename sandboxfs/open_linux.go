@@ -73,8 +73,23 @@ func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writi
 			closeFD(fd)
 			return -1, st
 		}
+		if err := p.disarm(fd, &sx); err != nil {
+			closeFD(fd)
+			return -1, status(err)
+		}
 	}
 	return fd, fuse.OK
+}
+
+// disarm takes the set-user-id and set-group-id bits when a file is opened for
+// writing with passthrough. Elsewhere they go with the first write, by who may
+// not keep them; but with HANDLE_KILLPRIV_V2 the kernel leaves that to the
+// server, whom it does not ask then (Linux 6.18).
+func (p *part) disarm(fd int, sx *unix.Statx_t) error {
+	if sx.Mode&(unix.S_ISUID|unix.S_ISGID) == 0 || !p.passes() {
+		return nil
+	}
+	return killPrivileges(fd)
 }
 
 // reopen opens a file that is not where it was by a handle that is open, as a
