@@ -27,6 +27,7 @@ type race struct {
 	escaped   func(*ground) bool // after each: did it act outside? It repairs what it finds.
 	mustWork  bool               // R10: the operation may not even fail
 	mayWork   bool               // R08: it may always work, since c is always there
+	heavy     bool               // each operation needs trees of its own: fewer of them in the short run
 }
 
 // ground is the disk of one race.
@@ -109,7 +110,7 @@ var races = []race{
 		escaped: func(g *ground) bool { return appeared(g.out("moved")) },
 	},
 	{
-		id: "R07", title: "swap directory <-> symlink during recursive remove of a child", policy: []string{"-w", "."},
+		id: "R07", title: "swap directory <-> symlink during recursive remove of a child", policy: []string{"-w", "."}, heavy: true,
 		attack: [3]string{"exchange", "d", "l"}, op: do1("removeall", "d/dir#"),
 		reset: func(g *ground) {
 			for _, parent := range []func(string) string{g.inReal, g.out} {
