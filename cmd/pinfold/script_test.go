@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -18,6 +19,7 @@ var update = flag.Bool("update", false, "write what cmp found different into the
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
+		WorkdirRoot:         t.TempDir(),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       *update,
@@ -31,9 +33,23 @@ func TestScripts(t *testing.T) {
 			// What a person's shell has, and the sessions do not.
 			env.Setenv("NO_COLOR", "")
 			env.Setenv("TERM", "dumb")
+			env.Defer(func() { unmountAll(t, env.WorkDir) })
 			return nil
 		},
 	})
+}
+
+// unmountAll takes away what a session that failed left mounted.
+func unmountAll(t *testing.T, dir string) {
+	data, err := os.ReadFile("/proc/self/mountinfo")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(data)) {
+		fields := strings.Fields(line)
+		if at := fields[4]; strings.HasPrefix(at, dir+"/") {
+			_, err := unmountOne(at)
+			t.Errorf("%s was left mounted (unmounting it: %v)", at, err)
+		}
+	}
 }
 
 // nobody is the unprivileged user of the sessions' second run.
