@@ -83,8 +83,12 @@ type Config struct {
 // Config.Unprotect names them: writing them runs code, or moves the boundary,
 // when someone outside uses the repository the next time (CVE-2026-25725 and
 // its like). ".git" itself may be a directory but not become a file or a link.
+// HEAD at the root is what would make the root itself a repository. The .git of
+// each submodule that .gitmodules names when New runs is protected alike, and
+// stands under ".git" for Unprotect.
 func DefaultProtected() []string {
 	return []string{
+		"HEAD",
 		".git/hooks",
 		".git/config",
 		".git/config.worktree",

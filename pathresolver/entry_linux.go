@@ -111,12 +111,25 @@ func (r *Resolver) link(unsafeOld, unsafeNew string) error {
 				})
 			}
 			if err == nil {
-				r.NoteLink(before)
+				r.noteLinked(before, src, oldDir, old.name)
 			}
 			return err
 		})
 	})
 	return linkError("link", unsafeOld, unsafeNew, err)
+}
+
+// noteLinked notes a link if nothing else happened to the file meanwhile: had
+// its old name gone, the count from before would speak for a name elsewhere.
+func (r *Resolver) noteLinked(before FileID, src, oldDir int, oldName string) {
+	after, err := fileID(src)
+	if err != nil || after.Links != before.Links+1 {
+		return
+	}
+	var st unix.Stat_t
+	if fsat.Lstatat(oldDir, oldName, &st) == nil && st.Dev == before.Dev && st.Ino == before.Ino {
+		r.NoteLink(before)
+	}
 }
 
 func (r *Resolver) rename(unsafeOld, unsafeNew string, how RenameHow) error {
@@ -131,17 +144,9 @@ func (r *Resolver) rename(unsafeOld, unsafeNew string, how RenameHow) error {
 		return linkError("rename", unsafeOld, unsafeNew, unix.EINVAL)
 	}
 	err := r.at(OpRename, unsafeOld, 0, func(oldDir int, old entry) error {
-		return r.at(OpRename, unsafeNew, 0, func(newDir int, e entry) error {
-			fromDir, err := isDir(oldDir, old.name)
-			if err != nil {
-				return err
-			}
-			toDir, err := isDir(newDir, e.name)
-			if err != nil && err != unix.ENOENT {
-				return err
-			}
-			if d := r.DecideRename(old.place, e.place, fromDir, how == RenameExchange, toDir); d != nil {
-				return d.asGiven(unsafeOld)
+		move := func(newDir int, e entry) error {
+			if d := r.decideRenameAt(oldDir, old, newDir, e, how); d != nil {
+				return asGiven(d, unsafeOld)
 			}
 			if old.place == e.place {
 				return unix.EINVAL
@@ -150,14 +155,52 @@ func (r *Resolver) rename(unsafeOld, unsafeNew string, how RenameHow) error {
 			if how == RenameReplace && r.hasNotes() {
 				gone = r.removing(newDir, e.name)
 			}
-			err = fsat.Retry(func() error { return unix.Renameat2(oldDir, old.arg(), newDir, e.arg(), flags) })
+			err := fsat.Retry(func() error { return unix.Renameat2(oldDir, old.arg(), newDir, e.arg(), flags) })
 			if err == nil {
 				gone()
 			}
 			return err
-		})
+		}
+		if e, ok := sibling(unsafeOld, unsafeNew, old); ok && r.Decide(OpRename, e.place, 0) == nil {
+			return move(oldDir, e)
+		}
+		return r.at(OpRename, unsafeNew, 0, move)
 	})
 	return linkError("rename", unsafeOld, unsafeNew, err)
+}
+
+// sibling is the entry of unsafeNew if that names a sibling of old, whose
+// directory is held already.
+func sibling(unsafeOld, unsafeNew string, old entry) (entry, bool) {
+	oldParent, _, _ := splitLast(unsafeOld)
+	parent, name, slash := splitLast(unsafeNew)
+	if parent != oldParent || name == "" || name == "." || name == ".." || len(name) > maxName || strings.IndexByte(name, 0) >= 0 {
+		return entry{}, false
+	}
+	dir, _ := splitPlace(old.place)
+	return entry{name: name, place: joinPlace(dir, name), slash: slash}, true
+}
+
+// decideRenameAt asks the rules about a move. What is a directory is looked up
+// only where that makes a difference.
+func (r *Resolver) decideRenameAt(oldDir int, old entry, newDir int, e entry, how RenameHow) error {
+	from, _ := r.writePathOf(old.place)
+	to, _ := r.writePathOf(e.place)
+	if r.uniform[from] && r.uniform[to] {
+		return nil // both were decided about, and nothing beneath them differs
+	}
+	fromDir, err := isDir(oldDir, old.name)
+	if err != nil {
+		return err
+	}
+	toDir, err := isDir(newDir, e.name)
+	if err != nil && err != unix.ENOENT {
+		return err
+	}
+	if d := r.DecideRename(old.place, e.place, fromDir, how == RenameExchange, toDir); d != nil {
+		return d
+	}
+	return nil
 }
 
 func isDir(dir int, name string) (bool, error) {

@@ -4,6 +4,7 @@ package pathresolver
 
 import (
 	"errors"
+	"io"
 	"os"
 	"strings"
 
@@ -90,6 +91,31 @@ func (r *Resolver) siblings(place string) []string {
 	defer f.Close()
 	names, _ := f.Readdirnames(maxSiblings)
 	return names
+}
+
+// submodules are the rules for the submodules that the project has now.
+func (r *Resolver) submodules() []glob {
+	fd, err := r.OpenPlace(".gitmodules", unix.O_RDONLY|always, 0)
+	if err != nil {
+		return nil // none, or a link, which git does not follow either
+	}
+	f := os.NewFile(uintptr(fd), ".gitmodules")
+	defer f.Close()
+	if id, err := fsat.Identify(fd); err != nil || id.Mode&unix.S_IFMT != unix.S_IFREG {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxModules))
+	if err != nil {
+		return nil
+	}
+	return guardSubmodules(string(text), func(place string) bool {
+		fd, err := r.OpenPlace(place, unix.O_PATH|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0)
+		if err != nil {
+			return false
+		}
+		fsat.ClosePath(fd)
+		return true
+	})
 }
 
 // guardGit looks at .git: where it is a file it points at a repository

@@ -83,6 +83,18 @@ func (r *Resolver) siblings(place string) []string {
 	return names
 }
 
+// submodules are the rules for the submodules that the project has now.
+func (r *Resolver) submodules() []glob {
+	text, err := r.dir.ReadFile(".gitmodules")
+	if err != nil || len(text) > maxModules {
+		return nil
+	}
+	return guardSubmodules(string(text), func(place string) bool {
+		info, err := r.dir.Lstat(filepath.FromSlash(place))
+		return err == nil && info.IsDir()
+	})
+}
+
 // guardGit protects .git where it is a file or a link.
 func (r *Resolver) guardGit(f *findings, wanted bool) {
 	info, err := r.dir.Lstat(".git")

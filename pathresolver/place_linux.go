@@ -23,11 +23,11 @@ const beneath = fsat.ResolveBeneath | fsat.ResolveNoSymlinks | fsat.ResolveNoMag
 // descriptor, which is close-on-exec. Errors are plain errno values: ELOOP
 // when a component has become a link, EXDEV at a foreign mount.
 func (r *Resolver) OpenPlace(place string, flags int, mode uint32) (int, error) {
-	dir, rest := r.rootFD, place
+	dir, home, rest := r.rootFD, r.rootID, place
 	if len(r.mounts) > 0 {
 		var m *mount
 		if m, rest = r.mountOf(place); m != nil {
-			dir = m.fd
+			dir, home = m.fd, m.id
 			if rest == "." && m.id.Mode&unix.S_IFMT != unix.S_IFDIR {
 				return reopen(m.fd, flags) // a file that is a mount point
 			}
@@ -36,7 +36,7 @@ func (r *Resolver) OpenPlace(place string, flags int, mode uint32) (int, error) 
 	if r.openat2 {
 		return fsat.Openat2(dir, rest, flags, mode, beneath)
 	}
-	return r.stepTo(dir, rest, flags, mode)
+	return r.stepTo(dir, home, rest, flags, mode)
 }
 
 // reopen opens the object behind a descriptor anew.
@@ -44,19 +44,17 @@ func reopen(fd, flags int) (int, error) {
 	return fsat.Openat(unix.AT_FDCWD, fsat.ProcPath(fd), flags&^(unix.O_NOFOLLOW|unix.O_CREAT|unix.O_EXCL), 0)
 }
 
-// stepTo is OpenPlace one component after the other.
-func (r *Resolver) stepTo(start int, rest string, flags int, mode uint32) (int, error) {
+// stepTo is OpenPlace one component after the other. Who goes down from a
+// mount into another never comes back to the first, so comparing the end of
+// the walk with its start tells whether any mount was crossed.
+func (r *Resolver) stepTo(start int, home fsat.Identity, rest string, flags int, mode uint32) (int, error) {
 	if len(rest) > maxPath {
 		return -1, unix.ENAMETOOLONG
-	}
-	home, err := fsat.Identify(start)
-	if err != nil {
-		return -1, err
 	}
 	dir := start
 	defer func() {
 		if dir != start {
-			_ = unix.Close(dir)
+			fsat.ClosePath(dir)
 		}
 	}()
 	rest, slash := strings.CutSuffix(rest, "/")
@@ -77,15 +75,9 @@ func (r *Resolver) stepTo(start int, rest string, flags int, mode uint32) (int, 
 			return -1, linkNotDir(dir, name, err)
 		}
 		if dir != start {
-			_ = unix.Close(dir)
+			fsat.ClosePath(dir)
 		}
-		dir = next
-		if id, err := fsat.Identify(dir); err != nil {
-			return -1, err
-		} else if !fsat.SameMount(id, home) {
-			return -1, unix.EXDEV
-		}
-		rest = tail
+		dir, rest = next, tail
 	}
 }
 
@@ -105,16 +97,14 @@ func mustBeDirectory(fd int) error {
 	return err
 }
 
-// lastStep opens name in dir. The flags go to the kernel once it is known
-// that no foreign mount stands there, and the answer is compared again.
+// lastStep opens name in dir. Before it makes anything it compares the mount
+// of dir with the walk's; what it opened it compares in any case.
 func (r *Resolver) lastStep(dir int, name string, flags int, mode uint32, home fsat.Identity) (int, error) {
-	if flags&unix.O_PATH == 0 && name != "." {
-		if probe, err := fsat.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW, 0); err == nil {
-			id, err := fsat.Identify(probe)
-			_ = unix.Close(probe)
-			if err == nil && !fsat.SameMount(id, home) {
-				return -1, unix.EXDEV
-			}
+	if flags&(unix.O_CREAT|unix.O_TMPFILE&^unix.O_DIRECTORY) != 0 {
+		if id, err := fsat.Identify(dir); err != nil {
+			return -1, err
+		} else if !fsat.SameMount(id, home) {
+			return -1, unix.EXDEV
 		}
 	}
 	fd, err := fsat.Openat(dir, name, flags|unix.O_NOFOLLOW, mode)

@@ -64,6 +64,9 @@ func (r *Resolver) refuseListing(unsafePath string) error {
 
 func (r *Resolver) stat(verb, unsafePath string, follow bool) (fs.FileInfo, error) {
 	info := &fileInfo{name: path.Base(unsafePath)}
+	if r.quickStat(unsafePath, follow, (*unix.Stat_t)(unsafe.Pointer(&info.st))) {
+		return info, nil
+	}
 	err := r.look(OpRead, unsafePath, follow, func(_ int, _ string, st *unix.Stat_t) error {
 		info.st = *(*syscall.Stat_t)(unsafe.Pointer(st)) // the same struct under two names
 		return nil
@@ -72,6 +75,26 @@ func (r *Resolver) stat(verb, unsafePath string, follow bool) (fs.FileInfo, erro
 		return nil, pathError(verb, unsafePath, err)
 	}
 	return info, nil
+}
+
+// quickStat tries the one way that needs no rule and no walk. Where it does
+// not succeed, look says why.
+func (r *Resolver) quickStat(unsafePath string, follow bool, st *unix.Stat_t) bool {
+	rel, err := r.relative(OpRead, unsafePath)
+	if err != nil || !r.openat2 || !r.plain {
+		return false
+	}
+	flags := unix.O_PATH
+	if !follow {
+		flags |= unix.O_NOFOLLOW
+	}
+	fd, err := fsat.Openat2(r.rootFD, rel, flags, 0, following)
+	if err != nil {
+		return false
+	}
+	err = fsat.Fstat(fd, st)
+	fsat.ClosePath(fd)
+	return err == nil
 }
 
 func (r *Resolver) readDir(unsafePath string) ([]fs.DirEntry, error) {

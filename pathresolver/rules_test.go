@@ -99,6 +99,32 @@ func TestGitMayOnlyBeADirectory(t *testing.T) {
 	require.NoError(t, r.Symlink("evil", ".git"), "without the rule it works")
 }
 
+// The .git of a submodule is guarded like the project's own: git outside
+// recurses into it. HEAD at the root would make the root a repository.
+func TestSubmodulesAreGuarded(t *testing.T) {
+	_, root := scene(t, "src/m/.git = gitdir: ../../.git/modules/m", "old/.git/config = c", "old/.git/HEAD = h",
+		"odd [1]/x = x", "plain/x = x",
+		".gitmodules = [submodule \"m\"]\n\tpath = src/m\n\turl = ./m\n[submodule \"old\"]\n  path=old\n[submodule \"o\"]\n\tpath = \"odd [1]\"\n[submodule \"n\"]\npath = none\n")
+	modes(t, pathresolver.Config{Root: root, WritePaths: []string{"."}}, func(t *testing.T, r *pathresolver.Resolver) {
+		for _, p := range []string{"src/m/.git", "old/.git/config", "old/.git/hooks/x", "odd [1]/.git", "none/.git", "HEAD", "head"} {
+			denied(t, r.WriteFile(p, nil, 0o644), pathresolver.RuleProtected)
+			denied(t, r.Remove(p), pathresolver.RuleProtected)
+			denied(t, r.Mkdir(p, 0o755), pathresolver.RuleProtected)
+		}
+		denied(t, r.Rename("old", "older", pathresolver.RenameReplace), pathresolver.RuleLoosens)
+		denied(t, r.Rename("plain", "none", pathresolver.RenameReplace), pathresolver.RuleLoosens)
+		require.NoError(t, r.WriteFile("old/.git/HEAD", nil, 0o644))
+		require.NoError(t, r.MkdirAll("src/n/.git/hooks", 0o755), "a repository of the agent's own")
+		require.NoError(t, r.WriteFile("src/m/x", nil, 0o644))
+		require.NoError(t, r.RemoveAll("src/n"))
+	})
+	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"."}, Unprotect: []string{".git", "HEAD"}})
+	require.NoError(t, err)
+	defer r.Close()
+	require.NoError(t, r.WriteFile("src/m/.git", nil, 0o644), "without the rule it works")
+	require.NoError(t, r.WriteFile("HEAD", nil, 0o644))
+}
+
 func TestHardLinks(t *testing.T) {
 	for _, how := range []pathresolver.HardLinks{pathresolver.HardLinksDeny, pathresolver.HardLinksBreak, pathresolver.HardLinksAllow} {
 		for _, walker := range []bool{false, true} {

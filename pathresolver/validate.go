@@ -60,6 +60,7 @@ func build(cfg Config) (*Resolver, []Violation) {
 	write := slices.Clone(cfg.WritePaths)
 	if rootOK && r.gitDir {
 		r.guardGit(&f, cfg.Git)
+		r.protect = newRuleSet(append(r.protect.all, r.submodules()...))
 	}
 	if cfg.Git {
 		write = append(write, ".git")

@@ -62,6 +62,14 @@ func (p *policy) writePathOf(place string) (string, bool) {
 	if p.write[0] == "." {
 		return ".", true
 	}
+	if len(p.write) <= 4 {
+		for _, wp := range p.write {
+			if within(place, wp) {
+				return wp, true
+			}
+		}
+		return "", false
+	}
 	for at := place; ; {
 		if _, ok := p.writeAt[at]; ok {
 			return at, true

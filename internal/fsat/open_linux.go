@@ -67,6 +67,10 @@ func Openat(dirfd int, path string, flags int, mode uint32) (int, error) {
 	}
 }
 
+// ClosePath closes an O_PATH descriptor, which flushes nothing and so never
+// blocks.
+func ClosePath(fd int) { _, _, _ = syscall.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0) }
+
 // cstring puts s and a NUL into short, or into a new buffer when s is longer.
 // A NUL inside s is EINVAL, as everywhere in the standard library.
 func cstring(short []byte, s string) ([]byte, error) {

@@ -17,10 +17,8 @@ type Identity struct {
 // Identify asks for the identity of the object behind fd; O_PATH will do.
 func Identify(fd int) (Identity, error) {
 	var sx unix.Statx_t
-	err := Retry(func() error {
-		return unix.Statx(fd, "", unix.AT_EMPTY_PATH|unix.AT_STATX_DONT_SYNC,
-			unix.STATX_TYPE|unix.STATX_MODE|unix.STATX_INO|unix.STATX_MNT_ID, &sx)
-	})
+	err := Statx(fd, "", unix.AT_EMPTY_PATH|unix.AT_STATX_DONT_SYNC,
+		unix.STATX_TYPE|unix.STATX_MODE|unix.STATX_INO|unix.STATX_MNT_ID, &sx)
 	if errors.Is(err, unix.ENOSYS) {
 		var st unix.Stat_t
 		if err := Fstat(fd, &st); err != nil {
