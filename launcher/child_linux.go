@@ -1,9 +1,9 @@
 package launcher
 
 import (
+	"bytes"
 	"encoding/gob"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"runtime"
@@ -82,21 +82,17 @@ func readConfig() (*childConfig, error) {
 	if err := unix.CloseRange(fdConfig, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("close_range: %w", err)
 	}
-	f := os.NewFile(fdConfig, "config")
-	st, err := f.Stat()
-	if err != nil {
+	var st unix.Stat_t
+	if err := unix.Fstat(fdConfig, &st); err != nil {
+		return nil, err
+	}
+	data := make([]byte, st.Size)
+	if _, err := unix.Pread(fdConfig, data, 0); err != nil {
 		return nil, err
 	}
 	var cfg childConfig
-	if err := gob.NewDecoder(io.NewSectionReader(f, 0, st.Size())).Decode(&cfg); err != nil {
-		return nil, err
-	}
-	configFile = f
-	return &cfg, nil
+	return &cfg, gob.NewDecoder(bytes.NewReader(data)).Decode(&cfg)
 }
-
-// configFile is kept open for init.
-var configFile *os.File
 
 // writeConfig makes the sealed file that readConfig reads.
 func writeConfig(cfg *childConfig) (*os.File, error) {

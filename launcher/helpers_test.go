@@ -121,6 +121,9 @@ func supervisor(t testing.TB, j job) *exec.Cmd {
 		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWNS
 		cmd.Env = append(os.Environ(), "HOME=/home/ordinary", "USER=ordinary", "LOGNAME=ordinary")
 	}
+	if j.Etc != "" {
+		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWNS
+	}
 	return cmd
 }
 

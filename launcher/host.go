@@ -8,9 +8,6 @@ type Host struct {
 	ID ID
 	// System are the system directories that exist, parents first.
 	System []Entry
-	// Masks are files and directories beneath System that only root could
-	// read, and so must be covered when the command keeps root's uid.
-	Masks []string
 	// ResolvConf is the real path of /etc/resolv.conf; "" if there is none.
 	ResolvConf string
 	// RO are Config.RO resolved: the real path, and a link for each name that

@@ -51,9 +51,14 @@ func (k *keeper) setUp() error {
 		return &SetupError{Step: "open /proc", Err: err, Fix: "mount /proc"}
 	}
 	k.view = viewMounter{cfg: k.cfg, self: self}
-	root, err := build(k.cfg.Plan, k.view.mount)
+	root, lost, err := build(k.cfg.Plan, k.view.mount)
 	if err != nil {
 		return err
+	}
+	if len(lost) > 0 {
+		if err := send(fdKeeper, message{Verb: sayLost, Lost: lost}, -1); err != nil {
+			return err
+		}
 	}
 	if k.cfg.Terminal {
 		if err := k.terminal(root); err != nil {

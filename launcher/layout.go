@@ -9,26 +9,23 @@ import (
 
 const selfDir = "/run/pinfold/bin"
 
-// system shows the system directories read-only, and covers what root's own
-// uid could still read there (V14).
+// system shows the system directories read-only. Where the command keeps
+// root's uid, root's files in them count as somebody else's, so that it reads
+// what everybody may read and nothing more (V14).
 func (b *builder) system() {
+	asOther := b.plan.ID.UID == 0
 	for _, e := range b.host.System {
-		b.item(e.Path, func() { b.show(e) })
+		b.item(e.Path, func() { b.show(e, asOther) })
 	}
-	b.item("/etc", func() {
-		for _, m := range b.host.Masks {
-			b.add(Step{Do: DoMask, Path: m})
-		}
-	})
 	// DNS works where /etc/resolv.conf leads into /run.
 	if r := b.host.ResolvConf; r != "" {
-		b.item(r, func() { b.show(Entry{Path: r}) })
+		b.item(r, func() { b.show(Entry{Path: r}, asOther) })
 	}
 }
 
 // show makes a host's tree, file or link visible, read-only.
-func (b *builder) show(e Entry) {
-	if s, ok := b.shown(e.Path); ok && !s.Write {
+func (b *builder) show(e Entry, asOther bool) {
+	if s, ok := b.shown(e.Path); ok && !s.Write && (asOther || !s.Other) {
 		return // it is there already
 	}
 	b.mountpoint(path.Dir(e.Path))
@@ -36,7 +33,7 @@ func (b *builder) show(e Entry) {
 		b.add(Step{Do: DoLink, Path: e.Path, From: e.Link})
 		return
 	}
-	b.add(Step{Do: DoBind, Path: e.Path, From: e.Path})
+	b.add(Step{Do: DoBind, Path: e.Path, From: e.Path, Other: asOther})
 }
 
 // devices makes a minimal /dev. A device is shown on a read-only mount: it
@@ -64,9 +61,13 @@ func (b *builder) devices(nested bool) {
 	})
 }
 
-// private gives the temporary directories, which end with the run.
+// temporary are the directories that everybody may write, and that end with
+// the run.
+var temporary = []string{"/tmp", "/var/tmp", "/dev/shm"}
+
+// private gives the temporary directories.
 func (b *builder) private() {
-	for _, p := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
+	for _, p := range temporary {
 		b.item(p, func() { b.tmpfs(p, 0o1777) })
 	}
 }
@@ -92,10 +93,10 @@ func (b *builder) home(c Config) string {
 	return h
 }
 
-// readOnly shows further paths of the host.
+// readOnly shows further paths of the host, as they are: they were asked for.
 func (b *builder) readOnly() {
 	for _, e := range b.host.RO {
-		b.item(e.Path, func() { b.show(e) })
+		b.item(e.Path, func() { b.show(e, false) })
 	}
 }
 
@@ -119,7 +120,6 @@ func (b *builder) files(files map[string][]byte) {
 
 // view mounts the parts of the view, parents first.
 func (b *builder) view(c Config) {
-	b.readOnlyParents(c.Root)
 	b.mountpoint(c.Root)
 	if c.View == nil {
 		return
@@ -130,20 +130,39 @@ func (b *builder) view(c Config) {
 }
 
 // readOnlyParents makes the directories between a writable temporary file
-// system and p read-only: what the command writes beside the project would
-// be lost at the end, so it is told so at once (EROFS).
-func (b *builder) readOnlyParents(p string) {
-	for _, w := range b.plan.Writable {
-		if rel, ok := strings.CutPrefix(p, w+"/"); ok {
-			first, _, deeper := strings.Cut(rel, "/")
-			top := w + "/" + first
-			if _, shown := b.shown(top); deeper && !shown && !b.made[top] {
-				b.dir(top)
-				b.add(Step{Do: DoTmpfs, Path: top, Mode: 0o755})
-				b.seals = append(b.seals, top)
-			}
+// system and what is shown in it read-only: what the command writes beside the
+// project would be lost at the end, so it is told so at once (EROFS).
+func (b *builder) readOnlyParents(root, home string) {
+	shown := []string{root, home}
+	for _, e := range b.host.RO {
+		shown = append(shown, e.Path)
+	}
+	for _, tmp := range temporary {
+		for _, p := range shown {
+			b.readOnlyParent(tmp, p)
 		}
 	}
+	// A private home is for writing, also beside what --ro shows there.
+	if b.host.HomeDir == "" && home != "/tmp" {
+		b.readOnlyParent(home, root)
+	}
+}
+
+func (b *builder) readOnlyParent(tmp, p string) {
+	rest, ok := strings.CutPrefix(p, tmp+"/")
+	first, _, deeper := strings.Cut(rest, "/")
+	top := tmp + "/" + first
+	if !ok || !deeper {
+		return
+	}
+	b.item(top, func() {
+		if _, shown := b.shown(top); shown || b.made[top] {
+			return
+		}
+		b.dir(top)
+		b.add(Step{Do: DoTmpfs, Path: top, Mode: 0o755})
+		b.seals = append(b.seals, top)
+	})
 }
 
 // proc mounts /proc and takes from it what reaches beyond the run: kernel

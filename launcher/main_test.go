@@ -54,8 +54,9 @@ type job struct {
 	Background bool
 	Nested     bool
 	Hang       time.Duration
-	Doctor     bool // print what Probe finds instead
-	Leak       bool // leave a descriptor open for the command
+	Etc        string // mount a file system of this kind on /etc first
+	Doctor     bool   // print what Probe finds instead
+	Leak       bool   // leave a descriptor open for the command
 }
 
 // supervise runs one job as cmd/pinfold would.
@@ -66,6 +67,11 @@ func supervise(spec string) int {
 	}
 	if j.UID != 0 && os.Getuid() != j.UID {
 		return complain(becomeUser(j.UID))
+	}
+	if j.Etc != "" {
+		if err := replaceEtc(j.Etc); err != nil {
+			return complain(err)
+		}
 	}
 	if j.Doctor {
 		if err := json.NewEncoder(os.Stdout).Encode(Probe()); err != nil {
@@ -107,10 +113,33 @@ func supervise(spec string) int {
 	if err := v.Close(); err != nil {
 		return complain(err)
 	}
+	for _, l := range res.Lost {
+		fmt.Fprintln(os.Stderr, "lost:", l)
+	}
 	if res.Reason != "" {
 		fmt.Fprintln(os.Stderr, res.Reason)
 	}
 	return res.ExitCode
+}
+
+// replaceEtc covers /etc with a file system that holds only what is listed,
+// in a mount namespace of this process's own.
+func replaceEtc(kind string) error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	if err := unix.Mount("none", "/etc", kind, 0, "mode=0755"); err != nil {
+		return err
+	}
+	for name, mode := range map[string]os.FileMode{"shadow": 0o640, "public": 0o644} {
+		if err := os.WriteFile("/etc/"+name, []byte("old "+name+"\n"), mode); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir("/etc/private", 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile("/etc/private/key", []byte("old key\n"), 0o644)
 }
 
 func complain(err error) int {

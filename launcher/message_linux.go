@@ -16,6 +16,7 @@ type verb string
 const (
 	sayFuse    verb = "fuse"    // keeper: part Part is mounted; its descriptor is attached
 	sayServed  verb = "served"  // supervisor: requests of that part are answered
+	sayLost    verb = "lost"    // keeper: these guarantees cannot be given
 	sayMaster  verb = "master"  // keeper: the terminal's master is attached
 	sayBeat    verb = "beat"    // supervisor: alive
 	sayPause   verb = "pause"   // supervisor: about to stop on purpose (Ctrl-Z)
@@ -125,12 +126,18 @@ func waitReadable(fd, millis int) error {
 
 func oneDescriptor(rights []byte) (int, error) {
 	msgs, err := unix.ParseSocketControlMessage(rights)
-	if err != nil || len(msgs) != 1 {
-		return -1, fmt.Errorf("control message: %v", err)
+	if err != nil {
+		return -1, fmt.Errorf("control message: %w", err)
+	}
+	if len(msgs) != 1 {
+		return -1, fmt.Errorf("%d control messages, want 1", len(msgs))
 	}
 	fds, err := unix.ParseUnixRights(&msgs[0])
-	if err != nil || len(fds) != 1 {
-		return -1, fmt.Errorf("descriptors in control message: %v", err)
+	if err != nil {
+		return -1, fmt.Errorf("descriptor in a control message: %w", err)
+	}
+	if len(fds) != 1 {
+		return -1, fmt.Errorf("%d descriptors in a control message, want 1", len(fds))
 	}
 	return fds[0], nil
 }
@@ -148,7 +155,7 @@ func failure(err error) message {
 
 // setupError turns it back.
 func (m message) setupError() *SetupError {
-	var err error = errors.New(m.Reason)
+	err := errors.New(m.Reason)
 	if m.Errno != 0 {
 		err = &remoteError{m.Reason, m.Errno}
 	}

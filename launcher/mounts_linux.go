@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -24,16 +25,18 @@ type mounter struct {
 	tree    tree
 	plan    *Plan
 	sources map[string]int // detached copies of what the host shows
+	nobody  int            // see disown; 0 until needed, -1 where there is none
+	covered []string       // binds whose secrets are covered by name instead
 	covers  covers
 }
 
 // build makes the new root and carries out p.Steps; mountView is called for
 // each part of the view. The caller must be in a mount namespace of its own.
-func build(p *Plan, mountView func(t *tree, s Step) error) (*tree, error) {
+func build(p *Plan, mountView func(t *tree, s Step) error) (t *tree, lost []string, err error) {
 	step := func(what string, err error) error { return &SetupError{Step: what, Err: err} }
 	// Nothing that is mounted here may reach the host.
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return nil, step("make the mounts private", err)
+		return nil, nil, step("make the mounts private", err)
 	}
 	m := &mounter{plan: p, sources: map[string]int{}}
 	// All that is taken from the host is taken before the scaffold covers
@@ -51,23 +54,26 @@ func build(p *Plan, mountView func(t *tree, s Step) error) (*tree, error) {
 		}
 		fd, err := clone(unix.AT_FDCWD, s.From, attr, unix.AT_SYMLINK_NOFOLLOW)
 		if err != nil {
-			return nil, step("take "+s.From+" from the host", err)
+			return nil, nil, step("take "+s.From+" from the host", err)
 		}
 		m.sources[s.Path] = fd
+		if s.Other {
+			m.disown(s, fd)
+		}
 	}
 	root, err := newMount("tmpfs", attrQuiet, "mode=0755", "size=16m")
 	if err != nil {
-		return nil, step("make the new root", err)
+		return nil, nil, step("make the new root", err)
 	}
 	if err := attachScaffold(root); err != nil {
-		return nil, step("mount the new root", err)
+		return nil, nil, step("mount the new root", err)
 	}
 	m.tree = tree{fd: root, uid: -1, gid: -1}
 	if p.ID.UID != os.Geteuid() {
 		m.tree.uid, m.tree.gid = p.ID.UID, p.ID.GID
 	}
 	if m.covers, err = makeCovers(root); err != nil {
-		return nil, step("make what covers secrets", err)
+		return nil, nil, step("make what covers secrets", err)
 	}
 	for _, s := range p.Steps {
 		if s.Do == DoView {
@@ -77,13 +83,13 @@ func build(p *Plan, mountView func(t *tree, s Step) error) (*tree, error) {
 		}
 		var known *SetupError
 		if errors.As(err, &known) {
-			return nil, err
+			return nil, nil, err
 		}
 		if err != nil {
-			return nil, step(fmt.Sprintf("set up %s %s", s.Do, s.Path), err)
+			return nil, nil, step(fmt.Sprintf("set up %s %s", s.Do, s.Path), err)
 		}
 	}
-	return &m.tree, nil
+	return &m.tree, m.lost(), nil
 }
 
 func attachScaffold(root int) error {
@@ -153,7 +159,13 @@ func (m *mounter) bind(s Step) error {
 		unix.Close(fd)
 		return err
 	}
-	return m.tree.attach(fd, s.Path)
+	if err := m.tree.attach(fd, s.Path); err != nil {
+		return err
+	}
+	if s.Path == "/etc" && slices.Contains(m.covered, s.Path) {
+		return m.coverSecrets(s)
+	}
+	return nil
 }
 
 // ignore drops one error.

@@ -68,6 +68,7 @@ func NewPlan(c Config, host Host) (*Plan, error) {
 	b.private()
 	home := b.home(c)
 	b.readOnly()
+	b.readOnlyParents(c.Root, home)
 	b.self(c.Self)
 	b.place()
 	b.files(c.Files)

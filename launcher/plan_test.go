@@ -40,7 +40,6 @@ func TestPlans(t *testing.T) {
 	root := debian()
 	root.Privileged = true
 	root.ID = ID{Name: "root", Home: "/root"}
-	root.Masks = []string{"/etc/shadow", "/etc/ssl/private"}
 
 	for name, make := range map[string]func() (Config, Host){
 		"user": func() (Config, Host) { return base, debian() },
@@ -62,10 +61,18 @@ func TestPlans(t *testing.T) {
 			c.Root = "/tmp/a/b/project"
 			return c, debian()
 		},
+		"all-in-tmp": func() (Config, Host) {
+			c, h := base, debian()
+			c.Root, h.ID.Home = "/tmp/x/work/project", "/tmp/x/home"
+			h.RO = []Entry{{Path: "/tmp/x/home/tool"}, {Path: "/tmp/y/tool"}}
+			return c, h
+		},
 		"home-and-ro": func() (Config, Host) {
 			c, h := base, debian()
 			c.Home, h.HomeDir = "x", "/data/agent-home"
-			h.RO = []Entry{{Path: "/home/me/.nvm/v20"}, {Path: "/home/me/node", Link: "/home/me/.nvm/v20"},
+			h.ID = ID{Name: "root", Home: "/root"}
+			h.Privileged = true
+			h.RO = []Entry{{Path: "/opt/private"}, {Path: "/home/me/.nvm/v20"}, {Path: "/home/me/node", Link: "/home/me/.nvm/v20"},
 				{Path: "/usr/share"}, {Path: "/data/agent-home/.config"}}
 			return c, h
 		},

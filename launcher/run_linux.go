@@ -65,7 +65,8 @@ type session struct {
 	masters    chan *os.File
 	keeperDone chan struct{}
 	outer      *outerTerminal
-	fromKeeper message // its last words; read after keeperDone
+	fromKeeper message  // its last words; read after keeperDone
+	lost       []string // likewise
 }
 
 // start starts the keeper and serves the view until it has been mounted.
@@ -114,6 +115,8 @@ func (s *session) listenKeeper() {
 		case sayMaster:
 			_ = unix.SetNonblock(fd, true)
 			s.masters <- os.NewFile(uintptr(fd), "terminal")
+		case sayLost:
+			s.lost = m.Lost
 		default:
 			s.fromKeeper = m
 		}
@@ -142,7 +145,7 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 				started = true
 				res.Lost = m.Lost
 				if rel, err = s.connect(); err != nil {
-					s.process.Kill()
+					_ = s.process.Kill()
 				}
 			case sayStopped:
 				s.suspend()
@@ -161,7 +164,7 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 			kill = time.After(killAfter)
 			_ = send(s.init, message{Verb: saySignal, Signal: unix.SIGTERM}, -1)
 		case <-kill:
-			s.process.Kill()
+			_ = s.process.Kill()
 		}
 	}
 	<-s.gone // the keeper has ended, and with it all processes inside
@@ -183,6 +186,7 @@ func (s *session) conclude(res Result, err error, started, ended bool) (Result, 
 	case err != nil:
 		return Result{}, err
 	case ended:
+		res.Lost = append(s.lost, res.Lost...)
 		return res, nil
 	case s.fromKeeper.Verb == sayFailed:
 		return Result{}, s.fromKeeper.setupError()

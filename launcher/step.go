@@ -32,6 +32,7 @@ type Step struct {
 	Mode  uint32
 	Write bool // a bind that may be written
 	Owned bool // belongs to the command's user
+	Other bool // a bind where root's files count as somebody else's
 	Maybe bool // skipped when Path does not exist
 	Part  int
 	Data  []byte
@@ -56,7 +57,7 @@ func (s Step) String() string {
 	for _, f := range []struct {
 		on   bool
 		word string
-	}{{s.Write, "writable"}, {s.Owned, "owned"}, {s.Maybe, "if-there"}} {
+	}{{s.Write, "writable"}, {s.Owned, "owned"}, {s.Other, "as-other"}, {s.Maybe, "if-there"}} {
 		if f.on {
 			b.WriteString(" " + f.word)
 		}
