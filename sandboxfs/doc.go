@@ -1,2 +1,76 @@
-// Package sandboxfs shows a resolver's tree as a file system.
+// Package sandboxfs shows the tree of a pathresolver.Resolver as a FUSE file
+// system, under the resolver's rules: what is hidden is not there, what may
+// not be written is read-only, whoever asks and by whatever operation.
+//
+//	v, err := sandboxfs.New(r, sandboxfs.Options{Passthrough: true, DefaultPermissions: true})
+//	if err != nil {
+//		return err
+//	}
+//	defer v.Close()
+//	err = v.Mount("/mnt/view")
+//
+// A process that mounts by itself, in a namespace of its own, opens /dev/fuse
+// for each of v.Parts, calls mount(2) with v.MountArgs, and has the serving
+// process call v.Serve.
+//
+// # Arrangement
+//
+// A view is one or more connections, parts (arrange.go). The whole tree is
+// one that is read-only and stateless: the kernel opens files and directories
+// in it without asking and keeps what it has read. Over each write path lies
+// one that can be written, as root with passthrough: the kernel reads and
+// writes the open files by itself. Which parts exist is decided apart from
+// what each answers: every part asks the same resolver about the place of
+// every name, so that one connection for all (SingleConnection) gives the
+// same verdicts.
+//
+// # Guarantees
+//
+// A node is a name in a directory and the file that was found there. To act on
+// it is one walk from the root to its place that follows no link and leaves no
+// mount, then a comparison of the file's identity; a path that was looked at
+// is never used again. When the host changes the tree under the view the
+// worst that a program sees is ESTALE or ENOENT.
+//
+// Rules are asked at each look-up and again by place when something is done.
+// A write path is a place, not a directory: moved away, it is no longer it;
+// made again, it works again. The directories that lead to it keep their node
+// ids for ever, since the kernel would otherwise detach what is mounted there.
+//
+// A file with several hard links is changed only when all of them were made
+// through the view. New files belong to who makes them.
+//
+// # What the kernel remembers
+//
+// Changes that the host makes are seen within
+//
+//   - 10 s in the read-only part, and in practice at once: directories that
+//     the kernel knows are watched (inotify), and it is told of each change;
+//   - 1 s where watches are not to be had, or more than maxWatches directories
+//     would need one;
+//   - 1 s in write parts, for names and attributes. The data of files that are
+//     open with passthrough is the host's own.
+//
+// Changes through the view are seen at once.
+//
+// # Limits
+//
+// The kernel refuses writes in the read-only part by itself, so that
+// OnRefusal does not hear of them; Options.ReportAll trades speed for that.
+// With DefaultPermissions access(2) is answered by the kernel from the mode of
+// a file: in a write part it says that a protected file may be written, and
+// the write is then EROFS. Without it access(2) carries the verdict. Access
+// lists of the host are not looked at by the kernel. Only "user." extended
+// attributes can be set. ioctl(2) is ENOTTY. A POSIX lock that was taken
+// through a descriptor for reading is given back when the last descriptor of
+// that open file is closed. Files and directories in the read-only part that
+// the host removes while they are open give ESTALE. In write parts statx(2)
+// tells no time of birth. inotify(7) inside the view tells of changes through
+// the view only.
+//
+// # Locks
+//
+// See the type part: moves before one of the locks of its tables; only moves,
+// which keeps names still, is held during system calls on the tree. The
+// server may be interrupted while it waits for a file lock and nowhere else.
 package sandboxfs

@@ -43,6 +43,14 @@ func (c complaints) Write(line []byte) (int, error) {
 // the view stops the thread without the Go runtime knowing, which must not be
 // the runtime that serves it.
 var childActions = map[string]func(path string) error{
+	"serve": serveInChild,
+	"flock": func(path string) error {
+		fd, err := unix.Open(path, unix.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		return unix.Flock(fd, unix.LOCK_EX)
+	},
 	"mmap": func(path string) error {
 		fd, err := unix.Open(path, unix.O_RDWR, 0)
 		if err != nil {

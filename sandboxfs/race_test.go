@@ -1,0 +1,142 @@
+//go:build linux
+
+package sandboxfs_test
+
+import (
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+// raceTries is how often each race is run in an ordinary test.
+const raceTries = 3000
+
+// exchanging swaps two names on the host until the returned function is called,
+// which says how often.
+func exchanging(a, b string, pause time.Duration) func() int64 {
+	var stop atomic.Bool
+	var swaps atomic.Int64
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for !stop.Load() {
+			if unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE) == nil {
+				swaps.Add(1)
+			}
+			time.Sleep(pause)
+		}
+	}()
+	return func() int64 { stop.Store(true); <-done; return swaps.Load() }
+}
+
+// tries counts to raceTries, and beyond while nothing was reached yet: the
+// kernel believes for a second what it saw first.
+func tries(reached *int) func() bool {
+	count, deadline := 0, time.Now().Add(30*time.Second)
+	return func() bool {
+		count++
+		return count <= raceTries || *reached == 0 && time.Now().Before(deadline)
+	}
+}
+
+// openPlain opens a path and follows no link itself: whatever is reached then
+// through a link was reached by the server. (A plain mount confines nothing by
+// itself: its kernel follows links before the server is asked.)
+func openPlain(dir, path string, flags int) (int, error) {
+	root, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(root)
+	return fsat.Openat2(root, path, flags, 0o644, fsat.ResolveNoSymlinks)
+}
+
+// While the host swaps a directory and a link, the view never reads or writes
+// what the link leads to (V15: R01-R03, R05-R07, W36).
+func TestRaces(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		cfg := pathresolver.Config{WritePaths: []string{"out"}, Protect: []string{"out/keep"}}
+		f := mount(t, o, cfg, "src/d/x=inside", "src/x=source", "out/d/x=inside", "out/keep/x=kept", "out/e/x=other", "out/l => ../src")
+		outside := t.TempDir()
+		plant(t, outside, "x=SECRET", "empty/")
+		require.NoError(t, os.Symlink(outside, f.on("src/l")))
+
+		t.Run("read", func(t *testing.T) {
+			// Not as fast as can be: the view is to see the directory at times.
+			stop := exchanging(f.on("src/d"), f.on("src/l"), 50*time.Microsecond)
+			reached := 0
+			for goOn := tries(&reached); goOn(); {
+				if data, err := readPlain(f.mnt, "src/d/x"); err == nil {
+					require.NotContains(t, data, "SECRET")
+					reached++
+				}
+			}
+			require.Positive(t, stop())
+			require.Positive(t, reached, "the race must let some reads through")
+		})
+		t.Run("write", func(t *testing.T) {
+			stop := exchanging(f.on("out/d"), f.on("out/l"), 0)
+			reached := 0
+			for goOn := tries(&reached); goOn(); {
+				fd, err := openPlain(f.mnt, "out/d/x", unix.O_WRONLY|unix.O_TRUNC)
+				if err == nil {
+					_, _ = unix.Write(fd, []byte("written"))
+					unix.Close(fd)
+					reached++
+				}
+				if fd, err = openPlain(f.mnt, "out/d/new", unix.O_WRONLY|unix.O_CREAT); err == nil {
+					unix.Close(fd)
+				}
+				_ = unix.Unlink(f.in("out/d/new"))
+				_ = unix.Mkdir(f.in("out/d/newdir"), 0o755)
+				_ = unix.Rmdir(f.in("out/d/newdir"))
+			}
+			require.Positive(t, stop())
+			require.Positive(t, reached)
+			require.Equal(t, "source", f.read(f.on("src/x")))
+			require.NoFileExists(t, f.on("src/new"))
+			require.NoDirExists(t, f.on("src/newdir"))
+		})
+		t.Run("protected", func(t *testing.T) {
+			stop := exchanging(f.on("out/e"), f.on("out/keep"), 0)
+			for range raceTries / 3 {
+				if fd, err := openPlain(f.mnt, "out/keep/x", unix.O_WRONLY); err == nil {
+					unix.Close(fd)
+					require.Fail(t, "opened for writing at a protected place")
+				}
+			}
+			stop()
+		})
+		t.Run("unguarded", func(t *testing.T) {
+			stop := exchanging(f.on("src/d"), f.on("src/l"), 0)
+			defer stop()
+			escaped := false
+			for i := 0; i < 100*raceTries && !escaped; i++ {
+				data, err := os.ReadFile(f.on("src/d/x"))
+				escaped = err == nil && string(data) == "SECRET"
+			}
+			require.True(t, escaped, "without the guard the same race escapes")
+		})
+	})
+}
+
+func readPlain(dir, path string) (string, error) {
+	fd, err := openPlain(dir, path, unix.O_RDONLY)
+	if err != nil {
+		return "", err
+	}
+	file := os.NewFile(uintptr(fd), filepath.Base(path))
+	defer file.Close()
+	buf := make([]byte, 100)
+	n, err := file.Read(buf)
+	return string(buf[:n]), err
+}
