@@ -176,8 +176,15 @@ func (v *View) unmount() (lazily bool, err error) {
 	return lazily, err
 }
 
+// gone reports whether somebody else has unmounted it. What is mounted at the
+// same path by now is not ours to take away; a dead mount still is.
+func (m *mounted) gone() bool {
+	var st unix.Stat_t
+	return m.part.ended.Load() && unix.Lstat(m.path, &st) != unix.ENOTCONN
+}
+
 func (m *mounted) unmount() (lazily bool, err error) {
-	if m.path == "" {
+	if m.path == "" || m.gone() {
 		return false, nil
 	}
 	if m.byFM {
