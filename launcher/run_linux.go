@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -57,9 +58,12 @@ type session struct {
 	plan   *Plan
 	std    *streams
 
-	process    *os.Process // the keeper
-	gone       chan struct{}
-	keeper     int // our ends of the channels
+	pid    int // of the keeper
+	mu     sync.Mutex
+	reaped bool // guarded by mu: pid may be somebody else's
+
+	gone       chan struct{} // closed when the keeper has been reaped
+	keeper     int           // our ends of the channels
 	init       int
 	messages   chan message // from init; closed when it is gone
 	masters    chan *os.File
@@ -145,7 +149,7 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 				started = true
 				res.Lost = m.Lost
 				if rel, err = s.connect(); err != nil {
-					_ = s.process.Kill()
+					s.kill()
 				}
 			case sayStopped:
 				s.suspend()
@@ -164,7 +168,7 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 			kill = time.After(killAfter)
 			_ = send(s.init, message{Verb: saySignal, Signal: unix.SIGTERM}, -1)
 		case <-kill:
-			_ = s.process.Kill()
+			s.kill()
 		}
 	}
 	<-s.gone // the keeper has ended, and with it all processes inside

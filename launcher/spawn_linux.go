@@ -74,18 +74,39 @@ func (s *session) launch(attr *syscall.ProcAttr) error {
 	go func() {
 		runtime.LockOSThread()
 		pid, err := syscall.ForkExec("/proc/self/exe", []string{keeperName}, attr)
-		if err == nil {
-			s.process, err = os.FindProcess(pid)
-		}
+		s.pid = pid
 		started <- err
-		if err != nil {
-			return
+		if err == nil {
+			s.waitKeeper()
+			close(s.gone)
 		}
-		_, _ = s.process.Wait()
-		close(s.gone)
 		// The thread ends with the goroutine, which leaves it locked.
 	}()
 	return <-started
+}
+
+// waitKeeper waits without reaping first, so that kill never meets a process
+// that has got the keeper's number after it.
+func (s *session) waitKeeper() {
+	for unix.Waitid(unix.P_PID, s.pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reaped = true
+	for {
+		if _, err := unix.Wait4(s.pid, nil, 0, nil); err != unix.EINTR {
+			return
+		}
+	}
+}
+
+// kill ends everything inside: init dies with the keeper.
+func (s *session) kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.reaped {
+		_ = unix.Kill(s.pid, unix.SIGKILL)
+	}
 }
 
 func (s *session) childConfig() *childConfig {

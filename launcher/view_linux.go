@@ -50,12 +50,8 @@ func (v *viewMounter) mount(t *tree, s Step) error {
 	if err := unix.Dup3(fdConfig, fdFuse, unix.O_CLOEXEC); err != nil {
 		return err
 	}
-	answer, _, err := receive(fdKeeper, int(v.cfg.Plan.HangMillis))
-	if err != nil {
-		return fmt.Errorf("wait for the view: %w", err)
-	}
-	if answer.Verb != sayServed {
-		return errors.New("the view is not served: " + answer.Reason)
+	if err := v.served(); err != nil {
+		return err
 	}
 	root, err := t.open(s.Path)
 	if err != nil {
@@ -67,6 +63,22 @@ func (v *viewMounter) mount(t *tree, s Step) error {
 	// anything there would be EACCES.
 	var st unix.Stat_t
 	return unix.Fstat(root, &st)
+}
+
+// served waits until the supervisor answers the requests of the part.
+func (v *viewMounter) served() error {
+	for {
+		m, _, err := receive(fdKeeper, int(v.cfg.Plan.HangMillis))
+		switch {
+		case err != nil:
+			return fmt.Errorf("wait for the view: %w", err)
+		case m.Verb == sayServed:
+			return nil
+		case m.Verb == sayFailed:
+			return errors.New("the view is not served: " + m.Reason)
+		}
+		// A sign of life came first.
+	}
 }
 
 // target opens the mount point of a part. Nested ones lie in the project,
