@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -60,8 +61,10 @@ func check(a *app, f *checkFlags) error {
 		from:  f.from,
 		null:  f.null,
 	}
+	protect := cfg.Protect
 	for _, root := range f.roots {
 		cfg.Root = root
+		cfg.Protect = slices.Concat(protect, protectList(root, f.from))
 		report.add(root, len(cfg.WritePaths), pathresolver.Validate(cfg))
 	}
 	if err := show(a.out, &report); err != nil {

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // TestManualIsWhole holds that docs/cli.md names every command, flag, exit
@@ -25,6 +27,9 @@ func TestManualIsWhole(t *testing.T) {
 				require.Contains(t, manual, "--"+f.Name, "a flag of %s", cmd.Name())
 			}
 		})
+	}
+	for _, name := range append(pathresolver.DefaultProtected(), ".git") {
+		require.Contains(t, manual, "`"+name+"`")
 	}
 	for _, code := range []int{exitOK, exitFailed, exitUsage, exitDenied, exitRunOwn, exitNotExec, exitNotFound} {
 		require.Contains(t, manual, "\n| "+strconv.Itoa(code)+" | ")

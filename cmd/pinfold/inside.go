@@ -121,8 +121,9 @@ func policyGiven(cmd *cobra.Command) bool {
 	return false
 }
 
-// fromHere makes a path that is relative to the working directory relative to
-// root. It is not cleaned: what ".." leads to is decided on the way.
+// fromHere makes a path that starts at the working directory one that starts
+// at root, or an absolute one. It is not cleaned: what ".." leads to is decided
+// on the way.
 func fromHere(unsafePath, root string) (string, error) {
 	if unsafePath == "" || filepath.IsAbs(unsafePath) {
 		return unsafePath, nil
@@ -131,9 +132,8 @@ func fromHere(unsafePath, root string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("working directory: %w", err)
 	}
-	rel, err := filepath.Rel(root, here)
-	if err != nil || rel == "." {
-		return unsafePath, err
+	if here == root {
+		return unsafePath, nil
 	}
-	return rel + "/" + unsafePath, nil
+	return here + "/" + unsafePath, nil
 }

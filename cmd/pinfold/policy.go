@@ -64,7 +64,7 @@ func (p *policyFlags) config(stdin io.Reader) (pathresolver.Config, error) {
 		WritePaths:     slices.Concat(p.writePaths, listed),
 		Git:            p.git,
 		Hide:           p.hide,
-		Protect:        p.protect,
+		Protect:        slices.Concat(p.protect, protectList(p.root, p.from)),
 		Unprotect:      p.unprotect,
 		HardLinks:      links,
 		AllowBroadRoot: p.broad,

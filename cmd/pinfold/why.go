@@ -46,6 +46,7 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 	if err != nil {
 		return usageError(err, "")
 	}
+	given := unsafePath
 	cfg, err := f.config(a.stdin)
 	if err != nil {
 		return err
@@ -68,6 +69,7 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
 	d := r.Explain(op, unsafePath)
+	d.Path = given
 	if f.json {
 		err = writeJSON(a.out.stdout, escapeDecision(d))
 	} else {

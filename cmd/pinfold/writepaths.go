@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -69,3 +71,49 @@ func unknownWord(what, word string, valid ...string) error {
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
+
+// protectList keeps the list that a policy came from out of the reach of what
+// it lets write: otherwise an agent could widen its next run (M11). The list is
+// protected by its place; a list outside root is out of reach anyway.
+func protectList(root, from string) []string {
+	if from == "" || from == "-" {
+		return nil
+	}
+	realRoot, err := realPath(root)
+	if err != nil {
+		return nil // New says what is wrong with the root
+	}
+	var globs []string
+	for _, resolve := range []func(string) (string, error){filepath.Abs, realPath} {
+		file, err := resolve(from)
+		if err != nil {
+			continue
+		}
+		// Both spellings of the root: the list may be named by either.
+		for _, base := range []string{root, realRoot} {
+			abs, err := filepath.Abs(base)
+			if err != nil {
+				continue
+			}
+			if rel, err := filepath.Rel(abs, file); err == nil && filepath.IsLocal(rel) && rel != "." {
+				globs = append(globs, escapeGlob(filepath.ToSlash(rel)))
+			}
+		}
+	}
+	slices.Sort(globs)
+	return slices.Compact(globs)
+}
+
+// realPath is absolute and without links.
+func realPath(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+var globEscapes = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`)
+
+// escapeGlob is the glob that matches one place.
+func escapeGlob(place string) string { return globEscapes.Replace(place) }
