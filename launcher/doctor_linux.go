@@ -113,7 +113,7 @@ func probeLandlock() Finding {
 	const name, means = "landlock", "the second line of defence, behind the mounts"
 	const fix = "use Linux 6.12 or later with \"landlock\" in the lsm= list of the kernel's command line"
 	abi := landlockABI()
-	if lost := lostWithout(abi); len(lost) > 0 {
+	if lost := lostWithout(abi, false); len(lost) > 0 {
 		return no(name, fmt.Sprintf("version %d: %s", abi, strings.Join(lost, "; ")), means, fix, false)
 	}
 	return yes(name, fmt.Sprintf("version %d", abi), means, false)

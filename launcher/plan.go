@@ -27,6 +27,7 @@ type Plan struct {
 
 	WaitBackground bool
 	Nested         bool
+	Shows          bool // --ro or --home show more of the host
 	HangMillis     int64
 }
 
@@ -48,6 +49,7 @@ func NewPlan(c Config, host Host) (*Plan, error) {
 
 		WaitBackground: c.WaitBackground,
 		Nested:         c.Nested,
+		Shows:          len(host.RO) > 0 || host.HomeDir != "",
 		HangMillis:     c.HangTimeout.Milliseconds(),
 	}
 	if !host.Privileged {
