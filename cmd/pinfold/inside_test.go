@@ -1,0 +1,22 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// No name may change on its way into a run, or `why` would answer for another.
+func TestNamesSurvivePolicyFile(t *testing.T) {
+	for _, want := range []string{"", "src", "a\nb", "n\xff", "\xff{}", `{"base64":"x"}`, "ü", "\u202e", hostile} {
+		data, err := json.Marshal(name(want))
+		require.NoError(t, err)
+		var got name
+		require.NoError(t, json.Unmarshal(data, &got), "%s", data)
+		require.Equal(t, want, string(got))
+	}
+	var got name
+	require.Error(t, json.Unmarshal([]byte("7"), &got))
+	require.Error(t, json.Unmarshal([]byte(`{"base64": "%"}`), &got))
+}
