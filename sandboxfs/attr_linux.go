@@ -106,3 +106,27 @@ func (p *part) StatFs(_ <-chan struct{}, in *fuse.InHeader, out *fuse.StatfsOut)
 	}
 	return fuse.OK
 }
+
+// Statx is statx(2) where it asks for more than stat(2) tells.
+func (p *part) Statx(_ <-chan struct{}, in *fuse.StatxIn, out *fuse.StatxOut) fuse.Status {
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	n, err := p.node(in.NodeId)
+	if err != nil {
+		return status(err)
+	}
+	var sx unix.Statx_t
+	if err := p.stat(n, &sx); err != nil {
+		return status(err)
+	}
+	out.FromStatx(&sx)
+	out.Ino = p.inode(sx.Ino, deviceOf(&sx))
+	out.DevMajor, out.DevMinor, out.RdevMajor, out.RdevMinor = 0, 0, 0, 0
+	out.Attributes, out.AttributesMask = 0, 0
+	out.Mask &= unix.STATX_BASIC_STATS | unix.STATX_BTIME
+	if ids := p.v.o.SquashIDs; ids != nil {
+		out.Uid, out.Gid = ids.UID, ids.GID
+	}
+	out.SetTimeout(p.valid(p.tab.watched(n)))
+	return fuse.OK
+}

@@ -27,8 +27,9 @@ func (p *part) probePassthrough() {
 // passes reports whether the kernel moves the data of open files itself.
 func (p *part) passes() bool { return p.passthrough.Load() }
 
-// answerOpen makes a handle of fd and tells the kernel how to use it.
-func (p *part) answerOpen(n *node, fd int, writable bool, out *fuse.OpenOut) {
+// answerOpen makes a handle of fd and tells the kernel how to use it. sx is
+// how the file was when it was opened; nil if it was made, or is about to change.
+func (p *part) answerOpen(n *node, fd int, writable bool, sx *unix.Statx_t, out *fuse.OpenOut) {
 	h, backing := p.opens.add(n, fd, writable, func() int32 {
 		if !p.passes() {
 			return 0
@@ -48,6 +49,8 @@ func (p *part) answerOpen(n *node, fd int, writable bool, out *fuse.OpenOut) {
 	if backing > 0 {
 		out.OpenFlags |= fuse.FOPEN_PASSTHROUGH
 		out.BackingID = backing
+	} else if sx != nil && !n.fixed && p.stamps.unchanged(n, sx) {
+		out.OpenFlags |= fuse.FOPEN_KEEP_CACHE
 	}
 }
 

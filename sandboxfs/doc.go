@@ -64,8 +64,8 @@
 // attributes can be set. ioctl(2) is ENOTTY. A POSIX lock that was taken
 // through a descriptor for reading is given back when the last descriptor of
 // that open file is closed. Files and directories in the read-only part that
-// the host removes while they are open give ESTALE. In write parts statx(2)
-// tells no time of birth. inotify(7) inside the view tells of changes through
+// the host removes while they are open give ESTALE. A path of more than
+// 4,095 bytes from the root is ENAMETOOLONG. inotify(7) inside the view tells of changes through
 // the view only.
 //
 // # Locks

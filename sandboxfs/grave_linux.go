@@ -87,8 +87,9 @@ func (p *part) exhume(n *node, flags int, sx *unix.Statx_t) (int, error) {
 	return fd, statFD(fd, sx)
 }
 
-// forgotten lets go of what was held for a node.
+// forgotten lets go of what is held for a node, once it is dropped.
 func (p *part) forgotten(n *node) {
+	p.stamps.forget(n)
 	p.graves.mu.Lock()
 	fd, ok := p.graves.fd[n]
 	delete(p.graves.fd, n)

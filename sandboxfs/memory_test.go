@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
@@ -20,8 +21,15 @@ import (
 // What a view holds per file is bounded, and goes when the kernel forgets.
 func TestMemoryPerFile(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
-		const dirs, each = 200, 200
-		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/")
+		const dirs, each = 100, 200
+		base := t.TempDir()
+		f := &fixture{t: t, root: filepath.Join(base, "root"), mnt: filepath.Join(base, "mnt")}
+		require.NoError(t, os.Mkdir(f.root, 0o755))
+		require.NoError(t, os.Mkdir(f.mnt, 0o755))
+		require.NoError(t, unix.Mount("tmpfs", f.root, "tmpfs", 0, "")) // for speed
+		defer unix.Unmount(f.root, unix.MNT_DETACH)
+		plant(t, f.root, "out/")
+		f.start(o, pathresolver.Config{WritePaths: []string{"out"}})
 		for d := range dirs {
 			dir := f.on(fmt.Sprintf("src/directory-%d", d))
 			require.NoError(t, os.MkdirAll(dir, 0o755))

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
@@ -200,26 +199,4 @@ func (m *mounted) unmount() (lazily bool, err error) {
 	}
 	m.path, m.lazy = "", lazily
 	return lazily, nil
-}
-
-// goneWithin bounds how long Close waits for a connection to end.
-const goneWithin = 5 * time.Second
-
-// waitGone waits until no connection is served, and aborts those of Mount
-// that are still in use.
-func (v *View) waitGone() error {
-	gone := make(chan struct{})
-	go func() { v.serving.Wait(); close(gone) }()
-	v.mu.Lock()
-	var err error
-	for _, m := range v.mounted {
-		err = errors.Join(err, m.abort())
-	}
-	v.mu.Unlock()
-	select {
-	case <-gone:
-		return nil
-	case <-time.After(goneWithin):
-		return errors.Join(fmt.Errorf("%s: a connection is still mounted somewhere", v), err)
-	}
 }

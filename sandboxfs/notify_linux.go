@@ -23,6 +23,7 @@ const watchEvents = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.
 type watcher struct {
 	p    *part
 	sent atomic.Uint64
+	full atomic.Bool // no further watch is to be had for now
 
 	mu   sync.Mutex
 	file *os.File // inotify, nil when it is not to be had
@@ -57,6 +58,9 @@ func (w *watcher) add(dir *node, place string) bool {
 	if w.p.tab.dirWatched(dir) {
 		return true
 	}
+	if w.full.Load() {
+		return false
+	}
 	fd, err := w.p.r.OpenPlace(place, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return false
@@ -64,17 +68,19 @@ func (w *watcher) add(dir *node, place string) bool {
 	defer closeFD(fd)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.file == nil || len(w.dirs) >= maxWatches {
+	if w.file == nil {
 		return false
 	}
 	wd, err := unix.InotifyAddWatch(w.fd, procPath(fd), watchEvents)
 	if err != nil {
+		w.full.Store(err == unix.ENOSPC)
 		return false
 	}
 	if before := w.dirs[int32(wd)]; before != nil && before != dir {
 		w.p.tab.setWatch(before, 0) // the same directory under a name it had
 	}
 	w.dirs[int32(wd)] = dir
+	w.full.Store(len(w.dirs) >= maxWatches)
 	w.p.tab.setWatch(dir, int32(wd))
 	return true
 }
@@ -84,6 +90,7 @@ func (w *watcher) remove(wd int32, n *node) {
 	defer w.mu.Unlock()
 	if w.dirs[wd] == n && w.file != nil {
 		delete(w.dirs, wd)
+		w.full.Store(false)
 		_, _ = unix.InotifyRmWatch(w.fd, uint32(wd))
 	}
 }

@@ -25,7 +25,9 @@ func (p *part) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.
 		return status(err)
 	}
 	writing := int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY || in.Flags&unix.O_TRUNC != 0
-	fd, st := p.openFile(&in.InHeader, "open", n, int(in.Flags), writing)
+	var sx unix.Statx_t
+	was := &sx
+	fd, st := p.openFile(&in.InHeader, "open", n, int(in.Flags), writing, was)
 	if st != fuse.OK {
 		return st
 	}
@@ -38,14 +40,15 @@ func (p *part) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.
 			closeFD(fd)
 			return status(err)
 		}
+		was = nil
 	}
-	p.answerOpen(n, fd, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, out)
+	p.answerOpen(n, fd, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, was, out)
 	return fuse.OK
 }
 
 // openFile opens the regular file of n. Where it is to be written the rules
 // are asked first, and its hard links looked at after.
-func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writing bool) (int, fuse.Status) {
+func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writing bool, sx *unix.Statx_t) (int, fuse.Status) {
 	if n.typ != unix.S_IFREG {
 		return -1, fuse.EACCES
 	}
@@ -58,22 +61,21 @@ func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writi
 	if flags&unix.O_TRUNC != 0 && access&unix.O_ACCMODE == unix.O_RDONLY {
 		access |= unix.O_RDWR
 	}
-	var sx unix.Statx_t
-	fd, place, err := p.open(n, access, &sx)
+	fd, place, err := p.open(n, access, sx)
 	if err == unix.ESTALE || err == unix.ENOENT {
 		if fd, st := p.reopen(n, flags); st == fuse.OK {
-			return fd, st
+			return fd, status(statFD(fd, sx))
 		}
 	}
 	if err != nil {
 		return -1, status(err)
 	}
 	if writing {
-		if st := p.checkLinks(h, call, place, &sx); st != fuse.OK {
+		if st := p.checkLinks(h, call, place, sx); st != fuse.OK {
 			closeFD(fd)
 			return -1, st
 		}
-		if err := p.disarm(fd, &sx); err != nil {
+		if err := p.disarm(fd, sx); err != nil {
 			closeFD(fd)
 			return -1, status(err)
 		}
@@ -174,7 +176,7 @@ func (p *part) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fu
 		return status(err)
 	}
 	n := p.answer(dir, name, true, false, &sx, &out.EntryOut)
-	p.answerOpen(n, fd, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, &out.OpenOut)
+	p.answerOpen(n, fd, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, nil, &out.OpenOut)
 	return fuse.OK
 }
 

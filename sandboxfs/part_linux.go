@@ -26,6 +26,7 @@ type part struct {
 	tab                *table
 	opens              opens
 	graves             graves
+	stamps             stamps
 	watch              *watcher // of the read-only part, nil otherwise
 	server             *fuse.Server
 
@@ -61,7 +62,7 @@ func newPart(v *View, what Part, layout []Part) (*part, error) {
 		umask:         processUmask(),
 	}
 	p.opens.init()
-	p.graves.fd = map[*node]int{}
+	p.graves.fd, p.stamps.last = map[*node]int{}, map[*node]stamp{}
 	p.tab.freed = p.forgotten
 	for _, other := range layout {
 		if other.Place != what.Place && within(other.Place, what.Place) {

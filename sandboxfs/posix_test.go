@@ -24,6 +24,10 @@ func TestPosix(t *testing.T) {
 				f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/")
 				test(t, f.in("out"))
 			})
+			t.Run(name+" by the walker", func(t *testing.T) {
+				f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}, ForceWalker: true}, "out/")
+				test(t, f.in("out"))
+			})
 		}
 	})
 }

@@ -24,7 +24,7 @@ type table struct {
 	next  uint64
 	peak  int // largest size since the maps were made anew
 
-	freed   func(n *node)           // called after a node without a name was dropped
+	freed   func(n *node)           // called after a node was dropped that held is set of, or that has no name
 	unwatch func(wd int32, n *node) // called after a watched directory was dropped
 }
 
@@ -166,9 +166,10 @@ func (t *table) release(n *node) {
 		return
 	}
 	delete(t.byID, n.id)
-	if n.parent == nil {
+	if n.held.Load() || n.parent == nil {
 		go t.freed(n)
-	} else if n.watch != 0 {
+	}
+	if n.watch != 0 {
 		go t.unwatch(n.watch, n)
 	}
 	t.unlink(n)

@@ -37,6 +37,6 @@ func (p *part) Tmpfile(_ <-chan struct{}, in *fuse.CreateIn, out *fuse.CreateOut
 	}
 	n := p.tab.nameless(identityOf(&sx))
 	p.entry(n, false, &sx, &out.EntryOut)
-	p.answerOpen(n, fd, true, &out.OpenOut)
+	p.answerOpen(n, fd, true, nil, &out.OpenOut)
 	return fuse.OK
 }
