@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -22,6 +23,7 @@ const (
 	perDir                  = 1_000
 	bytesPerFile            = 250     // of heap, while the kernel knows the file
 	nearTheStart            = 4 << 20 // bytes of heap that may stay
+	forgotten               = time.Minute
 )
 
 // TestMillion walks a large tree through a view, has the kernel forget it, and
@@ -34,33 +36,41 @@ func TestMillion(t *testing.T) {
 	if long {
 		n = walkedLong
 	}
-	for _, policy := range [][]string{nil, {"-w", "."}} {
-		s := newSite(t, 0, true)
-		for i := 0; i < n; i += perDir {
-			dir := filepath.Join(s.root, strconv.Itoa(i))
-			require.NoError(t, os.Mkdir(dir, 0o755))
-			for j := range perDir {
-				f, err := os.Create(filepath.Join(dir, strconv.Itoa(j)))
-				require.NoError(t, err)
-				require.NoError(t, f.Close())
-			}
+	s := newSite(t, 0, true)
+	for i := 0; i < n; i += perDir {
+		dir := filepath.Join(s.root, strconv.Itoa(i))
+		require.NoError(t, os.Mkdir(dir, 0o755))
+		for j := range perDir {
+			f, err := os.Create(filepath.Join(dir, strconv.Itoa(j)))
+			require.NoError(t, err)
+			require.NoError(t, f.Close())
 		}
-		at := tempDir(t, 0)
-		server, err := serveView(t, 0, ops.ViewConfig{Dir: at, Config: config(s, policy, modes[0])})
-		require.NoError(t, err)
-		before, _ := heapOf(t, server)
-		out, err := exec.Command(insiderPath, "walk", at).CombinedOutput()
-		require.NoError(t, err, string(out))
-		require.Equal(t, fmt.Sprintln(n), string(out))
-		full, nodes := heapOf(t, server)
-		require.NoError(t, os.WriteFile("/proc/sys/vm/drop_caches", []byte("2"), 0o200))
-		after, left := heapOf(t, server)
-		fmt.Printf("[table] walk of %d files, policy %v: heap %d KiB before, %d KiB with %d nodes (%d B each), %d KiB with %d after dropping caches\n",
-			n, policy, before>>10, full>>10, nodes, (full-min(before, full))/uint64(max(nodes, 1)), after>>10, left)
-		require.Greater(t, nodes, n, "the kernel did not keep them: nothing was measured")
-		require.Less(t, full, before+nearTheStart+uint64(nodes)*bytesPerFile)
-		require.Less(t, after, before+nearTheStart)
 	}
+	for name, policy := range map[string][]string{"read-only": nil, "writable": {"-w", "."}} {
+		t.Run(name, func(t *testing.T) { walkOnce(t, s, name, policy, n) })
+	}
+}
+
+func walkOnce(t *testing.T, s *site, name string, policy []string, n int) {
+	at := tempDir(t, 0)
+	server, err := serveView(t, 0, ops.ViewConfig{Dir: at, Config: config(s, policy, modes[0])})
+	require.NoError(t, err)
+	before, _ := heapOf(t, server)
+	out, err := exec.Command(insiderPath, "walk", at).CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Equal(t, fmt.Sprintln(n), string(out))
+	full, nodes := heapOf(t, server)
+	require.NoError(t, os.WriteFile("/proc/sys/vm/drop_caches", []byte("2"), 0o200))
+	// The kernel's FORGETs are a queue, which the server works off.
+	after, left := heapOf(t, server)
+	for end := time.Now().Add(forgotten); after >= before+nearTheStart && time.Now().Before(end); {
+		after, left = heapOf(t, server)
+	}
+	fmt.Printf("[table] walk of %d files, %s: heap %d KiB before, %d KiB with %d nodes (%d B each), %d KiB with %d after dropping caches\n",
+		n, name, before>>10, full>>10, nodes, (full-min(before, full))/uint64(max(nodes, 1)), after>>10, left)
+	require.Greater(t, nodes, n, "the kernel did not keep them: nothing was measured")
+	require.Less(t, full, before+nearTheStart+uint64(nodes)*bytesPerFile)
+	require.Less(t, after, before+nearTheStart)
 }
 
 // heapOf asks a server for its heap and its nodes.
