@@ -9,7 +9,7 @@ func newCompletion(a *app) *cobra.Command {
 		Example: `  source <(pinfold completion bash)
   pinfold completion zsh > "${fpath[1]}/_pinfold"
   pinfold completion fish > ~/.config/fish/completions/pinfold.fish`,
-		Args:                  usage(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
+		Args:                  oneArg("shell"),
 		ValidArgs:             []string{"bash", "zsh", "fish"},
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -18,8 +18,10 @@ func newCompletion(a *app) *cobra.Command {
 				return root.GenBashCompletionV2(a.out.stdout, true)
 			case "zsh":
 				return root.GenZshCompletion(a.out.stdout)
-			default:
+			case "fish":
 				return root.GenFishCompletion(a.out.stdout, true)
+			default:
+				return usageError(unknownWord("shell", args[0], "bash", "zsh", "fish"), "")
 			}
 		},
 	}

@@ -18,7 +18,7 @@ func newMan() *cobra.Command {
 		Use:    "man DIR",
 		Short:  "Write the man pages into DIR",
 		Hidden: true,
-		Args:   usage(cobra.ExactArgs(1)),
+		Args:   oneArg("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return fmt.Errorf("man pages: %w", err)

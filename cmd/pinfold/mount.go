@@ -35,7 +35,7 @@ path as well, and the kernel follows links and '..' out of MNT before the view
 is asked. 'pinfold run' is what confines a program.`,
 		Example: `  pinfold mount -C project -w src /mnt/project
   pinfold unmount /mnt/project`,
-		Args: usage(cobra.ExactArgs(1)),
+		Args: oneArg("MNT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.foreground {
 				return mount(cmd.Context(), a, &f, args[0])

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -32,8 +34,9 @@ path everything is read-only.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError(err, "see '"+cmd.CommandPath()+" --help'")
+		return usageError(err, seeHelp(cmd))
 	})
+	root.SetHelpCommand(newHelp())
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.Version = versionText()
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -45,14 +48,43 @@ path everything is read-only.`,
 	return root
 }
 
-// noArgs and the like are cobra's checks with our exit code.
-var noArgs = usage(cobra.NoArgs)
+// newHelp is cobra's, but for a topic that does not exist: that is an error.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Print the help of a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usageError(fmt.Errorf("no help about %q", strings.Join(args, " ")), seeHelp(cmd.Root()))
+			}
+			return about.Help()
+		},
+	}
+}
 
-func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+// noArgs refuses arguments.
+func noArgs(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case cmd.HasParent():
+		return usageError(fmt.Errorf("unexpected argument %q", args[0]), seeHelp(cmd))
+	}
+	return usageError(fmt.Errorf("unknown command %q", args[0]), seeHelp(cmd))
+}
+
+// oneArg wants exactly one argument, by the name that Use gives it.
+func oneArg(name string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usageError(err, "see '"+cmd.CommandPath()+" --help'")
+		switch {
+		case len(args) == 0:
+			return usageError(fmt.Errorf("no %s is given", name), seeHelp(cmd))
+		case len(args) > 1:
+			return usageError(fmt.Errorf("unexpected argument %q", args[1]), seeHelp(cmd))
 		}
 		return nil
 	}
 }
+
+func seeHelp(cmd *cobra.Command) string { return "see '" + cmd.CommandPath() + " --help'" }

@@ -11,7 +11,7 @@ func newUnmount(a *app) *cobra.Command {
 		Long: `unmount takes the view at MNT away, whether or not its server is alive. While
 something still uses it, it is detached: new accesses no longer reach it, and it
 goes when the last user does.`,
-		Args: usage(cobra.ExactArgs(1)),
+		Args: oneArg("MNT"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			lazily, err := unmount(args[0])
 			if err == nil && lazily {

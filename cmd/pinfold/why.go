@@ -29,7 +29,7 @@ Inside 'pinfold run' and without any policy flag it answers for that run, and
 a relative PATH starts at the working directory.`,
 		Example: `  pinfold why -w src go.mod
   pinfold why -w src --op rename src/old.go`,
-		Args: usage(cobra.ExactArgs(1)),
+		Args: oneArg("PATH"),
 		RunE: func(cmd *cobra.Command, args []string) error { return why(a, cmd, &f, args[0]) },
 	}
 	f.addRoot(cmd)
