@@ -111,6 +111,10 @@ func (o *output) warning(text string) { o.say(colourWarn, "warning", text) }
 func (o *output) hint(text string)    { o.say(colourDim, "hint", text) }
 
 func (o *output) say(colour, kind, text string) {
-	text = strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ")
-	o.stderr.printf("pinfold: %s %s\n", o.stderr.paint(colour, kind+":"), text)
+	// Not every error that comes from elsewhere escapes the names in it.
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i := range lines {
+		lines[i] = pathresolver.EscapePath(lines[i])
+	}
+	o.stderr.printf("pinfold: %s %s\n", o.stderr.paint(colour, kind+":"), strings.Join(lines, "\n  "))
 }
