@@ -68,7 +68,7 @@ func walkOnce(t *testing.T, s *site, name string, policy []string, n int) {
 	}
 	fmt.Printf("[table] walk of %d files, %s: heap %d KiB before, %d KiB with %d nodes (%d B each), %d KiB with %d after dropping caches\n",
 		n, name, before>>10, full>>10, nodes, (full-min(before, full))/uint64(max(nodes, 1)), after>>10, left)
-	require.Greater(t, nodes, n, "the kernel did not keep them: nothing was measured")
+	require.Greater(t, nodes, n/2, "the kernel did not keep them: nothing was measured")
 	require.Less(t, full, before+nearTheStart+uint64(nodes)*bytesPerFile)
 	require.Less(t, after, before+nearTheStart)
 }

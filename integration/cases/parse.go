@@ -5,8 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"sort"
-	"strconv"
 	"strings"
 
 	"golang.org/x/tools/txtar"
@@ -126,101 +124,4 @@ func (r *Row) add(l Line, text string) error {
 	}
 	r.Lines = append(r.Lines, l)
 	return nil
-}
-
-func parseOutcome(text string) (o Outcome, err error) {
-	text, inView, hasView := strings.Cut(text, " | in a view ")
-	if hasView {
-		view, err := parseOutcome(inView)
-		if err != nil {
-			return o, err
-		}
-		o.View = &view
-	}
-	words, err := split(text)
-	if err != nil {
-		return o, err
-	}
-	next := func() (w string) {
-		if len(words) > 0 {
-			w, words = words[0], words[1:]
-		}
-		return w
-	}
-	switch first := next(); first {
-	case "ok":
-		for len(words) > 0 {
-			w := next()
-			switch {
-			case w == "=":
-				o.Data, o.HasData = next(), true
-			case strings.ContainsAny(w[:1], "+-~"):
-				o.Changes = append(o.Changes, w)
-			default:
-				return o, fmt.Errorf("%q is no change", w)
-			}
-		}
-		sort.Strings(o.Changes)
-		return o, nil
-	case "leaks":
-		o.Kind, o.Reason = WantLeak, next()
-	case "refused":
-		o.Kind, o.Words = WantRefused, strings.Split(next(), ",")
-		switch w := next(); w {
-		case "":
-		case "naive":
-			o.Naive = Naive(next())
-			if _, known := naive[o.Naive]; !known {
-				return o, fmt.Errorf("unknown mistake %q", o.Naive)
-			}
-		case "same":
-			o.Same = next()
-		case "hangs":
-			o.Hangs = true
-		default:
-			return o, fmt.Errorf("unknown word %q", w)
-		}
-	default:
-		return o, fmt.Errorf("unknown outcome %q", first)
-	}
-	if len(words) > 0 {
-		return o, fmt.Errorf("%q is too much", words)
-	}
-	return o, nil
-}
-
-var (
-	repeated = regexp.MustCompile(`\{([^{}]+)\*(\d+)\}`)
-	name     = regexp.MustCompile(`\$[A-Z]+`)
-)
-
-func repeat(s string) string {
-	m := repeated.FindStringSubmatch(s)
-	n, err := strconv.Atoi(m[2])
-	if err != nil {
-		return s
-	}
-	return strings.Repeat(m[1], n)
-}
-
-// split cuts at blanks; what begins with a double quote is a Go string.
-func split(text string) ([]string, error) {
-	var words []string
-	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
-		if text[0] != '"' {
-			word, rest, _ := strings.Cut(text, " ")
-			words, text = append(words, word), rest
-			continue
-		}
-		quoted, err := strconv.QuotedPrefix(text)
-		if err != nil {
-			return nil, err
-		}
-		word, err := strconv.Unquote(quoted)
-		if err != nil {
-			return nil, err
-		}
-		words, text = append(words, word), text[len(quoted):]
-	}
-	return words, nil
 }

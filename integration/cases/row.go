@@ -60,11 +60,11 @@ func (l Line) Op(vars Vars) ops.Op {
 type OutcomeKind uint8
 
 const (
-	// WantOK: it works.
+	// WantOK says that it works.
 	WantOK OutcomeKind = iota
-	// WantRefused: it is refused and changes nothing.
+	// WantRefused says that it is refused and changes nothing.
 	WantRefused
-	// WantLeak: it works although it should not, and the documents say so.
+	// WantLeak says that it works although it should not, and the documents say so.
 	WantLeak
 )
 

@@ -17,7 +17,7 @@ import (
 // "ready" or "refused CODES", and unmounts when standard input ends. To each
 // line after the first it answers with the bytes of heap that it uses and the
 // number of nodes that it holds.
-func view([]string) error {
+func view([]string) (err error) {
 	dec := json.NewDecoder(os.Stdin)
 	var c ops.ViewConfig
 	if err := dec.Decode(&c); err != nil {
@@ -31,7 +31,7 @@ func view([]string) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer func() { err = errors.Join(err, r.Close()) }()
 	root := os.Geteuid() == 0
 	v, err := sandboxfs.New(r, sandboxfs.Options{
 		Passthrough:        root,

@@ -78,6 +78,12 @@ func (n Native) Do(op Op) Result {
 		return Failed(nil, os.Symlink(op.Arg(0), q))
 	case "chmod":
 		return Failed(nil, os.Chmod(p, Mode(op.Arg(1))))
+	case "chown":
+		return Failed(nil, os.Lchown(p, os.Getuid(), otherGroup()))
+	case "setxattr":
+		return Failed(nil, unix.Setxattr(p, "user.pinfold", []byte("x"), 0))
+	case "fallocate":
+		return Failed(nil, n.fallocate(p))
 	case "chtimes":
 		return Failed(nil, os.Chtimes(p, Stamp, Stamp))
 	}
@@ -96,12 +102,30 @@ func (Native) put(p string, flag int, data string) error {
 	return err
 }
 
+func (Native) fallocate(p string) error {
+	f, err := os.OpenFile(p, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unix.Fallocate(int(f.Fd()), 0, 0, 4096)
+}
+
 func connect(p string) error {
 	c, err := net.Dial("unix", p)
 	if err != nil {
 		return err
 	}
 	return c.Close()
+}
+
+// otherGroup is a group that a file may be given: any by root, the own one by
+// an ordinary user.
+func otherGroup() int {
+	if os.Getuid() == 0 {
+		return 1
+	}
+	return os.Getgid()
 }
 
 // List makes the result of a directory listing: the names, sorted, one space
