@@ -71,7 +71,9 @@ type Config struct {
 	// ended; otherwise they are killed.
 	WaitBackground bool
 	// Nested allows sandboxes inside: it adds /dev/fuse and leaves out
-	// Landlock and the ban on mounting.
+	// Landlock, the ban on mounting and the covers over /proc. It helps
+	// ordinary users only: the kernel gives root's uid no user namespace of
+	// its own without capabilities.
 	Nested bool
 	// HangTimeout is how long the supervisor may give no sign of life before
 	// everything inside is ended; 0 is 10 s.

@@ -170,6 +170,11 @@ func (b *builder) readOnlyParent(tmp, p string) {
 func (b *builder) proc() {
 	b.plan.Inner = append(b.plan.Inner, Step{Do: DoProc, Path: "/proc"})
 	b.dir("/proc")
+	if b.plan.Nested && b.plan.ID.UID != 0 {
+		// A /proc of which parts are covered cannot be mounted again by a
+		// sandbox inside. An ordinary user owns nothing in those parts.
+		return
+	}
 	for _, n := range []string{"sys", "sysrq-trigger", "irq", "bus", "fs"} {
 		b.plan.Inner = append(b.plan.Inner, Step{Do: DoLock, Path: "/proc/" + n, Maybe: true})
 	}
