@@ -23,8 +23,8 @@ build: ## bin/pinfold
 install: ## into $GOBIN
 	$(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/pinfold
 
-man: build ## man pages into dist/man
-	$(BIN) man dist/man
+man: ## man pages into dist/man
+	$(GO) run -tags man ./cmd/pinfold man dist/man
 
 demo: build ## a sample project, a command inside, what works and what is refused
 	@sh testdata/demo/demo.sh $(BIN)
@@ -58,7 +58,7 @@ fuzz: ## each fuzz target for FUZZTIME (1m)
 	@sh .ci/fuzz $${FUZZTIME:-1m}
 
 bench: build ## side by side with the alternatives, as ratios from one run
-	$(GO) run ./integration/bench $(BENCHFLAGS)
+	$(GO) run ./integration/bench --pinfold $(BIN) $(BENCHFLAGS)
 
 lint: ## golangci-lint with .golangci.yml
 	$(GO) run $(GOLANGCI) run $(PKGS)
