@@ -177,7 +177,7 @@ func (in *initProcess) reap() int {
 			return code
 		case pid != in.pid:
 		case status.Stopped():
-			_ = send(fdInit, message{Verb: sayStopped}, -1)
+			_ = send(fdInit, message{Verb: sayStopped, Signal: status.StopSignal()}, -1)
 		default:
 			m := message{Verb: sayExit, Code: status.ExitStatus()}
 			if status.Signaled() {

@@ -175,10 +175,16 @@ func (b *builder) proc() {
 		// sandbox inside. An ordinary user owns nothing in those parts.
 		return
 	}
-	for _, n := range []string{"sys", "sysrq-trigger", "irq", "bus", "fs"} {
+	for _, n := range []string{"sys", "sysrq-trigger", "irq", "bus", "fs", "driver", "dynamic_debug", "mtrr"} {
 		b.plan.Inner = append(b.plan.Inner, Step{Do: DoLock, Path: "/proc/" + n, Maybe: true})
 	}
-	for _, n := range []string{"kcore", "keys", "key-users", "timer_list", "sched_debug", "acpi", "scsi", "latency_stats"} {
+	masked := []string{"keys", "key-users", "acpi", "scsi", "kcore"}
+	if b.plan.ID.UID == 0 {
+		// Root owns these, so their mode does not keep it out.
+		masked = append(masked, "kmsg", "timer_list", "sched_debug", "latency_stats", "slabinfo", "vmallocinfo",
+			"pagetypeinfo", "kpagecount", "kpageflags", "kpagecgroup")
+	}
+	for _, n := range masked {
 		b.plan.Inner = append(b.plan.Inner, Step{Do: DoMask, Path: "/proc/" + n, Maybe: true})
 	}
 }

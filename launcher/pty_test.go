@@ -136,6 +136,21 @@ func TestSuspend(t *testing.T) {
 	end(t, cmd)
 }
 
+// Where no shell would continue it, keys do not stop the command.
+func TestNoSuspendWithoutShell(t *testing.T) {
+	root, _ := project(t, os.Getuid())
+	s := newScreen(t)
+	cmd := supervisor(t, job{UID: os.Getuid(), Root: root, Command: []string{"sh", "-c",
+		"trap 'exit 6' CONT; echo ready; while :; do :; done"}})
+	s.attach(cmd)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	s.wait(t, "ready")
+	s.keys(t, "\x1a")
+	end(t, cmd)
+	assert.Equal(t, 6, cmd.ProcessState.ExitCode())
+}
+
 // A filter cannot type on the terminal outside, nor on its own (TIOCSTI).
 func TestNoTyping(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {

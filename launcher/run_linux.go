@@ -152,7 +152,7 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 					s.kill()
 				}
 			case sayStopped:
-				s.suspend()
+				s.suspend(m.Signal)
 			case sayExit:
 				ended = true
 				res.ExitCode, res.Signal, res.Reason = m.Code, m.Signal, m.Reason

@@ -1,8 +1,11 @@
 package launcher
 
 import (
+	"bytes"
 	"os"
 	"os/signal"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -46,15 +49,60 @@ func (s *session) pass(sig os.Signal) {
 
 // suspend follows the command into its stop, so that the shell outside gets
 // its terminal back. The keeper is told: this silence is meant.
-func (s *session) suspend() {
-	if s.std.terminal() == nil {
-		return // nobody's shell is waiting; whoever stopped it continues it
+func (s *session) suspend(stop syscall.Signal) {
+	if !jobControlled() {
+		// Nobody would ever continue us. As in any such group, keys do not stop
+		// the command; what it does to itself is its own affair.
+		if stop != unix.SIGSTOP {
+			_ = send(s.init, message{Verb: sayCont}, -1)
+		}
+		return
 	}
 	if s.outer != nil {
 		s.outer.restore()
 	}
 	_ = send(s.keeper, message{Verb: sayPause}, -1)
 	_ = unix.Kill(0, unix.SIGSTOP)
+}
+
+// jobControlled reports whether the process group has a parent in the session
+// that looks after it: it is not orphaned, in the words of setpgid(2).
+func jobControlled() bool {
+	p := os.Getppid()
+	for range maxAncestors {
+		group, err := unix.Getpgid(p)
+		if err != nil || p <= 1 {
+			return false
+		}
+		if group != unix.Getpgrp() {
+			theirs, err := unix.Getsid(p)
+			ours, err2 := unix.Getsid(0)
+			return err == nil && err2 == nil && theirs == ours
+		}
+		p = parentOf(p)
+	}
+	return false
+}
+
+// maxAncestors bounds the walk up to the shell.
+const maxAncestors = 100
+
+// parentOf returns 0 when there is none to be seen.
+func parentOf(pid int) int {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	// The name, in parentheses, may hold anything.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 2 {
+		return 0
+	}
+	parent, err := strconv.Atoi(fields[1])
+	if err != nil {
+		return 0
+	}
+	return parent
 }
 
 // resume continues the command after the supervisor was continued.
