@@ -215,3 +215,15 @@ func TestHomeAndReadOnly(t *testing.T) {
 		assert.Equal(t, 1, got.code)
 	})
 }
+
+// The command gets the caller's limits, not those that the supervisor gave
+// itself.
+func TestLimitsAreTheCallers(t *testing.T) {
+	root, _ := project(t, os.Getuid())
+	cmd := supervisor(t, job{UID: os.Getuid(), Root: root, Command: []string{"sh", "-c", "ulimit -Sn; umask"}})
+	cmd.Args = []string{"sh", "-c", `ulimit -Sn 1000; umask 027; exec "$0" supervise "$1"`, cmd.Path, cmd.Args[2]}
+	cmd.Path = "/bin/sh"
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	assert.Equal(t, "1000\n0027\n", string(out))
+}
