@@ -16,7 +16,7 @@ import (
 
 // elsewhere are the codes that no session shows, and where they are tested.
 var elsewhere = map[string]string{
-	"path_mount": "needs a mount that its user may not look into: pathresolver's own tests",
+	"path_mount": "takes two users: TestCheckRefusesAMountOfOthers",
 }
 
 // TestEveryCodeHasASession holds that each code of pathresolver's table stands

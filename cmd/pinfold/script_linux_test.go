@@ -61,16 +61,11 @@ func TestScriptsUnprivileged(t *testing.T) {
 	if os.Geteuid() != 0 {
 		return // TestScripts was that run
 	}
-	dir, err := os.MkdirTemp("", "pinfold-cmd-test-")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	require.NoError(t, os.Chmod(dir, 0o755))
+	dir := openDir(t)
 	// The source tree may lie where only root may look.
 	require.NoError(t, os.CopyFS(filepath.Join(dir, "testdata"), os.DirFS("testdata")))
-	exe, err := os.ReadFile("/proc/self/exe")
-	require.NoError(t, err)
 	binary := filepath.Join(dir, "pinfold.test")
-	require.NoError(t, os.WriteFile(binary, exe, 0o755))
+	copySelf(t, binary)
 	tmp := filepath.Join(dir, "tmp")
 	require.NoError(t, os.Mkdir(tmp, 0o700))
 	require.NoError(t, os.Chown(tmp, nobody, nobody))
@@ -86,4 +81,21 @@ func TestScriptsUnprivileged(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.NotContains(t, string(out), "no tests to run")
+}
+
+// openDir is a temporary directory that every user can enter.
+func openDir(t *testing.T) string {
+	dir, err := os.MkdirTemp("", "pinfold-cmd-test-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.Chmod(dir, 0o755))
+	return dir
+}
+
+// copySelf copies the program that runs: this test, which is pinfold where it
+// is called so.
+func copySelf(t *testing.T, to string) {
+	exe, err := os.ReadFile("/proc/self/exe")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(to, exe, 0o755))
 }
