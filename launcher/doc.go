@@ -42,15 +42,28 @@
 // gives no sign of life for Config.HangTimeout, every process inside is killed
 // and the view's connections end; nothing stays behind.
 //
+// A command that keeps root's uid reads in the system directories what
+// everybody may read: their files belong to nobody there (V14). Streams are
+// passed as bytes: the command gets a pipe or a terminal made for it, never a
+// file, socket or terminal of the caller, which it could open again, feed or
+// rob through /proc/self/fd (V13).
+//
 // # Limits
 //
-// The network is the host's. Where Landlock is missing or old the second line
-// of defence is thinner; Result.Lost and Probe name what is lost. What --ro
-// and --home show is shown as it is, sockets included.
+// The network is the host's. Where Landlock is missing or old, or a file
+// system cannot map ids, guarantees are lost; Result.Lost and Probe name them.
+// What --ro and --home show is shown as it is, sockets included. Stopping the
+// supervisor by hand (SIGSTOP, a debugger) counts as hanging; Ctrl-Z does not.
+// Because system files belong to nobody, ssh refuses the files that
+// /etc/ssh/ssh_config includes; give it one with -F.
 //
-// Standard streams other than terminals are relayed by pipe, so a command
-// that reads no input may still make the relay read ahead from a pipe; give
-// it /dev/null. What was read ahead from a regular file is given back.
-// In a pipeline (standard input or output is not a terminal) keys are not
-// relayed to the inner terminal; Ctrl-C and Ctrl-Z work.
+// A command that reads no input may still have the relay read ahead from a
+// pipe; give it /dev/null. What was read ahead from a regular file is given
+// back. In a pipeline (standard input or output is not a terminal) keys are
+// not relayed to the inner terminal; typed lines, Ctrl-C and Ctrl-Z are.
+//
+// # Locks
+//
+// session.mu guards the keeper's process number against reuse,
+// outerTerminal.mu its saved mode. Neither is held together with another.
 package launcher

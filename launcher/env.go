@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -40,7 +41,7 @@ func environment(c Config, host Host, home string) []string {
 	}
 	set("HOME", home)
 	set("TMPDIR", "/tmp")
-	set("PWD", cmpOr(c.Dir, c.Root))
+	set("PWD", cmp.Or(c.Dir, c.Root))
 	// git stops at the border between two parts of the view otherwise.
 	set("GIT_DISCOVERY_ACROSS_FILESYSTEM", "1")
 	for _, add := range c.Env {
@@ -65,11 +66,4 @@ func environment(c Config, host Host, home string) []string {
 		out = append(out, k+"="+env[k])
 	}
 	return out
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

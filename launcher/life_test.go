@@ -80,6 +80,14 @@ func mounts(t testing.TB) (list []string) {
 
 const busy = "touch out/ready; i=0; while :; do i=$((i+1)); echo $i > out/f; cat ok.txt out/f > /tmp/x; rm out/f; done"
 
+// rounds is few in an ordinary run and many with PINFOLD_LONG=1.
+func rounds(few, many int) int {
+	if os.Getenv("PINFOLD_LONG") != "" {
+		return many
+	}
+	return few
+}
+
 func TestSignalsArePassedOn(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {
 		for sig, want := range map[unix.Signal]int{unix.SIGTERM: 143, unix.SIGINT: 130, unix.SIGHUP: 129, unix.SIGQUIT: 131, unix.SIGUSR1: 138} {
@@ -102,7 +110,7 @@ func TestSignalsArePassedOn(t *testing.T) {
 // V08: the supervisor is killed at a random moment of a busy run.
 func TestKilledSupervisorLeavesNothing(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {
-		for range 10 {
+		for range rounds(10, 50) {
 			root, _ := project(t, uid)
 			cmd := started(t, job{UID: uid, Root: root, Write: []string{"out"},
 				Command: []string{"sh", "-c", busy + " & " + busy}})
@@ -154,5 +162,29 @@ func TestInitSurvivesItsChildren(t *testing.T) {
 			"for s in KILL STOP TERM INT HUP QUIT USR1 USR2 SEGV ABRT; do kill -$s 1; done; cat ok.txt; exit 3"}}, nil)
 		assert.Equal(t, 3, got.code, got.errOut)
 		assert.Equal(t, "ok\n", got.out)
+	})
+}
+
+// V07: what the command uses up is its own; others' views are unaffected.
+func TestGreedyCommandHurtsOnlyItself(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		root, _ := project(t, uid)
+		other, _ := project(t, uid)
+		bystander := started(t, job{UID: uid, Root: other, Write: []string{"out"},
+			Command: []string{"sh", "-c", "touch out/ready; while [ ! -e out/go ]; do :; done; cat ok.txt > out/copy"}})
+
+		n := rounds(200, 1000)
+		got := run(t, job{UID: uid, Root: root, Write: []string{"out"}, Command: []string{"sh", "-c",
+			"i=0; while [ $i -lt " + strconv.Itoa(n) + " ]; do i=$((i+1)); (echo $i > out/f$i) & done; wait; ls out | wc -l"}}, nil)
+		assert.Equal(t, strconv.Itoa(n), strings.TrimSpace(got.out), got.errOut)
+		require.NoError(t, os.WriteFile(root+"/out/many", nil, 0o666))
+		for _, file := range []string{"ok.txt", "out/many"} {
+			got = run(t, job{UID: uid, Root: root, Write: []string{"out"}, Command: []string{insideProbe, "probe", "open-many", file, "10000"}}, nil)
+			assert.True(t, got.code == 0 || strings.Contains(got.out, "too many open files"), "%s: %s %s", file, got.out, got.errOut)
+		}
+		require.NoError(t, os.WriteFile(other+"/out/go", nil, 0o644))
+		end(t, bystander)
+		assert.Zero(t, bystander.ProcessState.ExitCode())
+		assert.FileExists(t, other+"/out/copy")
 	})
 }

@@ -110,6 +110,18 @@ var probes = map[string]func(args []string) error{
 		}
 		return err
 	},
+	"open-many": func(args []string) error {
+		want, err := strconv.Atoi(args[1])
+		if err != nil {
+			return err
+		}
+		for n := range want {
+			if _, err := unix.Open(args[0], unix.O_RDONLY, 0); err != nil {
+				return fmt.Errorf("%d files open: %w", n, err)
+			}
+		}
+		return nil
+	},
 	"caps": func([]string) error { return noCapabilities() },
 }
 

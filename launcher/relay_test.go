@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // A command that stuffs its own standard input must not move the caller's
@@ -59,4 +60,20 @@ func TestGiveBackIsBounded(t *testing.T) {
 	f.Seek(80, io.SeekStart)
 	giveBack(f, 60, 40, 10)
 	assert.EqualValues(t, 80, at(), "moved by somebody else meanwhile")
+}
+
+// A socket as a stream is relayed like any other: the command gets a pipe.
+func TestSocketIsNotHandedOver(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		root, _ := project(t, uid)
+		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		require.NoError(t, err)
+		ours, theirs := os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
+		defer theirs.Close()
+		_, err = ours.WriteString("over a socket\n")
+		require.NoError(t, err)
+		require.NoError(t, ours.Close())
+		got := run(t, job{UID: uid, Root: root, Command: []string{"sh", "-c", "test -p /dev/stdin && cat"}}, theirs)
+		assert.Equal(t, outcome{0, "over a socket\n", ""}, got)
+	})
 }

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -23,7 +24,7 @@ const killAfter = 10 * time.Second
 // the view, but its connections are about to end when Run returns.
 func Run(ctx context.Context, c Config) (Result, error) {
 	if c.Resolver != nil {
-		c.Root = cmpOr(c.Root, c.Resolver.Root())
+		c.Root = cmp.Or(c.Root, c.Resolver.Root())
 		if c.WritePaths == nil {
 			c.WritePaths = c.Resolver.WritePaths()
 		}
