@@ -19,7 +19,7 @@ func (p *part) probePassthrough() {
 	}
 	defer closeFD(fd)
 	if id, errno := p.server.RegisterBackingFd(&fuse.BackingMap{Fd: int32(fd)}); errno == 0 {
-		p.server.UnregisterBackingFd(id)
+		p.unregister(id)
 		p.passthrough.Store(true)
 	}
 }
@@ -54,6 +54,8 @@ func (p *part) answerOpen(n *node, fd int, writable bool, sx *unix.Statx_t, out 
 	}
 }
 
+// unregister gives back the kernel's id of a file. It fails only when the
+// connection has ended, and the id with it.
 func (p *part) unregister(id int32) {
-	p.server.UnregisterBackingFd(id)
+	_ = p.server.UnregisterBackingFd(id)
 }

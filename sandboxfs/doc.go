@@ -66,7 +66,8 @@
 // that open file is closed. Files and directories in the read-only part that
 // the host removes while they are open give ESTALE. A path of more than
 // 4,095 bytes from the root is ENAMETOOLONG. inotify(7) inside the view tells of changes through
-// the view only.
+// the view only. The name ".go-fuse-epoll-hack" in the root of a part belongs to
+// go-fuse: a file of that name on the host is not shown, and none is made.
 //
 // # Locks
 //

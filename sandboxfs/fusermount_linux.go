@@ -8,10 +8,12 @@ import (
 
 // fusermountUnmount unmounts for an ordinary user, lazily where it is busy.
 func fusermountUnmount(path string) (lazily bool, err error) {
-	if out, err := exec.Command("fusermount3", "-u", "--", path).CombinedOutput(); err == nil {
+	if exec.Command("fusermount3", "-u", "--", path).Run() == nil {
 		return false, nil
-	} else if out, err = exec.Command("fusermount3", "-u", "-z", "--", path).CombinedOutput(); err != nil {
-		return true, fmt.Errorf("fusermount3: %w: %s", err, strings.TrimSpace(string(out)))
 	}
-	return true, nil
+	out, err := exec.Command("fusermount3", "-u", "-z", "--", path).CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("fusermount3: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return true, err
 }

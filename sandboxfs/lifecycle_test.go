@@ -73,11 +73,13 @@ func TestUnmountBusy(t *testing.T) {
 		busy, err := os.Open(f.in("out/x"))
 		require.NoError(t, err)
 		defer busy.Close()
-		lazily, err := f.v.Unmount()
-		require.NoError(t, err)
-		require.True(t, lazily)
-		require.Empty(t, names(t, f.mnt))
 		var st unix.Statfs_t
+		if isRoot() { // others cannot end what is detached
+			lazily, err := f.v.Unmount()
+			require.NoError(t, err)
+			require.True(t, lazily)
+			require.Empty(t, names(t, f.mnt))
+		}
 		require.NoError(t, unix.Fstatfs(int(busy.Fd()), &st), "who has it open goes on")
 		require.NoError(t, f.v.Close())
 		require.ErrorIs(t, unix.Fstatfs(int(busy.Fd()), &st), syscall.ENOTCONN)

@@ -78,7 +78,7 @@ func (p *part) answerFixed(n *node, out *fuse.EntryOut) fuse.Status {
 		return fuse.OK
 	}
 	out.NodeId, out.Generation = n.id, 1
-	out.Attr.Mode, out.Attr.Nlink = uint32(n.typ)|0o555, 1
+	out.Mode, out.Nlink = uint32(n.typ)|0o555, 1
 	return fuse.OK
 }
 

@@ -6,9 +6,7 @@ import (
 	"log"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -28,38 +26,6 @@ func TestMain(m *testing.M) {
 		log.Fatal(err)
 	}
 	goleak.VerifyTestMain(m)
-}
-
-// ownNamespace has the tests run in a mount namespace that shares nothing, so
-// that no other process gets hold of what they mount, and nothing stays.
-// Copies of what others mounted are let go of, for the same reason.
-func ownNamespace() error {
-	const mark = "-own-namespace"
-	if os.Args[0] != mark {
-		cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
-		cmd.Args[0] = mark
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS, Pdeathsig: unix.SIGKILL}
-		runtime.LockOSThread() // the child ends with this thread
-		err := cmd.Run()
-		if cmd.ProcessState == nil {
-			return err
-		}
-		os.Exit(cmd.ProcessState.ExitCode())
-	}
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return err
-	}
-	info, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return err
-	}
-	for line := range strings.Lines(string(info)) {
-		if fields := strings.Fields(line); strings.Contains(line, " - fuse.") {
-			_ = unix.Unmount(fields[4], unix.MNT_DETACH)
-		}
-	}
-	return nil
 }
 
 // testLogger fails the test on what the server complains of.

@@ -105,7 +105,7 @@ func (v *View) Mount(dir string) error {
 	}
 	for i := range v.parts {
 		if err := v.mountPart(i, filepath.Join(dir, v.parts[i].Place)); err != nil {
-			_, undo := v.unmount()
+			_, undo := v.unmount(unix.MNT_FORCE)
 			return errors.Join(err, undo)
 		}
 	}
@@ -136,12 +136,15 @@ func (v *View) mountPart(i int, at string) error {
 	return silencePoll(at)
 }
 
+// pollName is a file that go-fuse makes up in the root of each part, to be
+// polled. It answers for that name itself; nothing is ever renamed to it.
+const pollName = ".go-fuse-epoll-hack"
+
 // silencePoll has the server say once that it knows no POLL. Otherwise a Go
 // program that serves a view and opens a file in it can stop: the runtime
-// polls new files on a thread that it believes cannot block. go-fuse keeps a
-// name for that which is a file in every directory mount.
+// polls new files on a thread that it believes cannot block.
 func silencePoll(dir string) error {
-	if err := pollOnce(filepath.Join(dir, ".go-fuse-epoll-hack")); err != nil {
+	if err := pollOnce(filepath.Join(dir, pollName)); err != nil {
 		return fmt.Errorf("first request to %q: %w", dir, err)
 	}
 	return nil
@@ -163,12 +166,14 @@ func pollOnce(file string) error {
 func (v *View) Unmount() (lazily bool, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.unmount()
+	return v.unmount(0)
 }
 
-func (v *View) unmount() (lazily bool, err error) {
+// unmount takes away what Mount mounted; busy are flags of umount2(2) for what
+// is in use.
+func (v *View) unmount(busy int) (lazily bool, err error) {
 	for i := len(v.mounted) - 1; i >= 0; i-- {
-		late, e := v.mounted[i].unmount()
+		late, e := v.mounted[i].unmount(busy)
 		lazily = lazily || late
 		err = errors.Join(err, e)
 	}
@@ -182,14 +187,14 @@ func (m *mounted) gone() bool {
 	return m.part.ended.Load() && unix.Lstat(m.path, &st) != unix.ENOTCONN
 }
 
-func (m *mounted) unmount() (lazily bool, err error) {
+func (m *mounted) unmount(busy int) (lazily bool, err error) {
 	if m.path == "" || m.gone() {
 		return false, nil
 	}
 	if m.byFM {
 		lazily, err = fusermountUnmount(m.path)
 	} else if err = unix.Unmount(m.path, unix.UMOUNT_NOFOLLOW); err == unix.EBUSY {
-		lazily, err = true, unix.Unmount(m.path, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH)
+		lazily, err = true, unix.Unmount(m.path, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH|busy)
 	}
 	if err == unix.EINVAL || err == unix.ENOENT {
 		err = nil // somebody else was faster

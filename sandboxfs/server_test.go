@@ -4,6 +4,7 @@ package sandboxfs_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,7 +26,8 @@ func serveInChild(base string) error {
 	if err != nil {
 		return err
 	}
-	v, err := sandboxfs.New(r, sandboxfs.Options{Passthrough: true, DefaultPermissions: true})
+	root := os.Geteuid() == 0
+	v, err := sandboxfs.New(r, sandboxfs.Options{Passthrough: root, DefaultPermissions: root, SingleConnection: !root})
 	if err != nil {
 		return err
 	}
@@ -43,7 +45,14 @@ func otherProcess(t *testing.T) (base string, server *exec.Cmd) {
 	base = t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(base, "mnt"), 0o755))
 	plant(t, filepath.Join(base, "root"), "src/x=read only", "out/x=mine")
-	server = inChild("serve", base)
+	return base, childAt(t, base, nil)
+}
+
+// childAt has another process, of another user perhaps, serve what lies at base.
+func childAt(t *testing.T, base string, who *syscall.SysProcAttr) *exec.Cmd {
+	t.Helper()
+	server := inChild("serve", base)
+	server.SysProcAttr = who
 	server.Stderr = os.Stderr
 	stdin, err := server.StdinPipe()
 	require.NoError(t, err)
@@ -62,7 +71,7 @@ func otherProcess(t *testing.T) (base string, server *exec.Cmd) {
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "ready\n", line)
-	return base, server
+	return server
 }
 
 // When the server is killed the view gives ENOTCONN, and nobody hangs.
@@ -144,4 +153,30 @@ func waitsForServer(pid int) bool {
 		}
 	}
 	return false
+}
+
+// An ordinary user mounts one connection, with the help of fusermount3.
+func TestOrdinaryUser(t *testing.T) {
+	if !isRoot() {
+		return // root of a user namespace may use neither mount(2) outside nor fusermount3
+	}
+	openFuse(t)
+	base := t.TempDir()
+	require.NoError(t, os.Chmod(filepath.Dir(base), 0o755))
+	require.NoError(t, os.Mkdir(filepath.Join(base, "mnt"), 0o755))
+	plant(t, filepath.Join(base, "root"), "src/x=read only", "out/x=mine")
+	user := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	require.NoError(t, filepath.WalkDir(base, func(path string, _ os.DirEntry, err error) error {
+		return errors.Join(err, os.Lchown(path, 65534, 65534))
+	}))
+	server := childAt(t, base, user)
+	require.NotNil(t, server.Process)
+	script := `cd "$1" && cat src/x && echo changed > out/x && mkdir out/d && mv out/x out/d/y && ! (echo no > src/x) && test -w out/d/y && ! test -w src/x`
+	cmd := exec.Command("/bin/sh", "-c", script, "sh", filepath.Join(base, "mnt"))
+	cmd.SysProcAttr = user
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	data, err := os.ReadFile(filepath.Join(base, "root/out/d/y"))
+	require.NoError(t, err)
+	require.Equal(t, "changed\n", string(data))
 }

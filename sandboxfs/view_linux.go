@@ -94,8 +94,8 @@ func (v *View) Close() error {
 		return nil
 	}
 	v.closed = true
+	_, err := v.unmount(unix.MNT_FORCE) // which ends a connection in use
 	v.mu.Unlock()
-	_, err := v.Unmount()
 	if err == nil {
 		err = v.waitGone()
 	}
