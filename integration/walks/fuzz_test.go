@@ -125,9 +125,12 @@ func (w *walks) againstKernel(p string, ours answer) {
 		return
 	}
 	var st unix.Stat_t
-	fd, err := unix.Openat2(w.dirfd, p, &unix.OpenHow{
-		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV,
-	})
+	fd, err := -1, error(unix.EAGAIN)
+	for err == unix.EAGAIN { // renames anywhere in the system disturb a walk with ".."
+		fd, err = unix.Openat2(w.dirfd, p, &unix.OpenHow{
+			Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV,
+		})
+	}
 	if err == nil {
 		err = unix.Fstat(fd, &st)
 		_ = unix.Close(fd)
