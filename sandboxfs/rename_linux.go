@@ -9,7 +9,7 @@ import (
 
 // Rename is renameat2(2) with RENAME_NOREPLACE or RENAME_EXCHANGE or neither.
 func (p *part) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newName string) fuse.Status {
-	if !plainName(oldName) || !plainName(newName) || newName == pollName {
+	if !plainName(oldName) || !plainName(newName) || newName == pollName && in.Newdir == rootID {
 		return fuse.EINVAL
 	}
 	exchange := in.Flags&unix.RENAME_EXCHANGE != 0

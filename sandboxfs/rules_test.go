@@ -153,12 +153,13 @@ func TestNoDevices(t *testing.T) {
 // Nothing vanishes under the name that go-fuse keeps for itself.
 func TestReservedName(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
-		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/x=1")
-		require.Error(t, os.Rename(f.in("out/x"), f.in("out/.go-fuse-epoll-hack")))
-		require.Error(t, os.Link(f.in("out/x"), f.in("out/.go-fuse-epoll-hack")))
-		require.Error(t, write(f.in("out/.go-fuse-epoll-hack"), "x"))
-		require.Equal(t, "1", f.read(f.in("out/x")))
-		require.NoError(t, os.Rename(f.in("out/x"), f.in("out/y")), "another name")
+		f := mount(t, o, pathresolver.Config{WritePaths: []string{"."}}, "x=1", "d/")
+		require.Error(t, os.Rename(f.in("x"), f.in(".go-fuse-epoll-hack")))
+		require.Error(t, os.Link(f.in("x"), f.in(".go-fuse-epoll-hack")))
+		require.Error(t, write(f.in(".go-fuse-epoll-hack"), "x"))
+		require.Equal(t, "1", f.read(f.in("x")))
+		require.NoError(t, os.Rename(f.in("x"), f.in("d/.go-fuse-epoll-hack")), "another place")
+		require.Equal(t, "1", f.read(f.in("d/.go-fuse-epoll-hack")))
 	})
 }
 
