@@ -24,7 +24,7 @@ install: ## into $GOBIN
 	$(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/pinfold
 
 man: ## man pages into dist/man
-	$(GO) run -tags man ./cmd/pinfold man dist/man
+	$(GO) run ./cmd/pinfold man dist/man
 
 demo: build ## a sample project, a command inside, what works and what is refused
 	@sh testdata/demo/demo.sh $(BIN)
