@@ -54,7 +54,8 @@
 // system cannot map ids, guarantees are lost; Result.Lost and Probe name them.
 // What --ro and --home show is shown as it is, sockets included. Stopping the
 // supervisor by hand (SIGSTOP, a debugger) counts as hanging; Ctrl-Z does not.
-// Because system files belong to nobody, ssh refuses the files that
+// Root without capabilities is bound by the modes of files that belong to
+// others. Because system files belong to nobody, ssh refuses the files that
 // /etc/ssh/ssh_config includes; give it one with -F.
 //
 // A command that reads no input may still have the relay read ahead from a

@@ -18,9 +18,14 @@ func (b *builder) system() {
 		b.item(e.Path, func() { b.show(e, asOther) })
 	}
 	// DNS works where /etc/resolv.conf leads into /run.
-	if r := b.host.ResolvConf; r != "" {
-		b.item(r, func() { b.show(Entry{Path: r}, asOther) })
+	if r := b.host.ResolvConf; r != "" && !b.inSystem(r) {
+		b.item(r, func() { b.show(Entry{Path: r}, false) })
 	}
+}
+
+// inSystem reports whether p lies in a system directory.
+func (b *builder) inSystem(p string) bool {
+	return slices.ContainsFunc(b.host.System, func(e Entry) bool { return beneath(p, e.Path) })
 }
 
 // show makes a host's tree, file or link visible, read-only.
@@ -83,8 +88,7 @@ func (b *builder) home(c Config) string {
 		return h
 	}
 	h := b.host.ID.Home
-	system := func(e Entry) bool { return beneath(h, e.Path) }
-	if h == "" || h == "/" || h == "/tmp" || slices.ContainsFunc(b.host.System, system) {
+	if h == "" || h == "/" || h == "/tmp" || b.inSystem(h) {
 		return "/tmp" // daemons' users have no home of their own
 	}
 	if !beneath(h, c.Root) { // otherwise the view shows it

@@ -130,7 +130,7 @@ func TestKilledSupervisorLeavesNothing(t *testing.T) {
 func TestHungSupervisorIsEnded(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {
 		root, _ := project(t, uid)
-		cmd := started(t, job{UID: uid, Root: root, Write: []string{"out"}, Hang: time.Second,
+		cmd := started(t, job{UID: uid, Root: root, Write: []string{"out"}, Hang: 3 * time.Second,
 			Command: []string{"sh", "-c", busy + " & " + busy}})
 		pids := family(cmd.Process.Pid)
 		require.NotEmpty(t, pids)

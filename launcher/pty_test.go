@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -120,7 +121,7 @@ func TestTerminal(t *testing.T) {
 func TestSuspend(t *testing.T) {
 	root, _ := project(t, os.Getuid())
 	s := newScreen(t)
-	cmd := supervisor(t, job{UID: os.Getuid(), Root: root, Hang: deadline / 20,
+	cmd := supervisor(t, job{UID: os.Getuid(), Root: root, Hang: deadline / 6,
 		Command: []string{"sh", "-c", "trap 'echo back; exit 6' CONT; echo ready; kill -STOP $$; while :; do :; done"}})
 	// A shell outside, whose session is not orphaned: stops are seen.
 	s.attach(cmd)
@@ -161,6 +162,19 @@ func TestNoTyping(t *testing.T) {
 		require.NoError(t, cmd.Start())
 		end(t, cmd)
 		s.wait(t, "operation not permitted")
+
+		// Unguarded it works, unless this kernel forbids it to everybody.
+		free := newScreen(t)
+		cmd = exec.Command(shared.binary(t), "probe", "sti")
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+		free.attach(cmd)
+		require.NoError(t, cmd.Start())
+		end(t, cmd)
+		if sysctl("dev/tty/legacy_tiocsti") == "0" {
+			free.wait(t, "input/output error")
+			return
+		}
+		assert.Zero(t, cmd.ProcessState.ExitCode(), free.shown())
 	})
 }
 
