@@ -18,14 +18,14 @@ var long = os.Getenv("PINFOLD_LONG") != ""
 
 // The numbers of raced operations per row.
 const (
-	racedShort, racedLong     = 5_000, 100_000 // in the test process
-	viewedShort, viewedLong   = 200, 10_000    // through a view, from another process
+	racedShort, racedLong     = 3_000, 100_000 // in the test process
+	viewedShort, viewedLong   = 100, 10_000    // through a view, from another process
 	escapesLeast, escapesMost = 500, 100_000   // until the first escape, at least and at most
 )
 
 // raceLeast is the time that a race takes at least, so that on a busy machine
 // the attacker gets its share.
-const raceLeast = 200 * time.Millisecond
+const raceLeast = 100 * time.Millisecond
 
 // TestRaces runs every row R over every surface in both modes. No operation
 // may escape, ever; the same race without the guard must.
