@@ -63,7 +63,7 @@ func TestPlans(t *testing.T) {
 		},
 		"all-in-tmp": func() (Config, Host) {
 			c, h := base, debian()
-			c.Root, h.ID.Home = "/tmp/x/work/project", "/tmp/x/home"
+			c.Root, h.ID.Home = "/tmp/x/code/project", "/tmp/x/home"
 			h.RO = []Entry{{Path: "/tmp/x/home/tool"}, {Path: "/tmp/y/tool"}}
 			return c, h
 		},
