@@ -18,10 +18,10 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t16
 
 build: ## bin/pinfold
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/pinfold
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/pinfold
 
 install: ## into $GOBIN
-	$(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/pinfold
+	CGO_ENABLED=0 $(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/pinfold
 
 man: ## man pages into dist/man
 	$(GO) run ./cmd/pinfold man dist/man
