@@ -60,8 +60,10 @@
 // With DefaultPermissions access(2) is answered by the kernel from the mode of
 // a file: in a write part it says that a protected file may be written, and
 // the write is then EROFS. Without it access(2) carries the verdict. Access
-// lists of the host are not looked at by the kernel. Only "user." extended
-// attributes can be set. ioctl(2) is ENOTTY. A POSIX lock that was taken
+// lists of the host hold where DefaultPermissions is set and somebody else than
+// root may come in. Only "user." extended
+// attributes can be set. No set-user-id
+// bit is made through a view. ioctl(2) is ENOTTY. A POSIX lock that was taken
 // through a descriptor for reading is given back when the last descriptor of
 // that open file is closed. Files and directories in the read-only part that
 // the host removes while they are open give ESTALE. A path of more than

@@ -12,8 +12,9 @@ import (
 
 // Mkdir is mkdir(2).
 func (p *part) Mkdir(_ <-chan struct{}, in *fuse.MkdirIn, name string, out *fuse.EntryOut) fuse.Status {
-	return p.make(&in.InHeader, "mkdir", name, fs.ModeDir, in.Mode, out, func(dirfd int) error {
-		return unix.Mkdirat(dirfd, name, in.Mode&0o7777)
+	mode := plainMode(in.Mode&0o7777, true)
+	return p.make(&in.InHeader, "mkdir", name, fs.ModeDir, mode, out, func(dirfd int) error {
+		return unix.Mkdirat(dirfd, name, mode)
 	})
 }
 
@@ -30,8 +31,9 @@ func (p *part) Mknod(_ <-chan struct{}, in *fuse.MknodIn, name string, out *fuse
 	default:
 		return fuse.EPERM
 	}
-	return p.make(&in.InHeader, "mknod", name, kind, in.Mode, out, func(dirfd int) error {
-		return unix.Mknodat(dirfd, name, in.Mode, 0)
+	mode := plainMode(in.Mode, false)
+	return p.make(&in.InHeader, "mknod", name, kind, mode, out, func(dirfd int) error {
+		return unix.Mknodat(dirfd, name, mode, 0)
 	})
 }
 

@@ -156,9 +156,10 @@ func (p *part) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fu
 	if d := p.r.Decide(pathresolver.OpCreate, child, 0); d != nil {
 		return p.refuse(&in.InHeader, "create", d)
 	}
+	mode := plainMode(in.Mode&0o7777, false)
 	var fd int
 	err = p.as(in.Caller, func() (e error) {
-		fd, e = p.r.OpenPlace(child, int(in.Flags)&keptFlags|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, in.Mode&0o7777)
+		fd, e = p.r.OpenPlace(child, int(in.Flags)&keptFlags|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, mode)
 		return e
 	})
 	if err == unix.EEXIST && in.Flags&unix.O_EXCL == 0 {
@@ -168,7 +169,7 @@ func (p *part) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fu
 		return status(p.walkError(dir, err))
 	}
 	var sx unix.Statx_t
-	if err = p.setMode(fd, in.Mode); err == nil {
+	if err = p.setMode(fd, mode); err == nil {
 		err = statFD(fd, &sx)
 	}
 	if err != nil {

@@ -151,6 +151,9 @@ func (p *part) serverOptions() *fuse.MountOptions {
 		DisableSplice:        true, // a read of a few pages costs less than a pipe
 		MaxStackDepth:        1,
 		ExtraCapabilities:    fuse.CAP_NO_OPENDIR_SUPPORT,
+		// Where somebody else than root comes in the kernel has to look at the
+		// access lists of the host, which costs a request a file.
+		EnableAcl: p.v.o.DefaultPermissions && (p.v.o.AllowOther || p.v.o.Owner.UID != 0),
 	}
 	if p.ReadOnly {
 		o.Options = append(o.Options, "ro") // for fusermount3

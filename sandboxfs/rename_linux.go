@@ -68,8 +68,8 @@ func (p *part) Link(_ <-chan struct{}, in *fuse.LinkIn, name string, out *fuse.E
 	if !plainName(name) {
 		return fuse.EINVAL
 	}
-	p.moves.RLock()
-	defer p.moves.RUnlock()
+	p.moves.Lock() // no name of the file goes meanwhile
+	defer p.moves.Unlock()
 	n, err := p.node(in.Oldnodeid)
 	if err != nil {
 		return status(err)
@@ -92,13 +92,30 @@ func (p *part) Link(_ <-chan struct{}, in *fuse.LinkIn, name string, out *fuse.E
 	if err := unix.Linkat(unix.AT_FDCWD, procPath(fd), dirfd, name, unix.AT_SYMLINK_FOLLOW); err != nil {
 		return status(err)
 	}
-	p.r.NoteLink(fileID(&before))
 	if err := statFD(fd, &sx); err != nil {
 		return status(err)
 	}
+	p.noteLink(n, &before, &sx)
 	p.tab.linked(n, dir, name, true)
 	p.entry(n, false, &sx, out)
 	return fuse.OK
+}
+
+// noteLink notes a link if nothing else happened to the file meanwhile: had the
+// host taken its old name, the count from before would speak for a name elsewhere.
+func (p *part) noteLink(n *node, before, after *unix.Statx_t) {
+	if after.Nlink != before.Nlink+1 {
+		return
+	}
+	var now unix.Statx_t
+	fd, place, err := p.open(n, unix.O_PATH, &now)
+	if err != nil {
+		return // made with O_TMPFILE, or gone
+	}
+	closeFD(fd)
+	if place != "" && now.Nlink == after.Nlink {
+		p.r.NoteLink(fileID(before))
+	}
 }
 
 // linkable asks the rules and returns a descriptor of the file.

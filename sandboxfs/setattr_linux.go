@@ -100,6 +100,13 @@ func (p *part) apply(fd int, in *fuse.SetAttrIn) error {
 		}
 	}
 	if mode, ok := in.GetMode(); ok {
+		var sx unix.Statx_t
+		if err := statFD(fd, &sx); err != nil {
+			return err
+		}
+		if armed(sx.Mode, mode) {
+			return unix.EPERM
+		}
 		if err := chmodFD(fd, mode); err != nil {
 			return err
 		}

@@ -19,16 +19,17 @@ func (p *part) Tmpfile(_ <-chan struct{}, in *fuse.CreateIn, out *fuse.CreateOut
 	if !p.r.Verdict(place).Writable {
 		return p.refuse(&in.InHeader, "tmpfile", p.r.Decide(pathresolver.OpCreate, place, 0))
 	}
+	mode := plainMode(in.Mode&0o7777, false)
 	var fd int
 	err = p.as(in.Caller, func() (e error) {
-		fd, e = p.r.OpenPlace(place, int(in.Flags)&(keptFlags|unix.O_EXCL)|unix.O_TMPFILE, in.Mode&0o7777)
+		fd, e = p.r.OpenPlace(place, int(in.Flags)&(keptFlags|unix.O_EXCL)|unix.O_TMPFILE, mode)
 		return e
 	})
 	if err != nil {
 		return status(p.walkError(dir, err))
 	}
 	var sx unix.Statx_t
-	if err = p.setMode(fd, in.Mode); err == nil {
+	if err = p.setMode(fd, mode); err == nil {
 		err = statFD(fd, &sx)
 	}
 	if err != nil {
