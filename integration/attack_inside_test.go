@@ -18,6 +18,7 @@ var attacks = map[string]func(){
 	"rewind":    rewind,
 	"submodule": submodule,
 	"bare":      bareRepository,
+	"setuid":    setUID,
 }
 
 // must ends an attack that cannot even begin.
@@ -125,4 +126,17 @@ func repository(dir, tree, ran string) {
 	_ = os.WriteFile(dir+"/config", fmt.Appendf(nil, evil, tree, ran), 0o644)
 	_ = os.WriteFile(dir+"/head", []byte("ref: refs/heads/main\n"), 0o644)
 	_ = os.Rename(dir+"/head", dir+"/HEAD")
+}
+
+// setUID leaves programs that run as their owner, whoever starts them.
+func setUID() {
+	must(os.WriteFile("work/a", nil, 0o755))
+	_ = unix.Chmod("work/a", 0o6755)
+	if fd, err := unix.Open("work/b", unix.O_CREAT|unix.O_WRONLY, 0o6755); err == nil {
+		_ = unix.Fchmod(fd, 0o4755)
+	}
+	_ = unix.Mknod("work/c", unix.S_IFREG|0o6755, 0)
+	if fd, err := unix.Open("work", unix.O_TMPFILE|unix.O_WRONLY, 0o4755); err == nil {
+		_ = unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), unix.AT_FDCWD, "work/d", unix.AT_SYMLINK_FOLLOW)
+	}
 }
