@@ -20,31 +20,47 @@ import (
 // raceTries is how often each race is run in an ordinary test.
 const raceTries = 3000
 
-// exchanging swaps two names on the host until the returned function is called,
-// which says how often.
-func exchanging(a, b string, pause time.Duration) func() int64 {
-	var stop atomic.Bool
-	var swaps atomic.Int64
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for !stop.Load() {
-			if unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE) == nil {
-				swaps.Add(1)
-			}
-			time.Sleep(pause)
-		}
-	}()
-	return func() int64 { stop.Store(true); <-done; return swaps.Load() }
+// attack swaps two names on the host until it is stopped.
+type attack struct {
+	swaps atomic.Int64
+	quit  chan struct{}
+	done  chan struct{}
 }
 
-// tries counts to raceTries, and beyond while nothing was reached yet: the
-// kernel believes for a second what it saw first.
-func tries(reached *int) func() bool {
+func exchanging(a, b string, pause time.Duration) *attack {
+	at := &attack{quit: make(chan struct{}), done: make(chan struct{})}
+	go func() {
+		defer close(at.done)
+		for {
+			if unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE) == nil {
+				at.swaps.Add(1)
+			}
+			select {
+			case <-at.quit:
+				return
+			default:
+				time.Sleep(pause)
+			}
+		}
+	}()
+	return at
+}
+
+func (at *attack) stop() { close(at.quit); <-at.done }
+
+// leastSwaps is how often the names must have been swapped for a race to count.
+const leastSwaps = 50
+
+// tries counts to raceTries, and beyond while there were few swaps or nothing
+// was reached yet: the kernel believes for a second what it saw first.
+func (at *attack) tries(reached *int) func() bool {
 	count, deadline := 0, time.Now().Add(30*time.Second)
 	return func() bool {
 		count++
-		return count <= raceTries || *reached == 0 && time.Now().Before(deadline)
+		if count <= raceTries {
+			return true
+		}
+		return (*reached == 0 || at.swaps.Load() < leastSwaps) && time.Now().Before(deadline)
 	}
 }
 
@@ -72,21 +88,22 @@ func TestRaces(t *testing.T) {
 
 		t.Run("read", func(t *testing.T) {
 			// Not as fast as can be: the view is to see the directory at times.
-			stop := exchanging(f.on("src/d"), f.on("src/l"), 50*time.Microsecond)
+			host := exchanging(f.on("src/d"), f.on("src/l"), 50*time.Microsecond)
 			reached := 0
-			for goOn := tries(&reached); goOn(); {
+			for goOn := host.tries(&reached); goOn(); {
 				if data, err := readPlain(f.mnt, "src/d/x"); err == nil {
 					require.NotContains(t, data, "SECRET")
 					reached++
 				}
 			}
-			require.Positive(t, stop())
+			host.stop()
+			require.GreaterOrEqual(t, host.swaps.Load(), int64(leastSwaps))
 			require.Positive(t, reached, "the race must let some reads through")
 		})
 		t.Run("write", func(t *testing.T) {
-			stop := exchanging(f.on("out/d"), f.on("out/l"), 0)
+			host := exchanging(f.on("out/d"), f.on("out/l"), 0)
 			reached := 0
-			for goOn := tries(&reached); goOn(); {
+			for goOn := host.tries(&reached); goOn(); {
 				fd, err := openPlain(f.mnt, "out/d/x", unix.O_WRONLY|unix.O_TRUNC)
 				if err == nil {
 					_, _ = unix.Write(fd, []byte("written"))
@@ -100,25 +117,26 @@ func TestRaces(t *testing.T) {
 				_ = unix.Mkdir(f.in("out/d/newdir"), 0o755)
 				_ = unix.Rmdir(f.in("out/d/newdir"))
 			}
-			require.Positive(t, stop())
+			host.stop()
+			require.GreaterOrEqual(t, host.swaps.Load(), int64(leastSwaps))
 			require.Positive(t, reached)
 			require.Equal(t, "source", f.read(f.on("src/x")))
 			require.NoFileExists(t, f.on("src/new"))
 			require.NoDirExists(t, f.on("src/newdir"))
 		})
 		t.Run("protected", func(t *testing.T) {
-			stop := exchanging(f.on("out/e"), f.on("out/keep"), 0)
+			host := exchanging(f.on("out/e"), f.on("out/keep"), 0)
 			for range raceTries / 3 {
 				if fd, err := openPlain(f.mnt, "out/keep/x", unix.O_WRONLY); err == nil {
 					unix.Close(fd)
 					require.Fail(t, "opened for writing at a protected place")
 				}
 			}
-			stop()
+			host.stop()
 		})
 		t.Run("unguarded", func(t *testing.T) {
-			stop := exchanging(f.on("src/d"), f.on("src/l"), 0)
-			defer stop()
+			host := exchanging(f.on("src/d"), f.on("src/l"), 0)
+			defer host.stop()
 			escaped := false
 			for i := 0; i < 100*raceTries && !escaped; i++ {
 				data, err := os.ReadFile(f.on("src/d/x"))
