@@ -63,7 +63,7 @@ func notApplicable(t *testing.T) *cases.NotApplicable {
 	t.Helper()
 	rows, err := cases.Load(corpusDir)
 	require.NoError(t, err)
-	for _, r := range races {
+	for _, r := range allRaces {
 		rows = append(rows, r.row())
 	}
 	na, err := cases.LoadNotApplicable(filepath.Join(corpusDir, "not-applicable.txt"), surfaceNames, rows)

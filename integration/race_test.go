@@ -27,11 +27,14 @@ const (
 // the attacker gets its share.
 const raceLeast = 100 * time.Millisecond
 
+// allRaces are the rows of the catalogue, and some again with fresh names.
+var allRaces = append(races, freshRaces...)
+
 // TestRaces runs every row R over every surface in both modes. No operation
 // may escape, ever; the same race without the guard must.
 func TestRaces(t *testing.T) {
 	na := notApplicable(t)
-	for _, r := range races {
+	for _, r := range allRaces {
 		t.Run(r.id, func(t *testing.T) {
 			for _, s := range surfaces {
 				if _, reason := na.Without(s.Name(), r.row()); reason == 0 && na.Reason(s.Name(), r.id) == 0 {
@@ -73,14 +76,14 @@ func raceOn(t *testing.T, s Surface, r race) {
 		})
 	}
 	if r.mustWork {
-		fmt.Printf("[table] %s %-10s%s\n", r.id, s.Name(), lines)
+		fmt.Printf("[table] %-4s %-10s%s\n", r.id, s.Name(), lines)
 		return
 	}
 	t.Run("unguarded", func(t *testing.T) {
 		g := newGround(t, s, r)
 		c := r.run(g, s.Unguarded(t, g.site), escapesMost, true)
 		require.NotZero(t, c.escaped, "void: unguarded, the race does not escape either")
-		fmt.Printf("[table] %s %-10s%s unguarded: %d of %d escaped\n", r.id, s.Name(), lines, c.escaped, c.done)
+		fmt.Printf("[table] %-4s %-10s%s unguarded: %d of %d escaped\n", r.id, s.Name(), lines, c.escaped, c.done)
 	})
 }
 
@@ -105,7 +108,7 @@ func (r race) run(g *ground, e ops.Executor, n int, untilEscape bool) (c count) 
 		if r.reset != nil {
 			r.reset(g)
 		}
-		return do(e, do1(r.op.Verb, g.numbered(r.op.Arg(0), 0), r.op.Arg(1)), opLimit)
+		return do(e, do1(r.op.Verb, g.numbered(r.op.Arg(0), 0), g.numbered(r.op.Arg(1), 0)), opLimit)
 	}
 	res := once()
 	require.True(g.t, res.OK(), "%s fails before the attack: %s", r.op, res.Text)

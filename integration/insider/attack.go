@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,6 +16,26 @@ func exchange(args []string) error {
 	}
 	return attack(func() error {
 		return unix.Renameat2(unix.AT_FDCWD, args[0], unix.AT_FDCWD, args[1], unix.RENAME_EXCHANGE)
+	})
+}
+
+// pairs swaps each name in a directory with the same name and ".l" behind it,
+// for all such pairs that come and go.
+func pairs(args []string) error {
+	if len(args) == 0 {
+		return errors.New("pairs DIR")
+	}
+	return attack(func() error {
+		entries, err := os.ReadDir(args[0])
+		for _, e := range entries {
+			if name, ok := strings.CutSuffix(e.Name(), ".l"); ok {
+				name = args[0] + "/" + name
+				for range 20 { // as long as it is there, at full speed
+					_ = unix.Renameat2(unix.AT_FDCWD, name, unix.AT_FDCWD, name+".l", unix.RENAME_EXCHANGE)
+				}
+			}
+		}
+		return err
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 var roles = map[string]func(args []string) error{
 	"hold":     hold,
 	"exchange": exchange,
+	"pairs":    pairs,
 	"plant":    plant,
 	"view":     view,
 	"as":       as,
