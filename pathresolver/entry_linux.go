@@ -145,8 +145,8 @@ func (r *Resolver) rename(unsafeOld, unsafeNew string, how RenameHow) error {
 	}
 	err := r.at(OpRename, unsafeOld, 0, func(oldDir int, old entry) error {
 		move := func(newDir int, e entry) error {
-			if d := r.decideRenameAt(oldDir, old, newDir, e, how); d != nil {
-				return asGiven(d, unsafeOld)
+			if d := r.DecideRename(old.place, e.place, how == RenameExchange); d != nil {
+				return d.asGiven(unsafeOld)
 			}
 			if old.place == e.place {
 				return unix.EINVAL
@@ -179,34 +179,6 @@ func sibling(unsafeOld, unsafeNew string, old entry) (entry, bool) {
 	}
 	dir, _ := splitPlace(old.place)
 	return entry{name: name, place: joinPlace(dir, name), slash: slash}, true
-}
-
-// decideRenameAt asks the rules about a move. What is a directory is looked up
-// only where that makes a difference.
-func (r *Resolver) decideRenameAt(oldDir int, old entry, newDir int, e entry, how RenameHow) error {
-	from, _ := r.writePathOf(old.place)
-	to, _ := r.writePathOf(e.place)
-	if r.uniform[from] && r.uniform[to] {
-		return nil // both were decided about, and nothing beneath them differs
-	}
-	fromDir, err := isDir(oldDir, old.name)
-	if err != nil {
-		return err
-	}
-	toDir, err := isDir(newDir, e.name)
-	if err != nil && err != unix.ENOENT {
-		return err
-	}
-	if d := r.DecideRename(old.place, e.place, fromDir, how == RenameExchange, toDir); d != nil {
-		return d
-	}
-	return nil
-}
-
-func isDir(dir int, name string) (bool, error) {
-	var st unix.Stat_t
-	err := fsat.Lstatat(dir, name, &st)
-	return st.Mode&unix.S_IFMT == unix.S_IFDIR, err
 }
 
 // linkError wraps what the system said about two names.

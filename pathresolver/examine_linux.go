@@ -93,6 +93,9 @@ func (r *Resolver) siblings(place string) []string {
 	return names
 }
 
+// refusedMounts are the places of mounts that are not admitted.
+func (r *Resolver) refusedMounts() []string { return r.refused }
+
 // submodules are the rules for the submodules that the project has now.
 func (r *Resolver) submodules() []glob {
 	fd, err := r.OpenPlace(".gitmodules", unix.O_RDONLY|always, 0)

@@ -83,6 +83,9 @@ func (r *Resolver) siblings(place string) []string {
 	return names
 }
 
+// refusedMounts is for Linux, where mounts are told apart.
+func (r *Resolver) refusedMounts() []string { return nil }
+
 // submodules are the rules for the submodules that the project has now.
 func (r *Resolver) submodules() []glob {
 	text, err := r.dir.ReadFile(".gitmodules")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -20,10 +21,9 @@ import (
 // is a root of its own: every walk under RESOLVE_NO_XDEV starts at the
 // deepest mount that holds the place, and what was mounted later is refused.
 type mount struct {
-	place  string
-	fd     int
-	id     fsat.Identity
-	procfs bool
+	place string
+	fd    int
+	id    fsat.Identity
 }
 
 // maxMounts bounds how many mounts beneath one root are admitted.
@@ -52,13 +52,41 @@ func mountsBeneath(r *Resolver, root string) (found []mount, err error) {
 		r.mounts = found
 		m, err := r.openMount(place)
 		r.mounts = nil
+		if err == errPseudo {
+			r.refused = append(r.refused, place)
+		}
 		if err != nil {
-			// Gone again, or not to be looked into: then it is not admitted.
-			continue
+			continue // gone again, or not to be looked into: then it is not admitted
 		}
 		found = append(found, m)
 	}
 	return found, nil
+}
+
+// pseudo are file systems whose files are not files: writing one changes the
+// kernel, and reading one shows other processes. A project that holds a tree
+// with its /proc mounted must not give that to an agent.
+var pseudo = []int64{
+	unix.PROC_SUPER_MAGIC, unix.SYSFS_MAGIC, unix.CGROUP_SUPER_MAGIC, unix.CGROUP2_SUPER_MAGIC,
+	unix.DEBUGFS_MAGIC, unix.TRACEFS_MAGIC, unix.SECURITYFS_MAGIC, unix.SELINUX_MAGIC, unix.SMACK_MAGIC,
+	unix.BPF_FS_MAGIC, unix.BINFMTFS_MAGIC, unix.DEVPTS_SUPER_MAGIC, unix.EFIVARFS_MAGIC, unix.PSTOREFS_MAGIC,
+	unix.NSFS_MAGIC, unix.RDTGROUP_SUPER_MAGIC, unix.XENFS_SUPER_MAGIC,
+	0x62656570, // configfs
+	0x65735543, // fusectl
+	0x19800202, // mqueue
+}
+
+var errPseudo = errors.New("a file system of the kernel's own")
+
+func refusePseudo(fd int) error {
+	var st unix.Statfs_t
+	if err := fsat.Retry(func() error { return unix.Fstatfs(fd, &st) }); err != nil {
+		return err
+	}
+	if slices.Contains(pseudo, st.Type) {
+		return errPseudo
+	}
+	return nil
 }
 
 func (r *Resolver) openMount(place string) (mount, error) {
@@ -74,7 +102,7 @@ func (r *Resolver) openMount(place string) (mount, error) {
 	}
 	m := mount{place: place, fd: fd}
 	if m.id, err = fsat.Identify(fd); err == nil {
-		m.procfs, err = fsat.OnProcfs(fd)
+		err = refusePseudo(fd)
 	}
 	if err == nil && m.id.Mode&unix.S_IFMT == unix.S_IFLNK {
 		err = unix.ELOOP

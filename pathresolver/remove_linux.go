@@ -155,3 +155,9 @@ func (r *Resolver) removeTree(dir int, name, place string, depth int) error {
 	}
 	return unlink(dir, name, unix.AT_REMOVEDIR)
 }
+
+func isDir(dir int, name string) (bool, error) {
+	var st unix.Stat_t
+	err := fsat.Lstatat(dir, name, &st)
+	return st.Mode&unix.S_IFMT == unix.S_IFDIR, err
+}

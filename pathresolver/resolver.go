@@ -93,14 +93,6 @@ func pathError(op, unsafePath string, err error) error {
 	return &fs.PathError{Op: op, Path: unsafePath, Err: err}
 }
 
-// asGiven puts the caller's spelling into err if that is a refusal.
-func asGiven(err error, unsafePath string) error {
-	if d, ok := err.(*DeniedError); ok {
-		return d.asGiven(unsafePath)
-	}
-	return err
-}
-
 // asGiven puts the caller's spelling into a refusal over a place.
 func (d *DeniedError) asGiven(unsafePath string) *DeniedError {
 	d.Path = unsafePath

@@ -15,7 +15,8 @@ import (
 type handles struct {
 	rootFD  int
 	rootID  fsat.Identity
-	mounts  []mount // mounts beneath the root that stood there at New
+	mounts  []mount  // mounts beneath the root that stood there at New
+	refused []string // places of those that are not admitted
 	openat2 bool
 	plain   bool // no hide glob and no mount: a read may follow links in the kernel
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/bmatcuk/doublestar/v4"
 	"golang.org/x/text/cases"
@@ -59,12 +60,14 @@ func compileGlob(text string) (glob, error) {
 }
 
 // fold maps names that some file system takes for the same to one spelling:
-// letter case and Unicode composition. It is used for denying only.
+// letter case, Unicode composition, and code points that are not seen, which a
+// file system that folds case ignores (CVE-2014-9390). It is used for denying
+// only.
 func fold(s string) string {
 	upper := false
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 0x80 {
-			return norm.NFC.String(cases.Fold().String(norm.NFC.String(s)))
+			return norm.NFC.String(cases.Fold().String(norm.NFC.String(strings.Map(visible, s))))
 		}
 		upper = upper || 'A' <= s[i] && s[i] <= 'Z'
 	}
@@ -72,6 +75,15 @@ func fold(s string) string {
 		return strings.ToLower(s)
 	}
 	return s
+}
+
+// visible drops the code points of Default_Ignorable_Code_Point. Bytes that are
+// no UTF-8 stay apart from each other only in number, which is enough here.
+func visible(r rune) rune {
+	if unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+		return -1
+	}
+	return r
 }
 
 // isLiteral reports whether a segment stands for itself alone.

@@ -157,6 +157,10 @@ func (r *Resolver) findRoot(f *findings, cfg Config) bool {
 	if err := r.openRoot(r.root, cfg.ForceWalker); err != nil {
 		return bad(CodeRootUnreadable, "sandbox root '%s' cannot be opened: %s", shown, reason(err))
 	}
+	for _, place := range r.refusedMounts() {
+		f.add(Violation{Code: CodeMountRefused, Severity: SeverityWarning, Field: "root", Value: cfg.Root,
+			Message: fmt.Sprintf("what is mounted at '%s' is a file system of the kernel's own: it is neither read nor written", EscapePath(place))})
+	}
 	return true
 }
 

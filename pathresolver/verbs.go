@@ -112,9 +112,8 @@ func (r *Resolver) MkdirAll(unsafePath string, perm fs.FileMode) error {
 	return r.mkdirAll(unsafePath, perm)
 }
 
-// Rename moves a name: both must be writable, since the old one goes. A
-// directory stays when moving it could take what it holds out of reach of a
-// hide or protect glob.
+// Rename moves a name: both must be writable, since the old one goes. What
+// could hold something that a hide or protect glob tells apart does not move.
 func (r *Resolver) Rename(unsafeOld, unsafeNew string, how RenameHow) error {
 	return r.rename(unsafeOld, unsafeNew, how)
 }

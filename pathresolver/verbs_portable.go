@@ -177,11 +177,7 @@ func (r *Resolver) link(unsafeOld, unsafeNew string) error {
 func (r *Resolver) rename(unsafeOld, unsafeNew string, how RenameHow) error {
 	return pathError("rename", unsafeOld, r.entryAt(OpRename, unsafeOld, 0, func(old string) error {
 		return r.entryAt(OpRename, unsafeNew, 0, func(place string) error {
-			info, err := r.dir.Lstat(old)
-			if err != nil {
-				return err
-			}
-			if d := r.DecideRename(filepath.ToSlash(old), filepath.ToSlash(place), info.IsDir(), false, false); d != nil {
+			if d := r.DecideRename(filepath.ToSlash(old), filepath.ToSlash(place), how == RenameExchange); d != nil {
 				return d.asGiven(unsafeOld)
 			}
 			if how != RenameReplace {

@@ -145,54 +145,49 @@ func (p *policy) allows(op Op, place string) bool {
 // would point git at another repository, with other hooks and configuration.
 func (p *policy) decideGit(op Op, place string, kind fs.FileMode) *DeniedError {
 	if p.gitDir && kind.Type() != fs.ModeDir && len(place) == len(".git") && fold(place) == ".git" {
-		return p.denied(op, place, RuleProtected, ".git may be a directory but not a file or a link", ".git")
+		return p.denied(op, place, RuleProtected, ".git may be made as a directory, not as a file or a link, and nothing is moved there", ".git")
 	}
 	return nil
 }
 
-// DecideRename says whether from may be moved to to: both must be writable,
-// and neither may be a write path itself. fromDir and toDir tell which of them
-// is a directory; toDir counts only for an exchange. A directory does not move
-// when something that it holds, or could hold, would leave the reach of a hide
-// or protect glob, or come to stand under a protected name.
-func (p *policy) DecideRename(from, to string, fromDir, exchange, toDir bool) *DeniedError {
+// DecideRename says whether from may be moved to to, or exchanged with it: both
+// must be writable, and neither may be a write path itself. Nothing moves when
+// what it holds, or could hold if it were a directory, would leave the reach of
+// a hide or protect glob, or come to stand under a protected name. Whether it
+// is a directory is not asked: that could change before the move.
+func (p *policy) DecideRename(from, to string, exchange bool) *DeniedError {
 	if d := p.Decide(OpRename, from, 0); d != nil {
 		return d
 	}
 	if d := p.Decide(OpRename, to, 0); d != nil {
 		return d
 	}
-	if d := p.decideGit(OpRename, to, dirMode(fromDir)); d != nil {
+	if d := p.decideGit(OpRename, to, 0); d != nil {
 		return d
 	}
-	if fromDir {
-		if d := p.decideMove(from, to); d != nil {
-			return d
-		}
+	if d := p.decideMove(from, to); d != nil {
+		return d
 	}
 	if !exchange {
 		return nil
 	}
-	if d := p.decideGit(OpRename, from, dirMode(toDir)); d != nil {
+	if d := p.decideGit(OpRename, from, 0); d != nil {
 		return d
 	}
-	if toDir {
-		return p.decideMove(to, from)
-	}
-	return nil
+	return p.decideMove(to, from)
 }
 
-// decideMove is the rule about what a directory holds.
+// decideMove is the rule about what a directory holds, or could hold.
 func (p *policy) decideMove(from, to string) *DeniedError {
 	for _, set := range []*ruleSet{&p.hide, &p.protect} {
 		if pattern, ok := set.escapes(from, to); ok {
 			return p.denied(OpRename, from, RuleLoosens,
-				fmt.Sprintf("moving the directory could take what it holds out of reach of the rule %q", pattern), pattern)
+				fmt.Sprintf("moving it could take what it holds out of reach of the rule %q; copying is possible", pattern), pattern)
 		}
 	}
 	if pattern, ok := p.protect.escapes(to, from); ok {
 		return p.denied(OpRename, to, RuleLoosens,
-			fmt.Sprintf("moving the directory here could put what it holds under names protected by %q", pattern), pattern)
+			fmt.Sprintf("moving it here could put what it holds under names protected by %q", pattern), pattern)
 	}
 	return nil
 }
@@ -220,11 +215,4 @@ func (p *policy) MayHoldHidden(place string) bool {
 // the caller wrote, puts that in its stead.
 func (p *policy) denied(op Op, place string, rule Rule, reason, pattern string) *DeniedError {
 	return &DeniedError{Op: op, Path: place, Rule: rule, Reason: reason, Pattern: pattern, Allowed: p.write}
-}
-
-func dirMode(dir bool) fs.FileMode {
-	if dir {
-		return fs.ModeDir
-	}
-	return 0
 }

@@ -34,6 +34,7 @@ const (
 	CodePathCaseCollision Code = "path_case_collision" // warning: differs from a sibling by case only
 	CodeBadPattern        Code = "bad_pattern"         // a glob that cannot be read
 	CodeUnknownUnprotect  Code = "unknown_unprotect"   // not one of DefaultProtected
+	CodeMountRefused      Code = "mount_refused"       // warning: procfs and its like beneath the root
 	CodeGitOutside        Code = "git_outside"         // .git is a file that leads out of the root
 	CodeGitMissing        Code = "git_missing"         // warning: Git is set and there is no .git
 )

@@ -3,8 +3,6 @@ package sandboxfs
 import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
-
-	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
 
 // Rename is renameat2(2) with RENAME_NOREPLACE or RENAME_EXCHANGE or neither.
@@ -28,17 +26,7 @@ func (p *part) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newName str
 		return status(err)
 	}
 	defer closeFD(toFD)
-	fromDir, err := p.isDir(from, fromFD, oldName)
-	if err != nil {
-		return status(err)
-	}
-	toDir := false
-	if exchange {
-		if toDir, err = p.isDir(to, toFD, newName); err != nil {
-			return status(err)
-		}
-	}
-	d := p.r.DecideRename(joinPlace(fromPlace, oldName), joinPlace(toPlace, newName), fromDir, exchange, toDir)
+	d := p.r.DecideRename(joinPlace(fromPlace, oldName), joinPlace(toPlace, newName), exchange)
 	if d != nil {
 		return p.refuse(&in.InHeader, "rename", d)
 	}
@@ -49,17 +37,6 @@ func (p *part) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newName str
 	}
 	p.bury(replaced, err == nil && !exchange)
 	return status(err)
-}
-
-// isDir reports whether name in a directory is a directory, whatever the
-// kernel was told before: the rules are stricter about those.
-func (p *part) isDir(dir *node, dirfd int, name string) (bool, error) {
-	var sx unix.Statx_t
-	if err := fsat.Statx(dirfd, name, unix.AT_SYMLINK_NOFOLLOW, statxMask, &sx); err != nil {
-		return false, err
-	}
-	n := p.tab.child(dir, name)
-	return sx.Mode&unix.S_IFMT == unix.S_IFDIR || n != nil && n.typ == unix.S_IFDIR, nil
 }
 
 // Link is link(2): another name for a file that may be written, or the first
