@@ -157,6 +157,21 @@ func beneath(p, dir string) bool {
 	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
 }
 
+// systemPlaces are no places for a home, which is shown writable: what is
+// written there reaches the host's kernel, services or programs.
+var systemPlaces = []string{"/proc", "/sys", "/dev", "/run", "/etc", "/usr", "/boot", "/bin", "/sbin", "/lib", "/lib64"}
+
+// checkHome refuses a --home that is, holds, or lies in a system directory.
+func checkHome(home string) error {
+	for _, s := range systemPlaces {
+		if home != "" && (beneath(home, s) || beneath(s, home)) {
+			return &SetupError{Step: "show --home", Err: fmt.Errorf("%q would make %s writable", home, s),
+				Fix: "choose a directory of your own for --home"}
+		}
+	}
+	return nil
+}
+
 // checkPlaces refuses what would make two rules speak about one file.
 func checkPlaces(c Config, host Host) error {
 	if !path.IsAbs(c.Root) || path.Clean(c.Root) != c.Root {
@@ -170,6 +185,9 @@ func checkPlaces(c Config, host Host) error {
 	if c.Root == "/" {
 		return &SetupError{Step: "place the project", Err: errors.New("the whole file system cannot be the project"),
 			Fix: "choose a directory beneath it with -C"}
+	}
+	if err := checkHome(host.HomeDir); err != nil {
+		return err
 	}
 	if h := host.HomeDir; h != "" && (beneath(h, c.Root) || beneath(c.Root, h)) {
 		return &SetupError{Step: "show the home", Err: fmt.Errorf("%q and the project %q lie within each other, so one could be written through the other", h, c.Root),
