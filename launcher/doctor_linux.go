@@ -113,10 +113,15 @@ func probeLandlock() Finding {
 	const name, means = "landlock", "the second line of defence, behind the mounts"
 	const fix = "use Linux 6.12 or later with \"landlock\" in the lsm= list of the kernel's command line"
 	abi := landlockABI()
-	if lost := lostWithout(abi, false); len(lost) > 0 {
+	if lost := lostWithout(abi); len(lost) > 0 {
 		return no(name, fmt.Sprintf("version %d: %s", abi, strings.Join(lost, "; ")), means, fix, false)
 	}
-	return yes(name, fmt.Sprintf("version %d", abi), means, false)
+	saw := fmt.Sprintf("version %d", abi)
+	if abi < 9 {
+		// A read-only mount does not keep anybody from connecting to a socket.
+		saw += "; before version 9, unix sockets beneath --ro and --home can be connected to"
+	}
+	return yes(name, saw, means, false)
 }
 
 func probeSeccomp() Finding {

@@ -27,7 +27,7 @@ func landlockProject(p *Plan) (lost []string, err error) {
 		landlock.PathAccess(ll.AccessFSReadFile|ll.AccessFSWriteFile|ll.AccessFSTruncate, "/proc"),
 		landlock.PathAccess(llWrite, writable...),
 	)
-	return lostWithout(landlockABI(), p.Shows), err
+	return lostWithout(landlockABI()), err
 }
 
 // landlockABI is the kernel's version of Landlock; 0 is none.
@@ -39,18 +39,14 @@ func landlockABI() int {
 	return v
 }
 
-// lostWithout names the guarantees that an older Landlock cannot give. A
-// read-only mount does not keep anybody from connecting to a socket in it.
-func lostWithout(abi int, shows bool) []string {
+// lostWithout names the guarantees that an older Landlock cannot give.
+func lostWithout(abi int) []string {
 	var lost []string
 	if abi < 1 {
 		lost = append(lost, "no Landlock: the mounts are the only line of defence")
 	}
 	if abi < 6 {
 		lost = append(lost, "Landlock before version 6: abstract unix sockets of the host can be reached")
-	}
-	if abi < 9 && shows {
-		lost = append(lost, "Landlock before version 9: unix sockets of the host beneath --ro and --home can be connected to")
 	}
 	return lost
 }

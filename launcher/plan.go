@@ -27,7 +27,6 @@ type Plan struct {
 
 	WaitBackground bool
 	Nested         bool
-	Shows          bool // --ro or --home show more of the host
 	HangMillis     int64
 }
 
@@ -49,7 +48,6 @@ func NewPlan(c Config, host Host) (*Plan, error) {
 
 		WaitBackground: c.WaitBackground,
 		Nested:         c.Nested,
-		Shows:          len(host.RO) > 0 || host.HomeDir != "",
 		HangMillis:     c.HangTimeout.Milliseconds(),
 	}
 	if !host.Privileged {

@@ -112,7 +112,7 @@ func (v *View) Arrangement() string {
 	if v.o.Passthrough {
 		data = "passthrough"
 		for _, p := range v.parts {
-			if !p.ReadOnly && !p.File && !p.passes() {
+			if p.server != nil && !p.ReadOnly && !p.File && !p.passes() {
 				data = "passthrough unavailable"
 			}
 		}
