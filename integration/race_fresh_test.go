@@ -11,18 +11,18 @@ import (
 // exchange. The attacker swaps p/m# and p/m#.l.
 var freshRaces = []race{
 	{
-		id: "R01f", title: "R01 with fresh names: read", heavy: true,
+		id: "R01f", title: "R01 with fresh names: read", again: true,
 		attack: [3]string{"pairs", "p"}, op: do1("read", "p/m#/secret"), inside: "inside",
 		setup: makePairs("p"), reset: freshPair("p", "../../outside"),
 	},
 	{
-		id: "R03f", title: "R03 with fresh names: write", policy: []string{"-w", "."}, heavy: true,
+		id: "R03f", title: "R03 with fresh names: write", policy: []string{"-w", "."}, again: true,
 		attack: [3]string{"pairs", "p"}, op: do1("write", "p/m#/new", "evil"),
 		setup: makePairs("p"), reset: freshPair("p", "../../outside"),
 		escaped: func(g *ground) bool { return appeared(g.out("new")) },
 	},
 	{
-		id: "R06f", title: "R06 with fresh names: rename", policy: []string{"-w", "."}, heavy: true,
+		id: "R06f", title: "R06 with fresh names: rename", policy: []string{"-w", "."}, again: true,
 		attack: [3]string{"pairs", "p"}, op: do1("rename", "x#", "p/m#/moved"),
 		setup: makePairs("p"),
 		reset: func(g *ground) {
@@ -33,7 +33,7 @@ var freshRaces = []race{
 		escaped: func(g *ground) bool { return appeared(g.out("moved")) },
 	},
 	{
-		id: "R09f", title: "R09 with fresh names: chmod", policy: []string{"-w", "."}, heavy: true,
+		id: "R09f", title: "R09 with fresh names: chmod", policy: []string{"-w", "."}, again: true,
 		attack: [3]string{"pairs", "p"}, op: do1("chmod", "p/m#/f", "0600"),
 		setup: func(g *ground) {
 			makePairs("p")(g)
@@ -49,7 +49,7 @@ var freshRaces = []race{
 		},
 	},
 	{
-		id: "W36f", title: "W36 with fresh names: write into a read-only part", policy: []string{"-w", "out"}, heavy: true,
+		id: "W36f", title: "W36 with fresh names: write into a read-only part", policy: []string{"-w", "out"}, again: true,
 		attack: [3]string{"pairs", "out/p"}, op: do1("write", "out/p/m#/new", "evil"),
 		setup: func(g *ground) {
 			makePairs("src")(g)

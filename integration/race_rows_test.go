@@ -28,6 +28,7 @@ type race struct {
 	mustWork  bool               // R10: the operation may not even fail
 	mayWork   bool               // R08: it may always work, since c is always there
 	heavy     bool               // each operation needs trees of its own: fewer of them in the short run
+	again     bool               // a row of the catalogue once more: fewer in the long run as well
 }
 
 // ground is the disk of one race.

@@ -52,9 +52,11 @@ func raceOn(t *testing.T, s Surface, r race) {
 		n = viewedLong
 	case s.InView():
 		n = viewedShort
+	case long && r.again:
+		n = racedLong / 10
 	case long:
 		n = racedLong
-	case r.heavy:
+	case r.heavy || r.again:
 		n = racedShort / 10
 	}
 	var lines string
