@@ -135,7 +135,7 @@ func (w *walker) enter(name string, only, more, follow bool) (done bool, err err
 	if !fsat.SameMount(next.id, top.id) {
 		m, ok := w.r.admitted(w.placeOf(name), next.id)
 		if !ok {
-			return true, w.leaves(RuleMountPoint, "a file system was mounted here after the sandbox was set up")
+			return true, w.leaves(RuleMountPoint, "a file system is mounted here that was not there, or not admitted, when the sandbox was set up")
 		}
 		next.id.Mode = m.id.Mode
 	}

@@ -16,7 +16,8 @@ import (
 
 // elsewhere are the codes that no session shows, and where they are tested.
 var elsewhere = map[string]string{
-	"path_mount": "takes two users: TestCheckRefusesAMountOfOthers",
+	"path_mount":    "takes two users: TestCheckRefusesAMountOfOthers",
+	"mount_refused": "takes root: TestAttackKernelFiles in integration",
 }
 
 // TestEveryCodeHasASession holds that each code of pathresolver's table stands
