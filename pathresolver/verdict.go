@@ -162,6 +162,11 @@ func (p *policy) DecideRename(from, to string, exchange bool) *DeniedError {
 	if d := p.Decide(OpRename, to, 0); d != nil {
 		return d
 	}
+	source, _ := p.writePathOf(from)
+	target, _ := p.writePathOf(to)
+	if p.uniform[source] && p.uniform[target] {
+		return nil // no rule can match beneath either
+	}
 	if d := p.decideGit(OpRename, to, 0); d != nil {
 		return d
 	}
