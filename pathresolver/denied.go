@@ -18,7 +18,8 @@ const (
 	RuleSymlinkEscape Rule = "symlink_escape"
 	// RuleMagicLink means that a procfs link jumps to another process's files.
 	RuleMagicLink Rule = "magic_link"
-	// RuleMountPoint means that a file system was mounted here after the start.
+	// RuleMountPoint means that a file system is mounted here that was not there,
+	// or not admitted, at the start.
 	RuleMountPoint Rule = "mount_point"
 	// RuleInvalidPath means that the path is empty, holds NUL, or is longer than the system
 	// allows.
@@ -31,7 +32,7 @@ const (
 	RuleHidden Rule = "hidden"
 	// RuleProtected means that the name matches a protect glob.
 	RuleProtected Rule = "protected"
-	// RuleLoosens means that moving the directory would take something that it may hold
+	// RuleLoosens means that moving it would take something that it may hold
 	// out of the reach of a hide or protect glob, or into a protected name.
 	RuleLoosens Rule = "loosens"
 	// RuleHardLink means that the file has other hard links, which would change too.
