@@ -1,0 +1,82 @@
+package fileskills
+
+import (
+	"io"
+	"io/fs"
+)
+
+// FS is how skills reach files: by handles. Every path it takes is unsafe, as
+// a caller gave it; every refusal is a *pathresolver.DeniedError, every other
+// failure matches the errors of io/fs where one fits. It must be safe for use
+// by many goroutines. Resolved is the production implementation.
+type FS interface {
+	// Open opens a regular file or directory for reading, following links that
+	// stay inside. It never blocks on what it opens.
+	Open(unsafePath string) (File, error)
+	// OpenDir opens a directory for walking.
+	OpenDir(unsafePath string) (Dir, error)
+	// Stat describes what the path leads to; Lstat a last link itself.
+	Stat(unsafePath string) (fs.FileInfo, error)
+	Lstat(unsafePath string) (fs.FileInfo, error)
+	// Replace prepares new content for the regular file that the path leads
+	// to, or for a new file. See Replacement.
+	Replace(unsafePath string, o ReplaceOptions) (Replacement, error)
+	// MkdirAll makes a directory and its missing parents, 0777 less umask, and
+	// says how many it made. It decides about all before it makes the first.
+	MkdirAll(unsafePath string) (made int, err error)
+	// Rename moves a name. Without overwrite an existing target is fs.ErrExist.
+	Rename(unsafeOld, unsafeNew string, overwrite bool) error
+	// Remove removes a file, a link or an empty directory.
+	Remove(unsafePath string) error
+	// Allows asks the rules without touching anything: nil, or the
+	// *pathresolver.DeniedError that the act would meet.
+	Allows(a Action, unsafePath string) error
+	// WritePaths are the places that may be written, relative to the root.
+	// None means that no write-capable skill can ever succeed.
+	WritePaths() []string
+}
+
+// File is an open file.
+type File interface {
+	io.ReadSeekCloser
+	io.ReaderAt
+	Stat() (fs.FileInfo, error)
+	// Place is where the file was found: relative to the root, no links.
+	Place() string
+}
+
+// Dir is an open directory of a walk. Names in it are single components, and
+// what is hidden is not among them. Open and OpenDir do not follow links: a
+// walk never leaves, and never goes in circles.
+type Dir interface {
+	io.Closer
+	ReadDir() ([]fs.DirEntry, error) // all of it, in no order
+	Open(name string) (File, error)
+	OpenDir(name string) (Dir, error)
+	Place() string
+}
+
+// ReplaceOptions are how content is replaced. The zero value makes or
+// replaces a file, in a directory that exists.
+type ReplaceOptions struct {
+	MustExist bool // a missing file is fs.ErrNotExist
+	MustBeNew bool // an existing one is fs.ErrExist, also when it appears before Commit
+	Parents   bool // missing directories are made at Commit
+}
+
+// Replacement is new content on its way to a place. The place is decided and
+// its directory held. Nothing is seen by others before Commit; Close without
+// Commit leaves everything as it was.
+type Replacement interface {
+	io.Writer
+	// Old is the file as it is, nil when there is none.
+	Old() File
+	// Place is where the content goes.
+	Place() string
+	// Commit puts the content in place, durably, with mode, owner, extended
+	// attributes and ACLs of the old file. still is asked, under the lock that
+	// all writers of the place respect, with the file that is there now (nil
+	// when none): an error of it ends the commit with nothing changed.
+	Commit(still func(now File) error) error
+	Close() error
+}
