@@ -81,7 +81,6 @@ const errAgain = unix.ERESTART
 // returns the place it opened, by the caller's names where links stay within
 // a write path, or "" where only the kernel knows it.
 func (r *Resolver) openOnce(op Op, unsafePath, rel string, flags int, mode uint32) (int, string, error) {
-	place, lexical := lexicalPlace(rel)
 	if op == OpRead && r.openat2 && r.plain && flags&unix.O_NOFOLLOW == 0 {
 		// No rule distinguishes places for reading: the kernel may follow.
 		for range maxAgain {
@@ -97,7 +96,15 @@ func (r *Resolver) openOnce(op Op, unsafePath, rel string, flags int, mode uint3
 			}
 			break
 		}
-	} else if lexical && r.allows(op, place) {
+		return r.openWalked(op, unsafePath, rel, flags, mode)
+	}
+	return r.openDecided(op, unsafePath, rel, flags, mode)
+}
+
+// openDecided decides about the place and opens it: at once where the path is
+// the place, after a walk where a link is in the way.
+func (r *Resolver) openDecided(op Op, unsafePath, rel string, flags int, mode uint32) (int, string, error) {
+	if place, lexical := lexicalPlace(rel); lexical && r.allows(op, place) {
 		fd, err := r.OpenPlace(withSlash(place, rel), flags, mode)
 		if err == unix.ELOOP && op != OpRead {
 			fd, err = r.openWithin(place, rel, flags, mode)
@@ -106,6 +113,12 @@ func (r *Resolver) openOnce(op Op, unsafePath, rel string, flags int, mode uint3
 			return fd, place, err
 		}
 	}
+	return r.openWalked(op, unsafePath, rel, flags, mode)
+}
+
+// openWalked lets the walker say which place the path leads to, asks the rules
+// about it, and binds the answer.
+func (r *Resolver) openWalked(op Op, unsafePath, rel string, flags int, mode uint32) (int, string, error) {
 	w, err := r.locate(op, unsafePath, rel, flags&(unix.O_NOFOLLOW|unix.O_EXCL) == 0)
 	if err != nil {
 		return -1, "", err
@@ -131,6 +144,9 @@ func (r *Resolver) openOnce(op Op, unsafePath, rel string, flags int, mode uint3
 	if w.missing == 0 {
 		if err := refuseSpecial(r, op, unsafePath, w.mode); err != nil {
 			return -1, "", err
+		}
+		if flags&unix.O_DIRECTORY != 0 && w.mode&unix.S_IFMT != unix.S_IFDIR {
+			return -1, "", unix.ENOTDIR
 		}
 	}
 	fd, err := r.OpenPlace(w.place, flags, mode)

@@ -1,0 +1,40 @@
+package fsat
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"golang.org/x/sys/unix"
+)
+
+// struct linux_dirent64 of getdents64(2).
+const (
+	direntReclen = 16
+	direntType   = 18
+	direntName   = 19
+)
+
+// ReadDirent is getdents64(2): n bytes of raw entries, 0 at the end.
+func ReadDirent(fd int, buf []byte) (n int, err error) {
+	err = Retry(func() (e error) { n, e = unix.ReadDirent(fd, buf); return })
+	return n, err
+}
+
+// NextDirent reads the entry at off in what ReadDirent filled: where its name
+// stands in buf, its type (DT_), and the offset of the entry after it. ok is
+// false at the end, and where a file system gave a record that does not fit.
+func NextDirent(buf []byte, off int) (start, end int, typ byte, next int, ok bool) {
+	if off+direntName > len(buf) {
+		return 0, 0, 0, 0, false
+	}
+	next = off + int(binary.NativeEndian.Uint16(buf[off+direntReclen:]))
+	if next <= off+direntName || next > len(buf) {
+		return 0, 0, 0, 0, false
+	}
+	start = off + direntName
+	n := bytes.IndexByte(buf[start:next], 0)
+	if n < 0 {
+		n = next - start
+	}
+	return start, start + n, buf[off+direntType], next, true
+}

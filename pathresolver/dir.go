@@ -1,0 +1,109 @@
+package pathresolver
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// OpenDir opens a directory for walking: it follows links inside the root to
+// get there, and none from then on.
+func (r *Resolver) OpenDir(unsafePath string) (*Dir, error) { return r.openWalk(unsafePath) }
+
+// Dir is a directory that is held open for a walk. What is hidden is not among
+// its entries, and no call on it follows a link: a walk never leaves, and never
+// goes in circles. File systems that were mounted after New are refused.
+//
+// A name that its methods take is one or more plain components joined by "/",
+// a place beneath the Dir. Going far down by one call keeps a walk of any
+// depth within one descriptor.
+//
+// Its methods may be called by many goroutines; Close comes after all of them.
+type Dir struct {
+	r     *Resolver
+	place string
+	dirHandle
+}
+
+// Place is where the directory was found: relative to the root, no links.
+func (d *Dir) Place() string { return d.place }
+
+// ReadDir returns the entries, in no order, without hidden ones. Their type is
+// the system's; Info asks about the name as it is then. Nothing is promised
+// about names that come or go meanwhile.
+func (d *Dir) ReadDir() ([]fs.DirEntry, error) {
+	entries, err := d.entries()
+	return entries, pathError("readdir", d.place, err)
+}
+
+// Open opens a regular file. Anything else is refused, a link with ELOOP.
+func (d *Dir) Open(name string) (*File, error) {
+	place, err := d.child(name)
+	if err != nil {
+		return nil, pathError("open", place, err)
+	}
+	f, err := d.openFile(name, place)
+	return f, pathError("open", place, err)
+}
+
+// OpenDir opens a directory beneath.
+func (d *Dir) OpenDir(name string) (*Dir, error) {
+	place, err := d.child(name)
+	if err != nil {
+		return nil, pathError("opendir", place, err)
+	}
+	sub, err := d.openSub(name, place)
+	return sub, pathError("opendir", place, err)
+}
+
+// Lstat describes a name; of a link, the link itself.
+func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
+	place, err := d.child(name)
+	if err != nil {
+		return nil, pathError("lstat", place, err)
+	}
+	info, err := d.lstat(name, place)
+	return info, pathError("lstat", place, err)
+}
+
+// Readlink returns the text of a link, which may name a place outside.
+func (d *Dir) Readlink(name string) (string, error) {
+	place, err := d.child(name)
+	if err != nil {
+		return "", pathError("readlink", place, err)
+	}
+	text, err := d.readlink(name, place)
+	return text, pathError("readlink", place, err)
+}
+
+// child is the place of name, decided about.
+func (d *Dir) child(name string) (string, error) {
+	if place, ok := lexicalPlace(name); !ok || place != name || name == "." || name[0] == '/' {
+		return name, syscall.EINVAL
+	}
+	place := joinPlace(d.place, name)
+	if !d.r.hide.empty() {
+		if denied := d.r.Decide(OpRead, place, 0); denied != nil {
+			return place, denied
+		}
+	}
+	return place, nil
+}
+
+// refuseMount is the refusal where a walk met a file system that is not
+// admitted.
+func (d *Dir) refuseMount(place string) error {
+	return d.r.refuse(OpRead, place, RuleMountPoint, "a file system is mounted here that was not there, or not admitted, when the sandbox was set up")
+}
+
+// walkEntry is one line of a Dir's listing.
+type walkEntry struct {
+	dir  *Dir
+	name string
+	typ  fs.FileMode
+}
+
+func (e *walkEntry) Name() string               { return e.name }
+func (e *walkEntry) IsDir() bool                { return e.typ.IsDir() }
+func (e *walkEntry) Type() fs.FileMode          { return e.typ }
+func (e *walkEntry) Info() (fs.FileInfo, error) { return e.dir.Lstat(e.name) }
+func (e *walkEntry) String() string             { return fs.FormatDirEntry(e) }
