@@ -55,8 +55,8 @@ cross: ## what other systems promise compiles and vets
 	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/pinfold
 	GOOS=linux GOARCH=arm64 $(GO) build -o /dev/null ./cmd/pinfold
 
-race: deps ## the attack races at length (100,000 a row, 10,000 in views), and the million-file walk
-	PINFOLD_LONG=1 $(GO) test -count=1 -timeout 2h -v -run 'Race|Million' ./integration/...
+race: deps ## the attack races at length (100,000 a row and surface), and the million-file walk
+	PINFOLD_LONG=1 $(GO) test -count=1 -timeout 4h -v -run 'Race|Million' ./integration/...
 
 fuzz: ## each fuzz target for FUZZTIME (1m)
 	@sh .ci/fuzz $${FUZZTIME:-1m}

@@ -14,29 +14,78 @@ func exchange(args []string) error {
 	if len(args) != 2 {
 		return errors.New("exchange A B")
 	}
-	return attack(func() error {
-		return unix.Renameat2(unix.AT_FDCWD, args[0], unix.AT_FDCWD, args[1], unix.RENAME_EXCHANGE)
-	})
+	return attack(func() (int, error) { return 1, move(args[0], args[1], unix.RENAME_EXCHANGE) })
 }
 
 // pairs swaps each name in a directory with the same name and ".l" behind it,
-// for all such pairs that come and go.
+// or with the same name in another directory, for all such pairs that come
+// and go.
 func pairs(args []string) error {
-	if len(args) == 0 {
-		return errors.New("pairs DIR")
+	if len(args) != 1 && len(args) != 2 {
+		return errors.New("pairs DIR [OTHER]")
 	}
-	return attack(func() error {
-		entries, err := os.ReadDir(args[0])
-		for _, e := range entries {
-			if name, ok := strings.CutSuffix(e.Name(), ".l"); ok {
-				name = args[0] + "/" + name
-				for range 20 { // as long as it is there, at full speed
-					_ = unix.Renameat2(unix.AT_FDCWD, name, unix.AT_FDCWD, name+".l", unix.RENAME_EXCHANGE)
-				}
+	return attack(func() (int, error) {
+		return visit(args[0], func(name string) int {
+			a, b := args[0]+"/"+name, args[0]+"/"+name+".l"
+			if len(args) == 2 {
+				b = args[1] + "/" + name
+			}
+			if move(a, b, unix.RENAME_EXCHANGE) != nil {
+				return 0 // the pair has gone
+			}
+			return 1
+		})
+	})
+}
+
+// appear takes the ".l" off a name in a directory or puts it on again, for all
+// such names, so that the one in front of it comes and goes. When somebody else
+// has made that one, the two are exchanged instead.
+func appear(args []string) error {
+	if len(args) != 1 {
+		return errors.New("appear DIR")
+	}
+	return attack(func() (swaps int, err error) {
+		return visit(args[0], func(name string) int {
+			a, b := args[0]+"/"+name, args[0]+"/"+name+".l"
+			if move(b, a, unix.RENAME_NOREPLACE) == nil || move(a, b, unix.RENAME_NOREPLACE) == nil || move(a, b, unix.RENAME_EXCHANGE) == nil {
+				return 1
+			}
+			return 0
+		})
+	})
+}
+
+func move(a, b string, flags uint) error {
+	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, flags)
+}
+
+// visits is how often the names of one listing are gone through.
+const visits = 8
+
+// visit goes through the names in a directory, each without its ".l" and each
+// once a round, and sums what swap did.
+func visit(dir string, swap func(name string) int) (swaps int, err error) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return 0, err
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	if err != nil {
+		return 0, err
+	}
+	seen := map[string]bool{}
+	for range visits {
+		clear(seen)
+		for _, name := range names {
+			if name = strings.TrimSuffix(name, ".l"); !seen[name] {
+				seen[name] = true
+				swaps += swap(name)
 			}
 		}
-		return err
-	})
+	}
+	return swaps, nil
 }
 
 // plant makes a symbolic link and removes the name again, until standard input
@@ -45,35 +94,37 @@ func plant(args []string) error {
 	if len(args) != 2 {
 		return errors.New("plant TARGET LINK")
 	}
-	return attack(func() error {
+	return attack(func() (int, error) {
 		if err := os.Symlink(args[0], args[1]); err != nil && !errors.Is(err, os.ErrExist) {
-			return err
+			return 0, err
 		}
 		if err := os.Remove(args[1]); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
+			return 0, err
 		}
-		return nil
+		return 1, nil
 	})
 }
 
 // attack repeats once, says "ready" after the first time, ends with standard
-// input, and says how often it was done.
-func attack(once func() error) error {
+// input, and says how many swaps there were.
+func attack(once func() (swaps int, err error)) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		_, _ = os.Stdin.Read(make([]byte, 1))
 	}()
-	for n := 1; ; n++ {
-		if err := once(); err != nil {
+	for total, first := 0, true; ; first = false {
+		n, err := once()
+		if err != nil {
 			return err
 		}
-		if n == 1 {
+		total += n
+		if first {
 			fmt.Println("ready")
 		}
 		select {
 		case <-ended:
-			fmt.Println(n)
+			fmt.Println(total)
 			return nil
 		default:
 		}

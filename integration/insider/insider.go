@@ -14,6 +14,7 @@ var roles = map[string]func(args []string) error{
 	"hold":     hold,
 	"exchange": exchange,
 	"pairs":    pairs,
+	"appear":   appear,
 	"plant":    plant,
 	"view":     view,
 	"as":       as,
