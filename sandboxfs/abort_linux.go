@@ -53,11 +53,14 @@ func (v *View) abort(which func(*mounted) bool) error {
 
 // abort ends the connection, whoever uses it: their operations fail with
 // ENOTCONN. The kernel offers that in a file system of its own, fusectl, by
-// device number; it is looked at without being mounted anywhere. A number is
-// given to another connection once its own has ended, so only one that is
-// still served is named.
+// device number; it is looked at without being mounted anywhere.
+//
+// The number is given to somebody else's connection as soon as this one has
+// ended. So the file is opened first, and written only if ours is connected
+// still: then it had the number when the file was opened, and should it end
+// now, the file does nothing any more.
 func (m *mounted) abort() error {
-	if m.dev == 0 || m.part.ended.Load() {
+	if m.dev == 0 || m.part.conn == nil {
 		return nil
 	}
 	fs, err := unix.Fsopen("fusectl", unix.FSOPEN_CLOEXEC)
@@ -82,6 +85,9 @@ func (m *mounted) abort() error {
 		return err
 	}
 	defer closeFD(fd)
+	if !m.part.conn.connected() {
+		return nil
+	}
 	_, err = unix.Write(fd, []byte("1"))
 	return err
 }

@@ -18,7 +18,7 @@ func (p *part) probePassthrough() {
 		return
 	}
 	defer closeFD(fd)
-	if id, errno := p.server.RegisterBackingFd(&fuse.BackingMap{Fd: int32(fd)}); errno == 0 {
+	if id, errno := p.conn.registerBacking(fd); errno == 0 {
 		p.unregister(id)
 		p.passthrough.Store(true)
 	}
@@ -34,7 +34,7 @@ func (p *part) answerOpen(n *node, fd int, writable bool, sx *unix.Statx_t, out 
 		if !p.passes() {
 			return 0
 		}
-		id, errno := p.server.RegisterBackingFd(&fuse.BackingMap{Fd: int32(fd)})
+		id, errno := p.conn.registerBacking(fd)
 		if errno != 0 {
 			return 0 // the server moves the data while this file is open
 		}
@@ -57,5 +57,5 @@ func (p *part) answerOpen(n *node, fd int, writable bool, sx *unix.Statx_t, out 
 // unregister gives back the kernel's id of a file. It fails only when the
 // connection has ended, and the id with it.
 func (p *part) unregister(id int32) {
-	_ = p.server.UnregisterBackingFd(id)
+	p.conn.unregisterBacking(id)
 }

@@ -24,6 +24,16 @@
 // every name, so that one connection for all (SingleConnection) gives the
 // same verdicts.
 //
+// # Transport
+//
+// One goroutine, the leader (leader_linux.go), reads a request, answers it and
+// waits for the next, for all connections of a view, so that no request costs
+// a change of threads. Before one that may take long (data, fsync) another
+// goroutine takes over, and so it does when any other takes more than 2 ms
+// (watchdog_linux.go); who waits for a file lock waits apart. At most
+// maxAnswering answer at a time, each with one thread and one buffer. go-fuse
+// decodes and encodes (fuse.ProtocolServer); its server is not used.
+//
 // # Guarantees
 //
 // A node is a name in a directory and the file that was found there. To act on
@@ -76,4 +86,5 @@
 // See the type part: moves before one of the locks of its tables; only moves,
 // which keeps names still, is held during system calls on the tree. The
 // server may be interrupted while it waits for a file lock and nowhere else.
+// The transport holds no lock while it answers.
 package sandboxfs

@@ -35,7 +35,8 @@ func (p *part) SetLk(_ <-chan struct{}, in *fuse.LkIn) fuse.Status {
 // given back through the view are noticed at once.
 const lockPoll = 50 * time.Millisecond
 
-// SetLkw is F_SETLKW and flock(2), which wait. A signal ends the wait.
+// SetLkw is F_SETLKW and flock(2), which wait. A signal ends the wait, and so
+// does the end of the connection.
 func (p *part) SetLkw(cancel <-chan struct{}, in *fuse.LkIn) fuse.Status {
 	pause := time.Millisecond
 	for {
@@ -46,6 +47,9 @@ func (p *part) SetLkw(cancel <-chan struct{}, in *fuse.LkIn) fuse.Status {
 		retry := time.NewTimer(pause)
 		select {
 		case <-cancel:
+			retry.Stop()
+			return fuse.EINTR
+		case <-p.conn.gone:
 			retry.Stop()
 			return fuse.EINTR
 		case <-freed:

@@ -3,6 +3,8 @@
 package sandboxfs_test
 
 import (
+	"errors"
+	"fmt"
 	"log"
 	"os"
 	"os/exec"
@@ -47,6 +49,20 @@ func (c complaints) Write(line []byte) (int, error) {
 // the runtime that serves it.
 var childActions = map[string]func(path string) error{
 	"serve": serveInChild,
+	"stat1000": func(prefix string) error {
+		got := make(chan error)
+		for i := range 1000 {
+			go func() {
+				var st unix.Stat_t
+				got <- unix.Lstat(fmt.Sprint(prefix, i), &st)
+			}()
+		}
+		var err error
+		for range 1000 {
+			err = errors.Join(err, <-got)
+		}
+		return err
+	},
 	"flock": func(path string) error {
 		fd, err := unix.Open(path, unix.O_RDWR, 0)
 		if err != nil {

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 )
 
@@ -27,9 +26,10 @@ const (
 type mounted struct {
 	part *part
 	path string
-	dev  uint64
-	byFM bool // by fusermount3
-	lazy bool // detached while it was in use
+	id   uint64 // of the mount, as statx(2) has it
+	dev  uint64 // of its files; 0 if it is not ours to abort
+	byFM bool   // by fusermount3
+	lazy bool   // detached while it was in use
 }
 
 // MountArgs are the arguments of mount(2) for the i-th part, for a process
@@ -50,34 +50,37 @@ func (v *View) MountArgs(i, fuseFD int) (source, fstype string, flags uintptr, d
 		"rootmode=" + strconv.FormatUint(uint64(mode), 8),
 		fmt.Sprintf("user_id=%d", v.o.Owner.UID),
 		fmt.Sprintf("group_id=%d", v.o.Owner.GID),
-		fmt.Sprintf("max_read=%d", p.requestSize()),
 	}
+	opts = append(opts, v.mountOptions(p)...)
+	return fsName, "fuse." + fsName, flags, strings.Join(opts, ",")
+}
+
+// mountOptions are those that do not depend on who mounts.
+func (v *View) mountOptions(p *part) []string {
+	opts := []string{fmt.Sprintf("max_read=%d", p.requestSize())}
 	if v.o.DefaultPermissions {
 		opts = append(opts, "default_permissions")
 	}
 	if v.o.AllowOther {
 		opts = append(opts, "allow_other")
 	}
-	return fsName, "fuse." + fsName, flags, strings.Join(opts, ",")
+	return opts
 }
 
 // Serve takes over fuseFD, on which the i-th part was mounted, and returns
 // when requests are answered.
 func (v *View) Serve(i, fuseFD int) error {
-	return v.serve(v.parts[i], "/dev/fd/"+strconv.Itoa(fuseFD))
-}
-
-func (v *View) serve(p *part, where string) error {
-	server, err := fuse.NewServer(p, where, p.serverOptions())
+	p := v.parts[i]
+	c, err := connect(fuseFD, p, p.serverOptions(), v.serving.Done)
 	if err != nil {
 		return fmt.Errorf("serve part %q: %w", p.Place, err)
 	}
+	p.start(c)
 	v.serving.Add(1)
-	go func() {
-		defer v.serving.Done()
-		server.Serve()
-		p.ended.Store(true)
-	}()
+	if err := v.leader.add(c); err != nil {
+		c.end(err)
+		return fmt.Errorf("serve part %q: %w", p.Place, err)
+	}
 	return nil
 }
 
@@ -97,10 +100,15 @@ func (v *View) Mount(dir string) error {
 		if len(v.parts) > 1 {
 			return errors.New("an ordinary user can mount one connection only: set SingleConnection")
 		}
-		if err := v.serve(v.parts[0], dir); err != nil {
+		fd, err := v.fusermount(dir)
+		if err != nil {
 			return err
 		}
-		v.mounted = append(v.mounted, mounted{part: v.parts[0], path: dir, byFM: true})
+		id, _ := mountAt(dir)
+		v.mounted = append(v.mounted, mounted{part: v.parts[0], path: dir, id: id, byFM: true})
+		if err := v.Serve(0, fd); err != nil {
+			return err
+		}
 		return silencePoll(dir)
 	}
 	for i := range v.parts {
@@ -110,6 +118,15 @@ func (v *View) Mount(dir string) error {
 		}
 	}
 	return nil
+}
+
+// fusermount mounts the only part for an ordinary user.
+func (v *View) fusermount(dir string) (fd int, err error) {
+	opts := append(v.mountOptions(v.parts[0]), "fsname="+fsName, "subtype="+fsName)
+	if v.parts[0].ReadOnly {
+		opts = append(opts, "ro")
+	}
+	return fusermountMount(dir, strings.Join(opts, ","))
 }
 
 func (v *View) mountPart(i int, at string) error {
@@ -122,13 +139,10 @@ func (v *View) mountPart(i int, at string) error {
 		closeFD(fd)
 		return fmt.Errorf("mount part %q at %q: %w", v.parts[i].Place, at, err)
 	}
-	v.mounted = append(v.mounted, mounted{part: v.parts[i], path: at})
+	id, dev := mountAt(at)
+	v.mounted = append(v.mounted, mounted{part: v.parts[i], path: at, id: id, dev: dev})
 	if err := v.Serve(i, fd); err != nil {
 		return err
-	}
-	var st unix.Stat_t
-	if err := unix.Lstat(at, &st); err == nil {
-		v.mounted[len(v.mounted)-1].dev = st.Dev
 	}
 	if v.parts[i].File {
 		return pollOnce(at)
@@ -180,11 +194,22 @@ func (v *View) unmount(busy int) (lazily bool, err error) {
 	return lazily, err
 }
 
-// gone reports whether somebody else has unmounted it. What is mounted at the
-// same path by now is not ours to take away; a dead mount still is.
+// mountAt returns which mount a path leads to, and the device of its files. It
+// makes no request, so it works for one that is not served yet or not any more.
+func mountAt(path string) (id, dev uint64) {
+	var sx unix.Statx_t
+	const noRequest = unix.AT_SYMLINK_NOFOLLOW | unix.AT_STATX_DONT_SYNC
+	if err := unix.Statx(unix.AT_FDCWD, path, noRequest, unix.STATX_MNT_ID_UNIQUE, &sx); err != nil {
+		return 0, 0
+	}
+	return sx.Mnt_id, unix.Mkdev(sx.Dev_major, sx.Dev_minor)
+}
+
+// gone reports whether somebody else has unmounted it: what is mounted at the
+// same path by now is not ours to take away.
 func (m *mounted) gone() bool {
-	var st unix.Stat_t
-	return m.part.ended.Load() && unix.Lstat(m.path, &st) != unix.ENOTCONN
+	id, _ := mountAt(m.path)
+	return id != 0 && id != m.id
 }
 
 func (m *mounted) unmount(busy int) (lazily bool, err error) {

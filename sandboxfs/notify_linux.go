@@ -161,13 +161,13 @@ func (w *watcher) name(dir, child *node, name string) {
 		return
 	}
 	w.sent.Add(1)
-	w.p.server.EntryNotify(dir.id, name)
+	w.p.conn.forgetName(dir.id, name)
 }
 
 // inode has the kernel forget the attributes and data of a node.
 func (w *watcher) inode(n *node) {
 	w.sent.Add(1)
-	w.p.server.InodeNotify(n.id, 0, 0)
+	w.p.conn.forgetInode(n.id)
 }
 
 // invalidateAll has the kernel forget all it was told, after events were lost.

@@ -28,7 +28,7 @@ type part struct {
 	graves             graves
 	stamps             stamps
 	watch              *watcher // of the read-only part, nil otherwise
-	server             *fuse.Server
+	conn               *connection
 
 	// moves keeps names still: who acts on a place holds it shared from
 	// building the place until the kernel has answered; a rename holds it
@@ -41,7 +41,6 @@ type part struct {
 	umask    uint32
 	requests atomic.Uint64
 
-	ended       atomic.Bool // the connection is gone
 	passthrough atomic.Bool // the kernel reads and writes open files by itself
 }
 
@@ -100,9 +99,9 @@ func (p *part) examineRoot() error {
 // String is go-fuse's name of the file system.
 func (p *part) String() string { return fsName }
 
-// Init is called by go-fuse before the first request.
-func (p *part) Init(s *fuse.Server) {
-	p.server = s
+// start comes before the first request.
+func (p *part) start(c *connection) {
+	p.conn = c
 	p.probePassthrough()
 	if p.watch != nil {
 		p.watch.start()
@@ -141,14 +140,10 @@ func (p *part) requestSize() int {
 
 func (p *part) serverOptions() *fuse.MountOptions {
 	o := &fuse.MountOptions{
-		Name:                 fsName,
-		FsName:               fsName,
-		AllowOther:           p.v.o.AllowOther,
 		Logger:               p.v.o.Logger,
 		MaxWrite:             p.requestSize(),
 		MaxBackground:        64,
 		EnableSymlinkCaching: true,
-		DisableSplice:        true, // a read of a few pages costs less than a pipe
 		MaxStackDepth:        1,
 		ExtraCapabilities:    fuse.CAP_NO_OPENDIR_SUPPORT,
 		// Where somebody else than root comes in the kernel has to look at the
@@ -156,7 +151,6 @@ func (p *part) serverOptions() *fuse.MountOptions {
 		EnableAcl: p.v.o.DefaultPermissions && (p.v.o.AllowOther || p.v.o.Owner.UID != 0),
 	}
 	if p.ReadOnly {
-		o.Options = append(o.Options, "ro") // for fusermount3
 		o.DisabledCapabilities = fuse.CAP_PASSTHROUGH
 		return o
 	}

@@ -145,14 +145,17 @@ func TestManyOpenFiles(t *testing.T) {
 }
 
 // waitsForServer reports whether some thread of a process waits for an answer.
-func waitsForServer(pid int) bool {
+func waitsForServer(pid int) bool { return waitingForServer(pid) > 0 }
+
+// waitingForServer counts the threads of a process that wait for an answer.
+func waitingForServer(pid int) (waiting int) {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", pid))
 	for _, path := range threads {
 		if data, err := os.ReadFile(path); err == nil && string(data) == "request_wait_answer" {
-			return true
+			waiting++
 		}
 	}
-	return false
+	return waiting
 }
 
 // An ordinary user mounts one connection, with the help of fusermount3.

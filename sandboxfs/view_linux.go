@@ -22,6 +22,7 @@ type View struct {
 	parts    []*part
 	refusals *refusals
 
+	leader  *leader
 	serving sync.WaitGroup
 
 	mu      sync.Mutex // guards what follows
@@ -39,7 +40,7 @@ func New(r *pathresolver.Resolver, o Options) (*View, error) {
 		o.Logger = log.New(io.Discard, "", 0)
 	}
 	raiseOpenFiles()
-	v := &View{r: r, o: o, refusals: newRefusals(o.OnRefusal)}
+	v := &View{r: r, o: o, refusals: newRefusals(o.OnRefusal), leader: newLeader()}
 	layout := arrange(r.WritePaths(), o.SingleConnection || o.ReportAll, o.ReportAll, v.kindAt)
 	for _, p := range layout {
 		built, err := newPart(v, p, layout)
@@ -112,7 +113,7 @@ func (v *View) Arrangement() string {
 	if v.o.Passthrough {
 		data = "passthrough"
 		for _, p := range v.parts {
-			if p.server != nil && !p.ReadOnly && !p.File && !p.passes() {
+			if p.conn != nil && !p.ReadOnly && !p.File && !p.passes() {
 				data = "passthrough unavailable"
 			}
 		}

@@ -1,0 +1,162 @@
+package sandboxfs
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"sync"
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+)
+
+// connection is one open /dev/fuse. go-fuse decodes its requests and encodes
+// the answers; who reads and writes them, and when, is up to the leader.
+type connection struct {
+	ps    *fuse.ProtocolServer
+	log   *log.Logger
+	file  *os.File
+	raw   syscall.RawConn // of file, for who does not answer a request
+	fd    int             // of file, for who does: it is open as long as busy is not zero
+	busy  sync.WaitGroup  // requests being answered
+	gone  chan struct{}   // closed when the kernel has ended it
+	onEnd func()          // called after, when nothing is answered any more
+}
+
+// connect takes over fd, which was mounted, and settles with the kernel how
+// to talk. onEnd is called once, unless there is an error.
+func connect(fd int, fs fuse.RawFileSystem, o *fuse.MountOptions, onEnd func()) (*connection, error) {
+	unix.CloseOnExec(fd)
+	c := &connection{
+		ps: fuse.NewProtocolServer(fs, o), log: o.Logger,
+		file: os.NewFile(uintptr(fd), "/dev/fuse"), fd: fd,
+		gone: make(chan struct{}), onEnd: onEnd,
+	}
+	if err := c.init(); err != nil {
+		_ = c.file.Close()
+		return nil, fmt.Errorf("init: %w", err)
+	}
+	return c, nil
+}
+
+// init answers the first request. The descriptor blocks until then.
+func (c *connection) init() error {
+	var err error
+	if c.raw, err = c.file.SyscallConn(); err != nil {
+		return err
+	}
+	buf := getBuffer()
+	defer putBuffer(buf)
+	q, err := c.read(buf)
+	if err != nil {
+		return err
+	}
+	c.busy.Add(1)
+	c.answer(q)
+	if e := q.answered(); e != 0 {
+		return e
+	}
+	return unix.SetNonblock(c.fd, true)
+}
+
+// read takes one request. The error is EAGAIN when there is none.
+func (c *connection) read(buf []byte) (request, error) {
+	for {
+		n, err := unix.Read(c.fd, buf[:largeRequest+structRoom])
+		switch {
+		case err == unix.EINTR || err == unix.ENOENT: // who asked does not want it any more
+		case err != nil:
+			return request{}, err
+		case n < inHeaderSize:
+			return request{}, errors.New("short read")
+		default:
+			return request{buf[:n], buf[(n+7)&^7:]}, nil
+		}
+	}
+}
+
+// answer has the file system do what is asked, and tells the kernel unless it
+// wants no answer. The caller has added to busy.
+func (c *connection) answer(q request) (answered bool) {
+	defer c.busy.Done()
+	size, st := c.ps.HandleRequest([][]byte{q.in}, [][]byte{q.room})
+	if st != fuse.OK {
+		size = q.fail(st)
+	}
+	if size == 0 {
+		return false
+	}
+	_, err := unix.Write(c.fd, q.room[:size])
+	for err == unix.EINTR {
+		_, err = unix.Write(c.fd, q.room[:size])
+	}
+	if err != nil && err != unix.ENOENT && err != unix.ENODEV {
+		c.log.Printf("answer to opcode %d: %v", q.op(), err)
+	}
+	return true
+}
+
+// end frees a connection that err ended, once nothing is being answered.
+func (c *connection) end(err error) {
+	if err != unix.ENODEV && err != unix.ECONNABORTED {
+		c.log.Printf("read from /dev/fuse: %v", err)
+	}
+	close(c.gone) // who waits for a lock need not any more
+	c.busy.Wait()
+	_ = c.file.Close()
+	c.onEnd()
+}
+
+// request is what was read, and the room for the answer.
+type request struct{ in, room []byte }
+
+// See linux/fuse.h.
+const (
+	inHeaderSize  = 40
+	outHeaderSize = 16
+
+	opRead          = 15
+	opWrite         = 16
+	opFsync         = 20
+	opFsyncDir      = 30
+	opSetLkw        = 33
+	opFallocate     = 43
+	opCopyFileRange = 47
+)
+
+func (q request) op() uint32 { return binary.NativeEndian.Uint32(q.in[4:]) }
+
+// fail makes an error the answer.
+func (q request) fail(st fuse.Status) (size int) {
+	copy(q.room[8:outHeaderSize], q.in[8:]) // which request it is
+	binary.NativeEndian.PutUint32(q.room[0:], outHeaderSize)
+	binary.NativeEndian.PutUint32(q.room[4:], uint32(-int32(st)))
+	return outHeaderSize
+}
+
+// answered is the error in the answer, 0 for none.
+func (q request) answered() syscall.Errno {
+	return syscall.Errno(-int32(binary.NativeEndian.Uint32(q.room[4:])))
+}
+
+// mayTakeLong reports whether others had better not wait for it. Whatever else
+// takes long is for the watchdog.
+func (q request) mayTakeLong() bool {
+	switch q.op() {
+	case opRead, opWrite, opFsync, opFsyncDir, opFallocate, opCopyFileRange:
+		return true
+	}
+	return false
+}
+
+// waits reports whether it is answered only when others do something, and
+// without a thread of its own meanwhile.
+func (q request) waits() bool { return q.op() == opSetLkw }
+
+// detached is the same request, of those that wait, in memory of its own.
+func (q request) detached() request {
+	return request{append([]byte(nil), q.in...), make([]byte, outHeaderSize)}
+}
