@@ -25,16 +25,19 @@ import (
 // when released.
 type slowDir struct {
 	fs.Inode
-	asked   chan string
-	release chan struct{}
+	asked    chan string
+	released chan struct{}
+	once     sync.Once
 }
+
+func (d *slowDir) release() { d.once.Do(func() { close(d.released) }) }
 
 func (d *slowDir) Lookup(ctx context.Context, name string, _ *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	if strings.HasPrefix(name, "slow") {
 		select {
 		case d.asked <- name:
-			<-d.release
-		case <-d.release: // asked again
+			<-d.released
+		case <-d.released: // asked again
 		}
 	}
 	return d.NewInode(ctx, &fs.MemRegularFile{}, fs.StableAttr{Mode: unix.S_IFREG}), 0
@@ -46,12 +49,13 @@ func onSlowDisk(t *testing.T, o sandboxfs.Options) (*fixture, *slowDir) {
 	f := &fixture{t: t, root: filepath.Join(base, "root"), mnt: filepath.Join(base, "mnt")}
 	require.NoError(t, os.Mkdir(f.root, 0o755))
 	require.NoError(t, os.Mkdir(f.mnt, 0o755))
-	disk := &slowDir{asked: make(chan string), release: make(chan struct{})}
+	disk := &slowDir{asked: make(chan string), released: make(chan struct{})}
 	server, err := fs.Mount(f.root, disk, &fs.Options{MountOptions: fuse.MountOptions{DirectMount: true}})
 	require.NoError(t, err)
 	// after the view's end, which comes first only among cleanups
 	t.Cleanup(func() { require.NoError(t, server.Unmount()) })
 	f.start(o, pathresolver.Config{})
+	t.Cleanup(disk.release) // before all that waits for it
 	return f, disk
 }
 
@@ -71,22 +75,20 @@ func TestSlowDisk(t *testing.T) {
 			case asked := <-disk.asked:
 				require.Equal(t, name, asked)
 			case <-time.After(bound):
-				close(disk.release)
 				require.Fail(t, "the next one does not get as far as the disk")
 			}
 		}
 		done := make(chan error)
 		go func() { done <- stat("fast") }()
-		var err error
 		select {
-		case err = <-done:
-			close(disk.release)
+		case err := <-done:
+			require.NoError(t, err)
 		case <-time.After(bound):
-			close(disk.release)
+			disk.release()
 			<-done
 			require.Fail(t, "kept waiting")
 		}
-		require.NoError(t, err)
+		disk.release()
 		waiting.Wait()
 	})
 }
@@ -109,7 +111,6 @@ func TestManyWaitForDisk(t *testing.T) {
 		select {
 		case <-disk.asked:
 		case <-time.After(bound):
-			close(disk.release)
 			require.Fail(t, "fewer are answered at a time than may be")
 		}
 	}
@@ -120,7 +121,7 @@ func TestManyWaitForDisk(t *testing.T) {
 	default:
 	}
 	require.LessOrEqual(t, threads(), before+most+32)
-	close(disk.release)
+	disk.release()
 	require.NoError(t, child.Wait())
 }
 
