@@ -1,5 +1,7 @@
 package fileskills
 
+import "reflect"
+
 // Access is what a skill needs at a path.
 type Access uint8
 
@@ -61,5 +63,20 @@ type (
 	DeletePath string
 )
 
-// pathUser is an argument that holds paths within, like the text of a patch.
-type pathUser interface{ uses() ([]Use, error) }
+// pathActions is what each type of path argument stands for.
+var pathActions = map[reflect.Type][]Action{
+	reflect.TypeFor[ReadPath]():   {ActionRead},
+	reflect.TypeFor[ListPath]():   {ActionList},
+	reflect.TypeFor[WritePath]():  {ActionWrite},
+	reflect.TypeFor[EditPath]():   {ActionRead, ActionWrite},
+	reflect.TypeFor[CreatePath](): {ActionCreate},
+	reflect.TypeFor[MovePath]():   {ActionMove},
+	reflect.TypeFor[DeletePath](): {ActionDelete},
+}
+
+// pathUser is a string argument that holds paths within, like the text of a
+// patch. Its zero value answers actions.
+type pathUser interface {
+	uses() ([]Use, error) // an error is an *Error
+	actions() []Action    // every one that uses can answer
+}

@@ -1,5 +1,7 @@
 package fileskills
 
+import "fmt"
+
 // Code is the stable identifier of a failure.
 type Code string
 
@@ -57,3 +59,14 @@ func (e *Error) Error() string {
 
 // Unwrap returns the error of the file system or resolver behind it, if any.
 func (e *Error) Unwrap() error { return e.cause }
+
+// fail makes an error about a path, as given; "" if it is about none.
+func fail(code Code, path, format string, args ...any) *Error {
+	return &Error{Code: code, Path: path, Message: fmt.Sprintf(format, args...)}
+}
+
+// hint adds what to do.
+func (e *Error) hint(format string, args ...any) *Error {
+	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}

@@ -1,6 +1,7 @@
 package fileskills
 
 import (
+	"context"
 	"io"
 	"io/fs"
 )
@@ -22,9 +23,11 @@ type FS interface {
 	// to, or for a new file. See Replacement.
 	Replace(unsafePath string, o ReplaceOptions) (Replacement, error)
 	// MkdirAll makes a directory and its missing parents, 0777 less umask, and
-	// says how many it made. It decides about all before it makes the first.
-	MkdirAll(unsafePath string) (made int, err error)
-	// Rename moves a name. Without overwrite an existing target is fs.ErrExist.
+	// says whether it made any. It decides about all before it makes the first.
+	MkdirAll(unsafePath string) (created bool, err error)
+	// Rename moves a name and does not follow a last link. Without overwrite an
+	// existing target is fs.ErrExist; with it, a file or an empty directory is
+	// replaced by the move itself, never removed before.
 	Rename(unsafeOld, unsafeNew string, overwrite bool) error
 	// Remove removes a file, a link or an empty directory.
 	Remove(unsafePath string) error
@@ -45,14 +48,17 @@ type File interface {
 	Place() string
 }
 
-// Dir is an open directory of a walk. Names in it are single components, and
-// what is hidden is not among them. Open and OpenDir do not follow links: a
-// walk never leaves, and never goes in circles.
+// Dir is an open directory of a walk. What is hidden is not in it, and no call
+// on it follows a link: a walk never leaves, and never goes in circles. A name
+// may have several components, joined by "/": a place beneath the Dir, however
+// deep. Its methods may be called by many goroutines, Close after all others.
 type Dir interface {
 	io.Closer
-	ReadDir() ([]fs.DirEntry, error) // all of it, in no order
-	Open(name string) (File, error)
-	OpenDir(name string) (Dir, error)
+	ReadDir() ([]fs.DirEntry, error)  // all of it, in no order
+	Open(name string) (File, error)   // a regular file
+	OpenDir(name string) (Dir, error) // a directory
+	Lstat(name string) (fs.FileInfo, error)
+	Readlink(name string) (string, error)
 	Place() string
 }
 
@@ -61,7 +67,10 @@ type Dir interface {
 type ReplaceOptions struct {
 	MustExist bool // a missing file is fs.ErrNotExist
 	MustBeNew bool // an existing one is fs.ErrExist, also when it appears before Commit
-	Parents   bool // missing directories are made at Commit
+	Parents   bool // missing directories are made, and removed again without Commit
+
+	Perm fs.FileMode // of a new file, less the umask; 0 is 0666
+	Like File        // whose mode, owner and extended attributes a new file gets instead
 }
 
 // Replacement is new content on its way to a place. The place is decided and
@@ -69,14 +78,19 @@ type ReplaceOptions struct {
 // Commit leaves everything as it was.
 type Replacement interface {
 	io.Writer
-	// Old is the file as it is, nil when there is none.
+	// Old is the file as it is, nil when there is none. The Replacement closes
+	// it.
 	Old() File
 	// Place is where the content goes.
 	Place() string
+	// CopyFrom makes the rest of src the content. Holes stay holes where that
+	// is possible. It ends soon after ctx does.
+	CopyFrom(ctx context.Context, src File) (int64, error)
 	// Commit puts the content in place, durably, with mode, owner, extended
-	// attributes and ACLs of the old file. still is asked, under the lock that
-	// all writers of the place respect, with the file that is there now (nil
-	// when none): an error of it ends the commit with nothing changed.
-	Commit(still func(now File) error) error
+	// attributes and ACLs of the old file. still, which may be nil, is asked,
+	// under the lock that all writers of the place respect, with the file that
+	// is there now (nil when none; read it by ReadAt): an error of it ends the
+	// commit. After an error, ctx's included, nothing has changed.
+	Commit(ctx context.Context, still func(now File) error) error
 	Close() error
 }

@@ -3,13 +3,22 @@ package fileskills
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// Config says what a Set offers. The zero value, but for FS, is the safest.
+// Config says what a Set offers. The zero value, but for Resolver or FS, is
+// the safest.
 type Config struct {
-	// FS is where files are: Resolved(r) in production. Never nil.
+	// Resolver is where files are, and the rules about them. The Set does not
+	// close it.
+	Resolver *pathresolver.Resolver
+	// FS is where files are instead: for tests. Exactly one of both is set.
 	FS FS
-	// Gate narrows further. nil: the rules of FS alone.
+	// Gate narrows further. nil: the rules of the resolver alone.
 	Gate Gate
 	// Enable names skills that are off otherwise: delete_file, apply_patch.
 	// An unknown name is an error of New.
@@ -21,40 +30,87 @@ type Config struct {
 	StateDir string
 }
 
-// Guard is whether a file must have been read by this Set before it is
-// changed. What was read is known by content hash, never by time alone.
-type Guard uint8
-
-// The guards.
-const (
-	GuardOff     Guard = iota // no demand; content is still compared at commit
-	GuardWarn                 // say so in the result
-	GuardRequire              // stale_file
-)
-
 // Set is the skills over one FS. It is safe for use by many goroutines.
+//
+// Locks: the in-process lock of a file (locks) is taken before the FS's own
+// lock of a commit; none is held while a gate is asked.
 type Set struct {
-	// filled by New
+	fs      FS
+	gate    Gate
+	guard   Guard
+	state   string
+	enabled map[string]bool
+	locks   locks
+	seen    seen
+}
+
+// New makes a Set.
+func New(c Config) (*Set, error) {
+	s := &Set{fs: c.FS, gate: c.Gate, guard: c.Guard, state: c.StateDir, enabled: make(map[string]bool)}
+	switch {
+	case c.Resolver != nil && c.FS != nil:
+		return nil, errors.New("fileskills: Config has both a Resolver and an FS: set one")
+	case c.Resolver != nil:
+		s.fs = Resolved(c.Resolver)
+	case c.FS == nil:
+		return nil, errors.New("fileskills: Config has no Resolver")
+	}
+	if c.Guard > GuardRequire {
+		return nil, fmt.Errorf("fileskills: unknown guard %d", c.Guard)
+	}
+	for _, name := range c.Enable {
+		k := byName()[name]
+		if k == nil || k.name != name {
+			return nil, fmt.Errorf("fileskills: cannot enable %q: no such skill", name)
+		}
+		if name == "apply_patch" && c.StateDir == "" {
+			return nil, errors.New("fileskills: apply_patch needs a StateDir for its journal")
+		}
+		s.enabled[name] = true
+	}
+	return s, nil
 }
 
 // Skill is one tool, in the shape that agent SDKs use.
 type Skill struct {
 	Name         string
 	Description  string
-	InputSchema  json.RawMessage
-	OutputSchema json.RawMessage
-	Uses         []Action // every action of its path arguments, sorted, without duplicates
-	Destructive  bool     // may change or remove what exists
-	Idempotent   bool     // a second call with the same input changes nothing more
+	InputSchema  json.RawMessage // of the arguments
+	OutputSchema json.RawMessage // of Result.Meta
+	Uses         []Action        // every action of its path arguments, sorted, without duplicates
+	Destructive  bool            // may change or remove what exists
+	Idempotent   bool            // a second call with the same input changes nothing more
 	Execute      func(ctx context.Context, input json.RawMessage) (*Result, error)
 }
 
 // Writes reports whether any use of the skill needs a write path.
-func (s Skill) Writes() bool {
-	for _, a := range s.Uses {
-		if a.Access()&AccessWrite != 0 {
-			return true
+func (s Skill) Writes() bool { return writes(s.Uses) }
+
+// Skills are those that the policy can ever allow: without a write path none
+// that writes, and of those that are off otherwise only the enabled ones.
+func (s *Set) Skills() []Skill {
+	var list []Skill
+	readOnly := len(s.fs.WritePaths()) == 0
+	for _, k := range all {
+		if s.offers(k) != nil || k.writes() && readOnly {
+			continue
 		}
+		list = append(list, Skill{
+			Name: k.name, Description: k.description,
+			InputSchema: slices.Clone(k.schema()), OutputSchema: slices.Clone(outputSchema()),
+			Uses: k.actions(), Destructive: k.destructive, Idempotent: k.idempotent,
+			Execute: func(ctx context.Context, input json.RawMessage) (*Result, error) {
+				return s.Call(ctx, k.name, input)
+			},
+		})
 	}
-	return false
+	return list
+}
+
+// offers says why a skill is not offered: nil if it is.
+func (s *Set) offers(k *skill) *Error {
+	if k.off && !s.enabled[k.name] {
+		return fail(CodeUnknownSkill, "", "%s is not enabled here", k.name)
+	}
+	return nil
 }

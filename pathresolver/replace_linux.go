@@ -3,9 +3,6 @@
 package pathresolver
 
 import (
-	"crypto/rand"
-	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -15,172 +12,286 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
 
-// BreakLinks replaces the regular file at place by a copy that has one link,
-// with the same mode, owner, times and extended attributes. The place is
-// writable: the caller has decided. On an error nothing has changed.
-func (r *Resolver) BreakLinks(place string) error {
-	src, err := r.OpenPlace(place, unix.O_RDONLY|always, 0)
-	if err != nil {
-		return err
-	}
-	in := os.NewFile(uintptr(src), fsat.ProcPath(src))
-	defer in.Close()
-	return r.replace(place, in, func(out *os.File) error {
-		if _, err := io.Copy(out, in); err != nil {
-			return err
-		}
-		var st unix.Stat_t
-		if err := fsat.Fstat(src, &st); err != nil {
-			return err
-		}
-		return unix.UtimesNanoAt(unix.AT_FDCWD, fsat.ProcPath(int(out.Fd())), []unix.Timespec{st.Atim, st.Mtim}, 0)
-	})
+// replacing is what a Replacement holds on Linux.
+type replacing struct {
+	out     int      // the new content; -1 before prepare
+	size    int64    // of it
+	dir     int      // the directory of the name, or the nearest that exists; -1 when closed
+	parent  string   // its place
+	missing []string // directories to be made beneath it
+	made    int      // how many of them were made
+	name    string   // of the file
+	temp    string   // the name of out, if it has one
 }
 
-// replace writes a new file beside place and moves it there. like, the file
-// that is replaced, gives mode, owner and extended attributes.
-func (r *Resolver) replace(place string, like *os.File, fill func(out *os.File) error) (err error) {
-	parent, name := splitPlace(place)
-	dir, err := r.OpenPlace(parent, unix.O_PATH|unix.O_DIRECTORY, 0)
+func (r *Resolver) startReplace(unsafePath string, o ReplaceOptions) (*Replacement, error) {
+	rel, err := r.relative(OpWrite, unsafePath)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer unix.Close(dir)
-	temp, fd, err := createTemp(dir)
-	if err != nil {
-		return err
-	}
-	out := os.NewFile(uintptr(fd), name)
-	defer func() {
-		if cerr := out.Close(); err == nil {
-			err = cerr
-		}
+	for range maxAttempts {
+		w, err := r.replaceOnce(unsafePath, rel, o)
 		if err == nil {
-			err = fsat.Retry(func() error { return unix.Renameat(dir, temp, dir, name) })
+			return w, nil
 		}
+		if err != errAgain {
+			return nil, pathError("write", unsafePath, err)
+		}
+	}
+	return nil, r.refuse(OpWrite, unsafePath, RuleUnstable, "the path kept changing while it was resolved")
+}
+
+// replaceOnce tries the place that the path spells, and walks when links or
+// missing directories stand in the way.
+func (r *Resolver) replaceOnce(unsafePath, rel string, o ReplaceOptions) (*Replacement, error) {
+	place, lexical := lexicalPlace(rel)
+	if lexical && place != "." && withSlash(place, rel) == place && r.allows(OpWrite, place) {
+		w, err := r.holdFor(unsafePath, place, nil, o)
+		switch err {
+		case unix.ELOOP, unix.EXDEV, unix.ENOENT:
+		default:
+			return w, err
+		}
+	}
+	at, err := r.locate(OpWrite, unsafePath, rel, true)
+	if err != nil {
+		return nil, err
+	}
+	if d := r.Decide(OpWrite, at.place, 0); d != nil {
+		return nil, d.asGiven(unsafePath)
+	}
+	switch {
+	case at.missing == 0 && at.mode&unix.S_IFMT == unix.S_IFDIR:
+		return nil, unix.EISDIR
+	case at.missing > 0 && (at.slash && at.missing == 1 || strings.HasSuffix(rel, "/")):
+		return nil, unix.EISDIR
+	case at.missing > 1 && !o.Parents, at.missing > 0 && o.MustExist:
+		return nil, unix.ENOENT
+	}
+	var missing []string
+	if at.missing > 1 {
+		names := strings.Split(at.place, "/")
+		have := len(names) - at.missing
+		for n := have + 1; n < len(names); n++ {
+			if d := r.Decide(OpCreate, strings.Join(names[:n], "/"), fs.ModeDir); d != nil {
+				return nil, d.asGiven(unsafePath)
+			}
+		}
+		missing = names[have : len(names)-1]
+	}
+	w, err := r.holdFor(unsafePath, at.place, missing, o)
+	switch err {
+	case unix.ELOOP, unix.EXDEV, unix.ENOTDIR:
+		return nil, errAgain
+	case unix.ENOENT:
+		if !o.MustExist {
+			return nil, errAgain
+		}
+	}
+	return w, err
+}
+
+// holdFor opens the directory of a place that is decided, and the file there.
+// The last missing names of its parent do not exist.
+func (r *Resolver) holdFor(unsafePath, place string, missing []string, o ReplaceOptions) (_ *Replacement, err error) {
+	parent, name := splitPlace(place)
+	for range missing {
+		parent, _ = splitPlace(parent)
+	}
+	if len(name) > maxName {
+		return nil, unix.ENAMETOOLONG
+	}
+	w := &Replacement{r: r, unsafePath: unsafePath, place: place, opts: o}
+	w.replacing = replacing{out: -1, dir: -1, parent: parent, name: name, missing: missing}
+	if w.dir, err = r.openLockable(parent); err != nil {
+		return nil, err
+	}
+	defer func() {
 		if err != nil {
-			_ = unlink(dir, temp, 0)
+			_ = w.Close()
 		}
 	}()
-	if err := fill(out); err != nil {
-		return err
+	if len(missing) > 0 {
+		return w, nil
 	}
-	return copyAttributes(like, out)
-}
-
-// createTemp makes an empty file of a name that nobody can guess.
-func createTemp(dir int) (string, int, error) {
-	name := ".pinfold-" + rand.Text()
-	fd, err := fsat.Openat(dir, name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o600)
-	return name, fd, err
-}
-
-// copyAttributes gives out the owner, mode and extended attributes of like. A
-// change of owner that the system refuses is an error: the file would come to
-// belong to somebody else.
-func copyAttributes(like, out *os.File) error {
-	var st, own unix.Stat_t
-	if err := errors.Join(fsat.Fstat(int(like.Fd()), &st), fsat.Fstat(int(out.Fd()), &own)); err != nil {
-		return err
-	}
-	if st.Uid != own.Uid || st.Gid != own.Gid {
-		if err := out.Chown(int(st.Uid), int(st.Gid)); err != nil {
-			return err
+	fd, err := w.openOld()
+	switch err {
+	case nil:
+	case unix.ENOENT:
+		if o.MustExist {
+			return nil, err
 		}
+		return w, nil
+	case unix.ENXIO: // a socket, or a FIFO that nobody reads
+		return nil, refuseSpecial(r, OpWrite, unsafePath, unix.S_IFIFO)
+	default:
+		return nil, err
 	}
-	if err := copyXattrs(int(like.Fd()), int(out.Fd())); err != nil {
-		return err
+	w.old = &File{fd: fd, place: place}
+	if err = fsat.Fstat(fd, &w.old.st); err == nil {
+		err = w.admitOld()
 	}
-	return unix.Fchmod(int(out.Fd()), st.Mode&0o7777)
+	return w, err
 }
 
-func copyXattrs(from, to int) error {
-	size, err := unix.Flistxattr(from, nil)
-	if err == unix.EOPNOTSUPP || size == 0 {
+// openLockable opens a directory so that it can be locked and synced, or
+// O_PATH where it may not be read.
+func (r *Resolver) openLockable(place string) (int, error) {
+	fd, err := r.OpenPlace(place, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err == unix.EACCES {
+		fd, err = r.OpenPlace(place, unix.O_PATH|unix.O_DIRECTORY, 0)
+	}
+	return fd, err
+}
+
+// openOld opens the file for writing, which asks the system whether it may be
+// written, although it is replaced.
+func (w *Replacement) openOld() (int, error) {
+	const flags = unix.O_RDWR | unix.O_NOFOLLOW | always
+	fd, err := w.r.openIn(w.dir, w.name, flags)
+	switch err {
+	case unix.ETXTBSY: // a program that runs: it can be replaced, not written
+		fd, err = w.r.openIn(w.dir, w.name, flags&^unix.O_ACCMODE|unix.O_RDONLY)
+	case unix.EXDEV: // a file that is a mount point cannot be replaced
+		fd, err = w.r.OpenPlace(w.place, flags, 0)
+		w.inPlace = err == nil
+	}
+	return fd, err
+}
+
+// openIn opens a name in a held directory as OpenPlace would: no link is
+// followed, no mount is crossed.
+func (r *Resolver) openIn(dir int, name string, flags int) (int, error) {
+	if r.openat2 {
+		return fsat.Openat2(dir, name, flags, 0, beneath)
+	}
+	home, err := fsat.Identify(dir)
+	if err != nil {
+		return -1, err
+	}
+	return r.lastStep(dir, name, flags, 0, home)
+}
+
+// admitOld looks at the file that is there.
+func (w *Replacement) admitOld() error {
+	switch w.old.st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+	case unix.S_IFDIR:
+		return unix.EISDIR
+	default:
+		return refuseSpecial(w.r, OpWrite, w.unsafePath, w.old.st.Mode)
+	}
+	if w.opts.MustBeNew {
+		return unix.EEXIST
+	}
+	w.inPlace = w.inPlace || w.r.isWritePath(w.place)
+	if w.old.st.Nlink <= 1 {
 		return nil
 	}
+	id, err := fileID(w.old.fd)
 	if err != nil {
 		return err
 	}
-	list := make([]byte, size)
-	if size, err = unix.Flistxattr(from, list); err != nil {
+	breakIt, denied := w.r.CheckLinks(w.place, id)
+	if denied != nil {
+		return denied.asGiven(w.unsafePath)
+	}
+	w.inPlace = w.inPlace || !breakIt // replacing the name breaks the link
+	return nil
+}
+
+// prepare makes the file for the new content, and the directories for it.
+func (w *Replacement) prepare() error {
+	if w.out >= 0 {
+		return nil
+	}
+	if w.dir < 0 || w.committed {
+		return os.ErrClosed
+	}
+	if err := w.makeParents(); err != nil {
 		return err
 	}
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(list[:size]), "\x00"), "\x00") {
-		value := make([]byte, 1<<16) // XATTR_SIZE_MAX
-		n, err := unix.Fgetxattr(from, name, value)
-		if err != nil {
-			continue // not ours to read, so not ours to carry
-		}
-		if err := unix.Fsetxattr(to, name, value[:n], 0); err != nil && !strings.HasPrefix(name, "security.") {
+	var err error
+	if !w.inPlace {
+		err = w.openTemp()
+		switch err {
+		case unix.EACCES, unix.EPERM, unix.EROFS:
+			if w.old == nil {
+				return err
+			}
+			w.inPlace = true // the directory takes no new file
+		default:
 			return err
 		}
+	}
+	w.out, err = anonymous()
+	return err
+}
+
+func (w *Replacement) write(p []byte) (done int, err error) {
+	for done < len(p) && err == nil {
+		var n int
+		n, err = fsat.Pwrite(w.out, p[done:], w.size, false)
+		done, w.size = done+n, w.size+int64(n)
+	}
+	return done, err
+}
+
+// makeParents makes the missing directories, each beneath the one before.
+func (w *Replacement) makeParents() error {
+	for w.made < len(w.missing) {
+		name := w.missing[w.made]
+		if err := fsat.Retry(func() error { return unix.Mkdirat(w.dir, name, 0o777) }); err != nil {
+			return err // EEXIST too: who made it may have made anything
+		}
+		next, err := w.r.openIn(w.dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW)
+		if err != nil {
+			_ = unlink(w.dir, name, unix.AT_REMOVEDIR)
+			return err
+		}
+		_ = unix.Close(w.dir)
+		w.dir, w.parent = next, joinPlace(w.parent, name)
+		w.made++
 	}
 	return nil
 }
 
-func (r *Resolver) writeFile(unsafePath string, data []byte, perm fs.FileMode) error {
-	var st unix.Stat_t
-	// Opening for writing, without emptying, is what decides: links followed,
-	// rules asked, type and hard links looked at.
-	fd, err := r.openFD(unsafePath, os.O_RDWR, 0, &st)
-	created := false
-	if err == unix.ENOENT {
-		fd, err = r.openFD(unsafePath, os.O_RDWR|os.O_CREATE, perm, &st)
-		created = st.Size == 0
+// Close releases everything. Without Commit it leaves everything as it was.
+func (w *Replacement) Close() error {
+	if w.dir < 0 {
+		return nil
 	}
-	if err == unix.EACCES { // write-only files exist
-		fd, err = r.openFD(unsafePath, os.O_WRONLY, 0, &st)
+	if !w.committed && w.temp != "" {
+		_ = unlink(w.dir, w.temp, 0)
 	}
-	if err != nil {
-		return pathError("write", unsafePath, err)
+	if w.out >= 0 {
+		_ = unix.Close(w.out)
 	}
-	f := newFile(fd, unsafePath, &st)
-	defer f.Close()
-	if !created && st.Nlink == 1 {
-		done, err := r.writeBeside(unsafePath, f, &st, data)
-		if done || err != nil {
-			return pathError("write", unsafePath, err)
-		}
+	if w.old != nil {
+		_ = w.old.Close()
 	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Truncate(int64(len(data)))
+	err := unix.Close(w.dir)
+	w.dir = -1
+	if !w.committed {
+		w.removeParents()
 	}
-	if err != nil && created {
-		_ = r.remove(unsafePath)
-	}
-	return pathError("write", unsafePath, err)
+	return err
 }
 
-// writeBeside replaces the file that f holds. done is false when there is no
-// room for another file beside it, or the path leads elsewhere by now.
-func (r *Resolver) writeBeside(unsafePath string, f *os.File, st *unix.Stat_t, data []byte) (done bool, err error) {
-	rel, err := r.relative(OpWrite, unsafePath)
-	if err != nil {
-		return false, err
+// removeParents removes the directories that were made, if they are still
+// empty.
+func (w *Replacement) removeParents() {
+	for place := w.parent; w.made > 0; w.made-- {
+		up, name := splitPlace(place)
+		dir, err := w.r.OpenPlace(up, unix.O_PATH|unix.O_DIRECTORY, 0)
+		if err != nil {
+			return
+		}
+		err = unlink(dir, name, unix.AT_REMOVEDIR)
+		_ = unix.Close(dir)
+		if err != nil {
+			return
+		}
+		place = up
 	}
-	w, err := r.locate(OpWrite, unsafePath, rel, true)
-	if err != nil || w.missing > 0 || r.isWritePath(w.place) || !r.allows(OpCreate, w.place) {
-		return false, nil
-	}
-	var now unix.Stat_t
-	fd, err := r.OpenPlace(w.place, unix.O_PATH, 0)
-	if err != nil {
-		return false, nil
-	}
-	err = fsat.Fstat(fd, &now)
-	_ = unix.Close(fd)
-	if err != nil || now.Dev != st.Dev || now.Ino != st.Ino {
-		return false, nil
-	}
-	err = r.replace(w.place, f, func(out *os.File) error {
-		_, err := out.Write(data)
-		return err
-	})
-	switch {
-	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM), errors.Is(err, unix.EROFS), errors.Is(err, unix.EXDEV):
-		return false, nil // the directory takes no new file: in place
-	}
-	return err == nil, err
 }

@@ -3,6 +3,7 @@
 package pathresolver
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -79,15 +80,6 @@ func (r *Resolver) refuseKind(op Op, unsafePath string, mode fs.FileMode) error 
 		return nil
 	}
 	return r.refuse(op, unsafePath, RuleSpecialFile, "devices, FIFOs and sockets are not opened")
-}
-
-func (r *Resolver) writeFile(unsafePath string, data []byte, perm fs.FileMode) error {
-	f, err := r.open(unsafePath, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return pathError("write", unsafePath, errors.Join(err, f.Close()))
 }
 
 func (r *Resolver) stat(verb, unsafePath string, follow bool) (info fs.FileInfo, err error) {
@@ -180,13 +172,36 @@ func (r *Resolver) rename(unsafeOld, unsafeNew string, how RenameHow) error {
 			if d := r.DecideRename(filepath.ToSlash(old), filepath.ToSlash(place), how == RenameExchange); d != nil {
 				return d.asGiven(unsafeOld)
 			}
-			if how != RenameReplace {
+			if how == RenameExchange {
 				return errUnsupported // os.Root cannot do it in one step
 			}
 			r.forgetLinks()
+			if how == RenameNoReplace {
+				return r.renameNew(old, place)
+			}
 			return r.dir.Rename(old, place)
 		})
 	}))
+}
+
+// renameNew moves a name where there is none. A file is linked first, which
+// does not replace one that appears meanwhile; a directory replaces at most an
+// empty one.
+func (r *Resolver) renameNew(old, place string) error {
+	if _, err := r.dir.Lstat(place); !errors.Is(err, fs.ErrNotExist) {
+		return cmp.Or(err, fs.ErrExist)
+	}
+	info, err := r.dir.Lstat(old)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return r.dir.Rename(old, place)
+	}
+	if err := r.dir.Link(old, place); err != nil {
+		return err
+	}
+	return r.dir.Remove(old)
 }
 
 func (r *Resolver) remove(unsafePath string) error {

@@ -1,0 +1,28 @@
+package fileskills
+
+import (
+	"context"
+	"errors"
+	"syscall"
+)
+
+type deleteFileIn struct {
+	Path DeletePath `json:"path" jsonschema:"file, link or empty directory to remove"`
+}
+
+var deleteFile = define(spec[deleteFileIn]{
+	name:        "delete_file",
+	description: "Remove a file, a link or an empty directory. It cannot be undone.",
+	destructive: true,
+	off:         true,
+	act: func(_ context.Context, c *call, in *deleteFileIn) (*Result, error) {
+		err := c.fs.Remove(string(in.Path))
+		if errors.Is(err, syscall.ENOTEMPTY) {
+			return nil, fail(CodeIsDirectory, string(in.Path), "%s is a directory that is not empty. Nothing was removed.", shown(string(in.Path)))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &Result{Text: "Removed " + shown(string(in.Path)) + ".", Meta: Meta{Path: string(in.Path)}}, nil
+	},
+})

@@ -1,0 +1,188 @@
+package fileskills
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"syscall"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// maxShownPath bounds how much of a path a message repeats.
+const maxShownPath = 4096
+
+// shown is a path as given, fit for a message.
+func shown(unsafePath string) string {
+	return pathresolver.EscapePath(clip(unsafePath, maxShownPath))
+}
+
+// outside is the refusal of a path by a rule or the gate. Its first line is
+// the same on every surface (W13).
+func outside(unsafePath string) *Error {
+	return &Error{
+		Code: CodePathOutsideRoot, Path: clip(unsafePath, maxShownPath),
+		Message: "Path '" + shown(unsafePath) + "' is outside the allowed sandbox",
+	}
+}
+
+// ruleCodes is which code each rule of the resolver has here.
+var ruleCodes = map[pathresolver.Rule]Code{
+	pathresolver.RuleOutsideRoot:   CodePathOutsideRoot,
+	pathresolver.RuleSymlinkEscape: CodeSymlinkEscape,
+	pathresolver.RuleMagicLink:     CodeSymlinkEscape,
+	pathresolver.RuleMountPoint:    CodePathBlocked,
+	pathresolver.RuleInvalidPath:   CodeInvalidArgument,
+	pathresolver.RuleNoWritePath:   CodeWriteNotAllowed,
+	pathresolver.RuleWritePathSelf: CodeWriteNotAllowed,
+	pathresolver.RuleHidden:        CodePathBlocked,
+	pathresolver.RuleProtected:     CodePathBlocked,
+	pathresolver.RuleLoosens:       CodePathBlocked,
+	pathresolver.RuleHardLink:      CodePathBlocked,
+	pathresolver.RuleSpecialFile:   CodeNotRegularFile,
+	pathresolver.RuleUnstable:      CodeIOError,
+}
+
+// systemErrors is which code and words each error of the system has here; the
+// first that matches counts.
+var systemErrors = []struct {
+	is   error
+	code Code
+	text string // after the path
+}{
+	{syscall.ENOTDIR, CodeNotDirectory, "has a file where a directory is needed"},
+	{syscall.EISDIR, CodeIsDirectory, "is a directory"},
+	{syscall.ENOTEMPTY, CodeAlreadyExists, "is a directory that is not empty"},
+	{syscall.EXDEV, CodeCrossDevice, "lies on another file system"},
+	{syscall.ENOSPC, CodeNoSpace, "cannot be written: no space is left"},
+	{syscall.EDQUOT, CodeNoSpace, "cannot be written: the quota is used up"},
+	{syscall.EFBIG, CodeTooLarge, "would be too large"},
+	{syscall.EROFS, CodePermissionDenied, "lies on a read-only file system"},
+	{syscall.ELOOP, CodeInvalidArgument, "goes through too many symbolic links"},
+	{syscall.ENAMETOOLONG, CodeInvalidArgument, "has a name that is too long"},
+	{syscall.EINVAL, CodeInvalidArgument, "is no name that this can be done to"},
+	{syscall.EBUSY, CodeIOError, "is in use"},
+	{fs.ErrNotExist, CodeNotFound, "does not exist"},
+	{fs.ErrExist, CodeAlreadyExists, "exists already"},
+	{fs.ErrPermission, CodePermissionDenied, "may not be used that way: the system refuses it"},
+	{errors.ErrUnsupported, CodeIOError, "cannot be used that way on this system"},
+}
+
+// explain makes an *Error of any failure. unsafePath is what the call is
+// about, where the failure does not say.
+func (c *call) explain(err error, unsafePath string) error {
+	var e *Error
+	var d *pathresolver.DeniedError
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.As(err, &d):
+		return c.refused(d)
+	case errors.Is(err, context.DeadlineExceeded):
+		return &Error{Code: CodeTimeout, Path: unsafePath, Message: c.skill.name + " ran out of time. Nothing was changed.", cause: err}
+	case errors.Is(err, context.Canceled):
+		return &Error{Code: CodeCancelled, Path: unsafePath, Message: c.skill.name + " was cancelled. Nothing was changed.", cause: err}
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) && pe.Path != "" {
+		unsafePath = pe.Path
+	}
+	e = &Error{Code: CodeIOError, Path: clip(unsafePath, maxShownPath), cause: err}
+	for _, s := range systemErrors {
+		if errors.Is(err, s.is) {
+			e.Code, e.Message = s.code, shown(unsafePath)+" "+s.text
+			break
+		}
+	}
+	var errno syscall.Errno
+	switch {
+	case e.Message != "":
+	case errors.As(err, &errno):
+		e.Message = shown(unsafePath) + ": " + errno.Error()
+	default:
+		e.Message = shown(unsafePath) + ": the operation failed"
+	}
+	if e.Code == CodeNotFound {
+		e.Hint = c.didYouMean(unsafePath)
+	}
+	e.Message += "."
+	return e
+}
+
+// refused is the text of a refusal by a rule.
+func (c *call) refused(d *pathresolver.DeniedError) *Error {
+	e := outside(d.Path)
+	e.cause = d
+	if code, ok := ruleCodes[d.Rule]; ok {
+		e.Code = code
+	} else {
+		e.Code = CodePathBlocked
+	}
+	verb := "write"
+	if d.Op == pathresolver.OpRead {
+		verb = "read"
+	}
+	e.Hint = fmt.Sprintf("%s may not %s it: %s.", c.skill.name, verb, strings.TrimSuffix(d.Reason, ". Reading is allowed"))
+	e.Data = map[string]any{"rule": string(d.Rule)}
+	if d.Op != pathresolver.OpRead {
+		writable := writableText(d.Allowed)
+		e.Hint += " Writable: " + writable + "."
+		e.Data["writable"] = d.Allowed
+		if d.Rule == pathresolver.RuleNoWritePath {
+			e.Hint += " Reading is allowed."
+		}
+	}
+	return e
+}
+
+func writableText(places []string) string {
+	const most = 20
+	if len(places) == 0 {
+		return "nothing"
+	}
+	parts := make([]string, 0, most+1)
+	for i, p := range places {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("and %d more", len(places)-most))
+			break
+		}
+		parts = append(parts, pathresolver.EscapePath(p))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// didYouMean looks beside a missing path for a name that is like its last one.
+func (c *call) didYouMean(unsafePath string) string {
+	unsafePath = strings.TrimRight(unsafePath, "/")
+	dir, name := path.Split(unsafePath)
+	if dir == "" {
+		dir = "."
+	}
+	d, err := c.fs.OpenDir(dir)
+	if err != nil {
+		return ""
+	}
+	defer d.Close()
+	entries, err := d.ReadDir()
+	if err != nil {
+		return ""
+	}
+	names := make([]string, 0, min(len(entries), maxSuggest))
+	for _, e := range entries {
+		if len(names) == maxSuggest {
+			break
+		}
+		names = append(names, e.Name())
+	}
+	like := nearest(name, names)
+	if like == "" {
+		return ""
+	}
+	if dir != "." || strings.HasPrefix(unsafePath, "./") {
+		like = path.Join(dir, like)
+	}
+	return "Did you mean " + shown(like) + "?"
+}

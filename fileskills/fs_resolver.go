@@ -1,0 +1,124 @@
+package fileskills
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// Resolved is the FS over a resolver: what the skills use in production.
+func Resolved(r *pathresolver.Resolver) FS { return &resolved{r} }
+
+type resolved struct{ r *pathresolver.Resolver }
+
+func (f *resolved) Open(unsafePath string) (File, error) {
+	file, err := f.r.OpenRead(unsafePath)
+	if err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+func (f *resolved) OpenDir(unsafePath string) (Dir, error) {
+	d, err := f.r.OpenDir(unsafePath)
+	if err != nil {
+		return nil, err
+	}
+	return resolvedDir{d}, nil
+}
+
+func (f *resolved) Stat(unsafePath string) (fs.FileInfo, error)  { return f.r.Stat(unsafePath) }
+func (f *resolved) Lstat(unsafePath string) (fs.FileInfo, error) { return f.r.Lstat(unsafePath) }
+func (f *resolved) Remove(unsafePath string) error               { return f.r.Remove(unsafePath) }
+func (f *resolved) WritePaths() []string                         { return f.r.WritePaths() }
+
+func (f *resolved) MkdirAll(unsafePath string) (created bool, err error) {
+	_, err = f.r.Stat(unsafePath)
+	created = errors.Is(err, fs.ErrNotExist)
+	return created, f.r.MkdirAll(unsafePath, 0o777)
+}
+
+func (f *resolved) Rename(unsafeOld, unsafeNew string, overwrite bool) error {
+	how := pathresolver.RenameNoReplace
+	if overwrite {
+		how = pathresolver.RenameReplace
+	}
+	return f.r.Rename(unsafeOld, unsafeNew, how)
+}
+
+func (f *resolved) Allows(a Action, unsafePath string) error {
+	switch a {
+	case ActionRead, ActionList:
+		return f.r.Allows(pathresolver.OpRead, unsafePath, 0)
+	case ActionWrite:
+		return f.r.Allows(pathresolver.OpWrite, unsafePath, 0)
+	case ActionCreate:
+		return f.r.Allows(pathresolver.OpCreate, unsafePath, fs.ModeDir)
+	case ActionMove:
+		return f.r.Allows(pathresolver.OpRename, unsafePath, 0)
+	case ActionDelete:
+		return f.r.Allows(pathresolver.OpDelete, unsafePath, 0)
+	}
+	return fs.ErrPermission // an action that nobody declared
+}
+
+func (f *resolved) Replace(unsafePath string, o ReplaceOptions) (Replacement, error) {
+	like, _ := o.Like.(*pathresolver.File)
+	w, err := f.r.Replace(unsafePath, pathresolver.ReplaceOptions{
+		MustExist: o.MustExist, MustBeNew: o.MustBeNew, Parents: o.Parents,
+		Perm: o.Perm, Like: like, Sync: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resolvedReplacement{w}, nil
+}
+
+// resolvedReplacement gives a Replacement of the resolver the types of FS.
+type resolvedReplacement struct{ *pathresolver.Replacement }
+
+func (w resolvedReplacement) Old() File { return asFile(w.Replacement.Old()) }
+
+func (w resolvedReplacement) CopyFrom(ctx context.Context, src File) (int64, error) {
+	file, ok := src.(*pathresolver.File)
+	if !ok {
+		return 0, fs.ErrInvalid // not of this FS
+	}
+	return w.Replacement.CopyFrom(ctx, file)
+}
+
+func (w resolvedReplacement) Commit(ctx context.Context, still func(now File) error) error {
+	if still == nil {
+		return w.Replacement.Commit(ctx, nil)
+	}
+	return w.Replacement.Commit(ctx, func(now *pathresolver.File) error { return still(asFile(now)) })
+}
+
+// asFile keeps nil nil.
+func asFile(f *pathresolver.File) File {
+	if f == nil {
+		return nil
+	}
+	return f
+}
+
+// resolvedDir gives a Dir of the resolver the types of FS.
+type resolvedDir struct{ *pathresolver.Dir }
+
+func (d resolvedDir) Open(name string) (File, error) {
+	f, err := d.Dir.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (d resolvedDir) OpenDir(name string) (Dir, error) {
+	sub, err := d.Dir.OpenDir(name)
+	if err != nil {
+		return nil, err
+	}
+	return resolvedDir{sub}, nil
+}

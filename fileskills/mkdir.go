@@ -1,0 +1,24 @@
+package fileskills
+
+import "context"
+
+type mkdirIn struct {
+	Path CreatePath `json:"path" jsonschema:"directory to make, with its parents"`
+}
+
+var makeDirectory = define(spec[mkdirIn]{
+	name:        "mkdir",
+	description: "Make a directory and its missing parents. One that exists is no error.",
+	idempotent:  true,
+	act: func(_ context.Context, c *call, in *mkdirIn) (*Result, error) {
+		created, err := c.fs.MkdirAll(string(in.Path))
+		if err != nil {
+			return nil, err
+		}
+		text := "Created directory " + shown(string(in.Path)) + "."
+		if !created {
+			text = "Directory " + shown(string(in.Path)) + " exists already."
+		}
+		return &Result{Text: text, Meta: Meta{Path: string(in.Path), Created: created}}, nil
+	},
+})

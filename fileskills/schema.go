@@ -1,0 +1,78 @@
+package fileskills
+
+import (
+	"encoding/json"
+	"reflect"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// inputSchema is the JSON Schema of an input struct: what the library infers,
+// and the tags of the shape.
+func inputSchema(t reflect.Type) json.RawMessage {
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{})
+	if err != nil {
+		panic("fileskills: bug: " + err.Error())
+	}
+	refine(s, shapeOf(t))
+	return mustJSON(s)
+}
+
+// refine adds what the shape knows. null is taken for an optional argument,
+// but not advertised.
+func refine(s *jsonschema.Schema, sh *shape) {
+	for _, f := range sh.fields {
+		p := s.Properties[f.name]
+		refineValue(p, &f.value)
+		if f.def.IsValid() {
+			p.Default = mustJSON(f.def.Interface())
+		}
+	}
+}
+
+func refineValue(p *jsonschema.Schema, v *valueShape) {
+	for _, t := range p.Types {
+		if t != "null" {
+			p.Type, p.Types = t, nil
+			break
+		}
+	}
+	if v.min != nil {
+		p.Minimum = jsonschema.Ptr(float64(*v.min))
+	}
+	if v.max != nil {
+		p.Maximum = jsonschema.Ptr(float64(*v.max))
+	}
+	for _, w := range v.enum {
+		p.Enum = append(p.Enum, w)
+	}
+	switch {
+	case v.typ.Kind() == reflect.Slice:
+		refineValue(p.Items, v.elem)
+	case v.sub != nil:
+		refine(p, v.sub)
+	}
+}
+
+// outputSchema is that of Meta, which every skill answers.
+var outputSchema = sync.OnceValue(func() json.RawMessage {
+	s, err := jsonschema.For[Meta](nil)
+	if err != nil {
+		panic("fileskills: bug: " + err.Error())
+	}
+	for _, p := range s.Properties {
+		if len(p.Types) == 2 { // a pointer: absent, never null
+			p.Type, p.Types = p.Types[1], nil
+		}
+	}
+	return mustJSON(s)
+})
+
+func mustJSON(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("fileskills: bug: " + err.Error())
+	}
+	return b
+}
