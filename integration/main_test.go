@@ -18,6 +18,9 @@ var (
 	// arena holds every tree and mount of the tests. It is a mount of its own
 	// whose mounts are seen in all the namespaces of the tests.
 	arena string
+	// ram is where races are held: a part of the arena that is in memory, if
+	// that can be had, since they make and remove millions of files.
+	ram string
 	// bin is the directory of the programs, which every user can enter.
 	bin         string
 	insiderPath string // this program, playing package insider
@@ -58,15 +61,17 @@ func run(m *testing.M) (code int) {
 
 // prepare fills the arena.
 func prepare() error {
+	ram = filepath.Join(arena, "ram")
 	bin, fuseNode = filepath.Join(arena, "bin"), filepath.Join(arena, "fuse")
 	insiderPath, pinfold = filepath.Join(bin, "insider"), filepath.Join(bin, "pinfold")
-	if err := errors.Join(os.Chmod(arena, 0o755), os.Mkdir(bin, 0o755)); err != nil {
+	if err := errors.Join(os.Chmod(arena, 0o755), os.Mkdir(bin, 0o755), os.Mkdir(ram, 0o755)); err != nil {
 		return err
 	}
 	if isRoot {
 		if err := errors.Join(
 			unix.Mount(arena, arena, "", unix.MS_BIND, ""),
 			unix.Mount("", arena, "", unix.MS_SHARED, ""),
+			unix.Mount("ram", ram, "tmpfs", 0, "mode=755"),
 			unix.Mknod(fuseNode, unix.S_IFCHR, int(unix.Mkdev(10, 229))),
 			os.Chmod(fuseNode, 0o666),
 		); err != nil {
@@ -84,7 +89,7 @@ func prepare() error {
 
 func dismantle() error {
 	if isRoot {
-		if err := unix.Unmount(arena, 0); err != nil {
+		if err := errors.Join(unix.Unmount(ram, 0), unix.Unmount(arena, 0)); err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,7 @@ type ground struct {
 // newGround makes the common tree and the race's own: d is a directory, l a
 // link to ../outside, f a file, lf a link to ../outside/victim.
 func newGround(t *testing.T, s Surface, r race) *ground {
-	g := &ground{site: newSite(t, s.UID(), s.InView())}
+	g := &ground{site: newSiteIn(t, ram, s.UID(), s.InView())}
 	g.trash = filepath.Join(g.base, "trash")
 	for _, dir := range []string{g.in("d"), g.in("sub/deep"), g.out(""), g.trash} {
 		require.NoError(t, os.MkdirAll(dir, 0o755))

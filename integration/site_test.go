@@ -38,7 +38,12 @@ type site struct {
 // newSite makes an empty one, which the end of the test removes.
 func newSite(t *testing.T, uid int, inView bool) *site {
 	t.Helper()
-	base, err := os.MkdirTemp(arena, "site-")
+	return newSiteIn(t, arena, uid, inView)
+}
+
+func newSiteIn(t *testing.T, dir string, uid int, inView bool) *site {
+	t.Helper()
+	base, err := os.MkdirTemp(dir, "site-")
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(base, 0o755))
 	s := &site{t: t, base: base, root: filepath.Join(base, "root"), uid: uid, inView: inView}
