@@ -28,8 +28,9 @@ const (
 	fdStdout             //
 	fdStderr             //
 	fdFuse               // where the keeper puts each /dev/fuse it opens
+	fdWatch              // keeper: where attempts are told; init: where the listener goes
 	fdSlave   = fdFuse   // where init finds the terminal
-	fdsToInit = fdSlave + 1
+	fdsToInit = fdWatch + 1
 )
 
 // childConfig is all that the children know. It is not passed in argv or the

@@ -67,6 +67,14 @@ type Config struct {
 	// never handed over.
 	Stdin, Stdout, Stderr *os.File
 
+	// OnRefusal, if set, is told of what the kernel refuses in the read-only
+	// parts of the view, which the view itself does not hear of. It needs
+	// CanWatch. It is called by one goroutine, which has ended when Run
+	// returns. What it is told is what the command was about to do, as far as
+	// could be seen: a command that takes pains can keep an attempt from being
+	// told, but not make it succeed.
+	OnRefusal func(sandboxfs.Refusal)
+
 	// WaitBackground waits for background processes after the command has
 	// ended; otherwise they are killed.
 	WaitBackground bool
@@ -92,6 +100,8 @@ type Result struct {
 	Reason string
 	// Lost names the guarantees that this kernel could not give.
 	Lost []string
+	// Untold is how many attempts came too fast for OnRefusal.
+	Untold uint64
 }
 
 // Exit codes that are not the command's own.

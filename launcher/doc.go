@@ -31,6 +31,15 @@
 // What is mounted where, which environment and which identity the command
 // gets is decided by Plan, a pure function; the other files carry it out.
 //
+// # Refusals
+//
+// In the read-only parts of a view the kernel refuses by itself, and the view
+// never hears of it. With Config.OnRefusal the command is watched (the files
+// watch_*.go): a second seccomp filter hands every call that is about to change
+// a file or a name to the keeper, which notes what it names and lets it go on
+// at once. It decides nothing. What is noted the supervisor judges by the
+// resolver's rules, and tells as the view would have.
+//
 // # Guarantees
 //
 // The command sees the project at its own path through the view, system
@@ -63,8 +72,15 @@
 // back. In a pipeline (standard input or output is not a terminal) keys are
 // not relayed to the inner terminal; typed lines, Ctrl-C and Ctrl-Z are.
 //
+// What OnRefusal is told is what the command was seen to attempt. A command
+// with two threads can change a path between the look and the kernel's own, so
+// that an attempt is missed or another one told: the report is for people and
+// for CI, not evidence against an agent that hides. Links outside of the
+// project and calls of AF_UNIX bind(2) are not followed.
+//
 // # Locks
 //
 // session.mu guards the keeper's process number against reuse,
 // outerTerminal.mu its saved mode. Neither is held together with another.
+// watcher.telling is taken before watcher.mu.
 package launcher

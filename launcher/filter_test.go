@@ -28,6 +28,12 @@ func decide(t *testing.T, prog []unix.SockFilter, nr, arch uint32, args ...uint6
 		case unix.BPF_LD | unix.BPF_W | unix.BPF_ABS:
 			acc = binary.LittleEndian.Uint32(data[in.K:])
 			continue
+		case unix.BPF_ALU | unix.BPF_AND | unix.BPF_K:
+			acc &= in.K
+			continue
+		case unix.BPF_JMP | unix.BPF_JA:
+			pc += int(in.K)
+			continue
 		case unix.BPF_RET | unix.BPF_K:
 			return in.K
 		case unix.BPF_JMP | unix.BPF_K | unix.BPF_JEQ:

@@ -62,13 +62,13 @@ func LookAtHost(c Config) (Host, error) {
 }
 
 // privileged reports whether namespaces can be made without a user namespace.
-func privileged() bool {
+func privileged() bool { return os.Geteuid() == 0 && capable(unix.CAP_SYS_ADMIN) }
+
+// capable reports whether this thread has one of the first 32 capabilities.
+func capable(capability uint) bool {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
-	if err := unix.Capget(&hdr, &data[0]); err != nil {
-		return false
-	}
-	return os.Geteuid() == 0 && data[0].Effective&(1<<unix.CAP_SYS_ADMIN) != 0
+	return unix.Capget(&hdr, &data[0]) == nil && data[0].Effective&(1<<capability) != 0
 }
 
 // identity is the caller's own, or that of the user who is named.

@@ -118,6 +118,11 @@ func (in *initProcess) start() error {
 	if in.cfg.Terminal {
 		attr.Sys.Foreground, attr.Sys.Ctty = true, fdSlave
 	}
+	if p.Watch {
+		if err := handOverWatch(); err != nil {
+			return &SetupError{Step: "install the filter that tells of refusals", Err: err}
+		}
+	}
 	in.pid, err = syscall.ForkExec(program, p.Command, attr)
 	if err != nil {
 		return err
@@ -128,6 +133,18 @@ func (in *initProcess) start() error {
 		unix.Close(fd)
 	}
 	return nil
+}
+
+// handOverWatch has the keeper hear of what the command, which this thread is
+// about to start, is going to change. It is the last thing that happens before.
+func handOverWatch() error {
+	listener, err := installWatch(watchFilter())
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fdWatch)
+	defer unix.Close(listener)
+	return send(fdWatch, message{Verb: sayWatch}, listener)
 }
 
 // obey does what the supervisor says. When the supervisor is gone so is

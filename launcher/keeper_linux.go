@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,10 +40,12 @@ func dieWith() error {
 }
 
 type keeper struct {
-	cfg   *childConfig
-	view  viewMounter
-	slave int
-	init  int
+	cfg     *childConfig
+	view    viewMounter
+	slave   int
+	init    int
+	watcher *watcher // nil where nobody wants to know
+	told    *os.File // what it tells goes here
 }
 
 func (k *keeper) setUp() error {
@@ -51,6 +54,10 @@ func (k *keeper) setUp() error {
 		return &SetupError{Step: "open /proc", Err: err, Fix: "mount /proc"}
 	}
 	k.view = viewMounter{cfg: k.cfg, self: self}
+	proc, err := unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return &SetupError{Step: "open /proc", Err: err, Fix: "mount /proc"}
+	}
 	root, lost, err := build(k.cfg.Plan, k.view.mount)
 	if err != nil {
 		return err
@@ -59,6 +66,13 @@ func (k *keeper) setUp() error {
 		if err := send(fdKeeper, message{Verb: sayLost, Lost: lost}, -1); err != nil {
 			return err
 		}
+	}
+	if k.cfg.Plan.Watch {
+		if err := unix.SetNonblock(fdWatch, true); err != nil {
+			return err
+		}
+		k.told = os.NewFile(fdWatch, "attempts")
+		k.watcher = newWatcher(k.cfg.Plan.Root, k.view.written(), proc, k.told)
 	}
 	if k.cfg.Terminal {
 		if err := k.terminal(root); err != nil {
@@ -85,6 +99,15 @@ func (k *keeper) startInit(root *tree) error {
 	}
 	for _, fd := range []uintptr{fdConfig, fdInit, fdStdin, fdStdout, fdStderr} {
 		files[fd] = fd
+	}
+	if k.watcher != nil {
+		from, to, err := channelPair()
+		if err != nil {
+			return err
+		}
+		defer unix.Close(to)
+		files[fdWatch] = uintptr(to)
+		go k.watcher.serve(from)
 	}
 	if k.slave >= 0 {
 		files[fdSlave] = uintptr(k.slave)
@@ -142,6 +165,13 @@ func (k *keeper) watch() {
 
 // wait waits for init, and with it for everything inside.
 func (k *keeper) wait() int {
+	if k.watcher != nil {
+		defer func() {
+			// A supervisor that hangs does not keep us.
+			_ = k.told.SetWriteDeadline(time.Now().Add(time.Duration(k.cfg.Plan.HangMillis) * time.Millisecond))
+			k.watcher.flush()
+		}()
+	}
 	var status unix.WaitStatus
 	for {
 		_, err := unix.Wait4(k.init, &status, 0, nil)

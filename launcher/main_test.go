@@ -57,6 +57,8 @@ type job struct {
 	Etc        string // mount a file system of this kind on /etc first
 	Doctor     bool   // print what Probe finds instead
 	Leak       bool   // leave a descriptor open for the command
+	Tell       string // print each refusal: as "watch" tells of it, or "ask" (one connection)
+	CanWatch   bool   // print what CanWatch says instead
 }
 
 // supervise runs one job as cmd/pinfold would.
@@ -79,6 +81,10 @@ func supervise(spec string) int {
 		}
 		return 0
 	}
+	if j.CanWatch {
+		fmt.Println(CanWatch())
+		return 0
+	}
 	runtime.GOMAXPROCS(1)
 	r, err := pathresolver.New(pathresolver.Config{Root: j.Root, WritePaths: j.Write, Hide: j.Hide})
 	if err != nil {
@@ -92,6 +98,13 @@ func supervise(spec string) int {
 	} else {
 		o.SquashIDs = &me
 	}
+	var told refusals
+	switch j.Tell {
+	case "watch":
+		o.OnRefusal = told.add
+	case "ask":
+		o.OnRefusal, o.ReportAll = told.add, true
+	}
 	v, err := sandboxfs.New(r, o)
 	if err != nil {
 		return complain(err)
@@ -101,8 +114,13 @@ func supervise(spec string) int {
 			return complain(err)
 		}
 	}
+	var watch func(sandboxfs.Refusal)
+	if j.Tell == "watch" {
+		watch = told.add
+	}
 	res, err := Run(context.Background(), Config{
-		Resolver: r, View: v, Command: j.Command, Dir: j.Dir, RO: j.RO, Home: j.Home, User: j.User,
+		OnRefusal: watch,
+		Resolver:  r, View: v, Command: j.Command, Dir: j.Dir, RO: j.RO, Home: j.Home, User: j.User,
 		Env: j.Env, Files: j.Files, Self: "probe", WaitBackground: j.Background, Nested: j.Nested, HangTimeout: j.Hang,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	})
@@ -116,6 +134,7 @@ func supervise(spec string) int {
 	for _, l := range res.Lost {
 		fmt.Fprintln(os.Stderr, "lost:", l)
 	}
+	told.print(os.Stderr, res.Untold)
 	if res.Reason != "" {
 		fmt.Fprintln(os.Stderr, res.Reason)
 	}

@@ -17,6 +17,7 @@ const (
 	sayFuse    verb = "fuse"    // keeper: part Part is mounted; its descriptor is attached
 	sayServed  verb = "served"  // supervisor: requests of that part are answered
 	sayLost    verb = "lost"    // keeper: these guarantees cannot be given
+	sayWatch   verb = "watch"   // init, to the keeper: the listener of the watch filter is attached
 	sayMaster  verb = "master"  // keeper: the terminal's master is attached
 	sayBeat    verb = "beat"    // supervisor: alive
 	sayPause   verb = "pause"   // supervisor: about to stop on purpose (Ctrl-Z)

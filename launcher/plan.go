@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
 // Plan is everything that the set-up will do, in order, decided before
@@ -25,6 +27,7 @@ type Plan struct {
 	SetID    bool     // switch to ID first
 	Writable []string // what Landlock lets the command change, beside the project
 
+	Watch          bool // tell the supervisor what the command tries to change
 	WaitBackground bool
 	Nested         bool
 	HangMillis     int64
@@ -46,6 +49,7 @@ func NewPlan(c Config, host Host) (*Plan, error) {
 		ID:         host.ID,
 		SetID:      host.Privileged,
 
+		Watch:          watchable(c),
 		WaitBackground: c.WaitBackground,
 		Nested:         c.Nested,
 		HangMillis:     c.HangTimeout.Milliseconds(),
@@ -77,6 +81,13 @@ func NewPlan(c Config, host Host) (*Plan, error) {
 	b.seal()
 	p.Env = environment(c, host, home)
 	return p, nil
+}
+
+// watchable reports whether somebody wants to hear of refusals that the view
+// does not see: those in the parts that the kernel keeps read-only.
+func watchable(c Config) bool {
+	return c.OnRefusal != nil && c.View != nil &&
+		slices.ContainsFunc(c.View.Parts(), func(p sandboxfs.Part) bool { return p.ReadOnly })
 }
 
 // builder collects steps. made knows the directories that exist by then.

@@ -123,6 +123,63 @@ var probes = map[string]func(args []string) error{
 		return nil
 	},
 	"caps": func([]string) error { return noCapabilities() },
+
+	// Calls that no common program makes.
+	"setxattr": func(args []string) error { return unix.Setxattr(args[0], "user.x", []byte("x"), 0) },
+	"fsetxattr": func(args []string) error {
+		return withOpen(args[0], func(fd int) error { return unix.Fsetxattr(fd, "user.x", []byte("x"), 0) })
+	},
+	"lremovexattr": func(args []string) error { return unix.Lremovexattr(args[0], "user.x") },
+	"fchmod": func(args []string) error {
+		return withOpen(args[0], func(fd int) error { return unix.Fchmod(fd, 0o600) })
+	},
+	"fchown": func(args []string) error {
+		return withOpen(args[0], func(fd int) error { return unix.Fchown(fd, -1, os.Getgid()) })
+	},
+	"futimes": func(args []string) error {
+		return withOpen(args[0], func(fd int) error { return unix.Futimes(fd, make([]unix.Timeval, 2)) })
+	},
+	"lchown":    func(args []string) error { return unix.Lchown(args[0], -1, os.Getgid()) },
+	"utime":     func(args []string) error { return unix.Utimes(args[0], make([]unix.Timeval, 2)) },
+	"truncate":  func(args []string) error { return unix.Truncate(args[0], 0) },
+	"tmpfile":   func(args []string) error { return opens(unix.Open(args[0], unix.O_TMPFILE|unix.O_RDWR, 0o600)) },
+	"creat":     func(args []string) error { return opens(unix.Creat(args[0], 0o600)) },
+	"open-path": func(args []string) error { return opens(unix.Open(args[0], unix.O_PATH|unix.O_RDWR, 0)) },
+	"open-excl": func(args []string) error {
+		return opens(unix.Open(args[0], unix.O_CREAT|unix.O_EXCL|unix.O_RDWR, 0o600))
+	},
+	"open-trunc": func(args []string) error { return opens(unix.Open(args[0], unix.O_TRUNC, 0)) },
+	"openat2": func(args []string) error {
+		return opens(unix.Openat2(unix.AT_FDCWD, args[0], &unix.OpenHow{Flags: unix.O_RDWR}))
+	},
+	"openat2-read": func(args []string) error {
+		return opens(unix.Openat2(unix.AT_FDCWD, args[0], &unix.OpenHow{Flags: unix.O_RDONLY}))
+	},
+	"exchange": func(args []string) error {
+		return unix.Renameat2(unix.AT_FDCWD, args[0], unix.AT_FDCWD, args[1], unix.RENAME_EXCHANGE)
+	},
+	"unlinkat": func(args []string) error { // from a descriptor of the directory
+		return withOpen(args[0], func(fd int) error { return unix.Unlinkat(fd, args[1], 0) })
+	},
+	"link-by-fd": func(args []string) error {
+		return withOpen(args[0], func(fd int) error { return unix.Linkat(fd, "", unix.AT_FDCWD, args[1], unix.AT_EMPTY_PATH) })
+	},
+}
+
+func opens(fd int, err error) error {
+	if err == nil {
+		unix.Close(fd)
+	}
+	return err
+}
+
+func withOpen(file string, do func(fd int) error) error {
+	fd, err := unix.Open(file, unix.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return do(fd)
 }
 
 // inUserNamespace tries again with all capabilities of a new user namespace.

@@ -46,7 +46,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	}
 	defer std.close()
 	s := &session{config: c, plan: plan, std: std, messages: make(chan message), gone: make(chan struct{}),
-		masters: make(chan *os.File, 1), keeperDone: make(chan struct{})}
+		masters: make(chan *os.File, 1), keeperDone: make(chan struct{}), judged: make(chan struct{})}
 	if err := s.start(); err != nil {
 		return Result{}, err
 	}
@@ -70,6 +70,9 @@ type session struct {
 	masters    chan *os.File
 	keeperDone chan struct{}
 	outer      *outerTerminal
+	attempts   *os.File // what the keeper heard of; nil where nobody wants to know
+	judged     chan struct{}
+	untold     uint64   // read after judged
 	fromKeeper message  // its last words; read after keeperDone
 	lost       []string // likewise
 }
@@ -82,10 +85,14 @@ func (s *session) start() error {
 	}
 	s.std.closeChild()
 	if err != nil {
+		if s.attempts != nil {
+			s.attempts.Close()
+		}
 		return &SetupError{Step: "start the keeper in its namespaces", Err: err, Fix: spawnHint(err)}
 	}
 	go s.listen(s.init)
 	go s.listenKeeper()
+	go s.judge()
 	return nil
 }
 
@@ -174,6 +181,7 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 	}
 	<-s.gone // the keeper has ended, and with it all processes inside
 	<-s.keeperDone
+	<-s.judged
 	if rel != nil {
 		rel.finish(s.std.pipes)
 	}
@@ -192,6 +200,7 @@ func (s *session) conclude(res Result, err error, started, ended bool) (Result, 
 		return Result{}, err
 	case ended:
 		res.Lost = append(s.lost, res.Lost...)
+		res.Untold = s.untold
 		return res, nil
 	case s.fromKeeper.Verb == sayFailed:
 		return Result{}, s.fromKeeper.setupError()

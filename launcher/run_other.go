@@ -14,6 +14,9 @@ func Run(context.Context, Config) (Result, error) {
 	return Result{}, &SetupError{Step: "set up", Err: errLinux}
 }
 
+// CanWatch reports false: there is no such filter.
+func CanWatch() bool { return false }
+
 // LookAtHost needs Linux.
 func LookAtHost(Config) (Host, error) { return Host{}, errLinux }
 

@@ -33,11 +33,20 @@ func (s *session) spawn() (theirs []int, err error) {
 	}
 	defer config.Close()
 
-	files := make([]uintptr, fdFuse+1)
+	files := make([]uintptr, fdWatch+1)
 	for i := range files {
 		files[i] = s.std.null.Fd()
 	}
 	files[fdConfig], files[fdKeeper], files[fdInit] = config.Fd(), uintptr(keeper), uintptr(init)
+	if s.plan.Watch {
+		attempts, told, err := os.Pipe()
+		if err != nil {
+			return theirs, err
+		}
+		defer told.Close()
+		files[fdWatch] = told.Fd()
+		s.attempts = attempts
+	}
 	for i, f := range s.std.child {
 		if f != nil {
 			files[fdStdin+i] = f.Fd()

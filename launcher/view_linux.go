@@ -91,6 +91,16 @@ func (v *viewMounter) target(t *tree, s Step) (int, error) {
 	return walk(v.roots[0], strings.TrimPrefix(s.Path, path.Clean(v.cfg.Plan.Root)+"/"))
 }
 
+// written lists the parts that are not read-only.
+func (v *viewMounter) written() (list []writtenPart) {
+	for _, s := range v.cfg.Plan.Steps {
+		if s.Do == DoView && v.cfg.Mount[s.Part].Flags&unix.MS_RDONLY == 0 {
+			list = append(list, writtenPart{path: s.Path, root: v.roots[s.Part]})
+		}
+	}
+	return list
+}
+
 // abort ends the connections, whoever waits in them, without their server's
 // help: umount(2) with MNT_FORCE aborts the requests that are under way. It
 // works on descriptors, since a path through a dead connection does not.

@@ -100,8 +100,8 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 	if err != nil {
 		return errors.Join(err, refused.close())
 	}
-	result, err := f.launch(ctx, a, cfg, r, view, command)
-	dropped := view.Stats().RefusalsDropped
+	result, err := f.launch(ctx, a, cfg, r, view, refused, command)
+	dropped := view.Stats().RefusalsDropped + result.Untold
 	left := view.Close() // after it every refusal has been told
 	left = errors.Join(left, refused.close())
 	if err != nil {
@@ -126,7 +126,7 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 }
 
 // launch runs the command inside the view.
-func (f *runFlags) launch(ctx context.Context, a *app, cfg pathresolver.Config, r *pathresolver.Resolver, view *sandboxfs.View, command []string) (launcher.Result, error) {
+func (f *runFlags) launch(ctx context.Context, a *app, cfg pathresolver.Config, r *pathresolver.Resolver, view *sandboxfs.View, refused *refused, command []string) (launcher.Result, error) {
 	policy, err := showPolicy(cfg, r, view.Arrangement())
 	if err != nil {
 		return launcher.Result{}, err
@@ -138,18 +138,19 @@ func (f *runFlags) launch(ctx context.Context, a *app, cfg pathresolver.Config, 
 		Self:  "pinfold",
 		Files: map[string][]byte{policyFile: policy},
 		Stdin: file(a.stdin), Stdout: file(a.out.stdout.Writer), Stderr: file(a.out.stderr.Writer),
+		OnRefusal:      refused.fromKernel(),
 		WaitBackground: f.background,
 	})
 }
 
-// viewOptions is how the view is served. Telling of every refusal costs
-// speed: the kernel alone refuses much of it otherwise. So it is done only
-// where somebody listens.
+// viewOptions is how the view is served. The kernel alone refuses most of what
+// is refused: where somebody listens the launcher hears of that, and where it
+// cannot, the view is asked about everything, which is slower.
 func (f *runFlags) viewOptions(refused *refused) sandboxfs.Options {
 	o := servedBy(os.Geteuid(), os.Getegid())
 	o.AllowOther = f.user != ""
 	if refused.wanted {
-		o.ReportAll, o.OnRefusal = true, refused.add
+		o.OnRefusal, o.ReportAll = refused.add, !refused.watch
 	}
 	return o
 }

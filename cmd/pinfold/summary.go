@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"slices"
+	"sync"
 
+	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
@@ -13,13 +15,16 @@ const (
 	summaryKinds = 10000 // distinct refusals that are told apart; bounds memory
 )
 
-// refused collects what a run refused. Its add is called by one goroutine of
-// the view, everything else after that has ended.
+// refused collects what a run refused, as the view and the launcher tell of
+// it. When both have ended it is read.
 type refused struct {
 	wanted bool // somebody wants to know
-	file   *reportFile
-	kinds  map[refusalKind]int
-	total  int
+	watch  bool // the launcher can tell what the kernel refuses
+
+	mu    sync.Mutex // guards what follows
+	file  *reportFile
+	kinds map[refusalKind]int
+	total int
 }
 
 // refusalKind is what makes two refusals the same to a person.
@@ -34,6 +39,7 @@ func (f *runFlags) newRefused(o *output, r *pathresolver.Resolver) (*refused, er
 		wanted: f.report != "" || f.failOnDeny || o.stderr.terminal && !f.quiet,
 		kinds:  map[refusalKind]int{},
 	}
+	c.watch = c.wanted && launcher.CanWatch()
 	if f.report == "" {
 		return c, nil
 	}
@@ -42,7 +48,17 @@ func (f *runFlags) newRefused(o *output, r *pathresolver.Resolver) (*refused, er
 	return c, err
 }
 
+// fromKernel is what the launcher calls, if anything.
+func (c *refused) fromKernel() func(sandboxfs.Refusal) {
+	if !c.watch {
+		return nil
+	}
+	return c.add
+}
+
 func (c *refused) add(r sandboxfs.Refusal) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.total++
 	kind := refusalKind{op: r.Op, place: r.Place, rule: r.Rule}
 	if _, known := c.kinds[kind]; known || len(c.kinds) < summaryKinds {

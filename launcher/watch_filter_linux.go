@@ -1,0 +1,96 @@
+package launcher
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// writingFlags are those of open(2) that may change something.
+const writingFlags = unix.O_ACCMODE | unix.O_CREAT | unix.O_TRUNC
+
+// watchFilter hands each call of the list to the listener, openat and open
+// only where their flags say that they may write.
+func watchFilter() []unix.SockFilter {
+	var prog []unix.SockFilter
+	add := func(code uint16, k uint32) { prog = append(prog, unix.SockFilter{Code: code, K: k}) }
+	load := func(off uint32) { add(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, off) }
+	ret := func(action uint32) { add(unix.BPF_RET|unix.BPF_K, action) }
+	// unless skips that many instructions if the number is not k.
+	unless := func(k uint32, skip int) {
+		prog = append(prog, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | unix.BPF_JEQ, K: k, Jf: uint8(skip)})
+	}
+	load(offArch)
+	unless(auditArch, 1)
+	prog = append(prog, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JA, K: 1})
+	ret(unix.SECCOMP_RET_ALLOW) // refused by the other filter
+	load(offNumber)
+	for _, c := range watchedCalls {
+		if c.does == doesOpen && c.flags != none && c.nr != unix.SYS_OPENAT2 {
+			unless(c.nr, 5)
+			load(offArg0 + 8*uint32(c.flags))
+			add(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, writingFlags)
+			unless(0, 1)
+			ret(unix.SECCOMP_RET_ALLOW)
+			ret(unix.SECCOMP_RET_USER_NOTIF)
+			continue
+		}
+		unless(c.nr, 1)
+		ret(unix.SECCOMP_RET_USER_NOTIF)
+	}
+	ret(unix.SECCOMP_RET_ALLOW)
+	return prog
+}
+
+// installWatch puts the filter on this thread, which starts the command, and
+// returns the descriptor that hears of the calls. It needs no_new_privs.
+func installWatch(prog []unix.SockFilter) (listener int, err error) {
+	fprog := &unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]}
+	// A call that has been heard of is not begun again at each signal
+	// (Linux 5.19).
+	for _, flags := range []uintptr{
+		unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+		unix.SECCOMP_FILTER_FLAG_NEW_LISTENER,
+	} {
+		fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(fprog)))
+		runtime.KeepAlive(prog)
+		if errno == 0 {
+			return int(fd), nil
+		}
+		if err = errno; errno != unix.EINVAL {
+			break
+		}
+	}
+	return -1, err
+}
+
+// CanWatch reports whether Config.OnRefusal can be served here. It cannot be
+// in a process that is watched by such a filter itself (a run inside a run, and
+// some containers), nor where the keeper may not read the command's memory.
+func CanWatch() bool {
+	if os.Geteuid() == 0 && privileged() && !capable(unix.CAP_SYS_PTRACE) {
+		return false
+	}
+	if strings.TrimSpace(sysctl("kernel/yama/ptrace_scope")) == "3" {
+		return false
+	}
+	// Tried on a thread that ends with it: the filter and no_new_privs are a
+	// thread's.
+	can := make(chan bool)
+	go func() {
+		runtime.LockOSThread()
+		if unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != nil {
+			can <- false
+			return
+		}
+		fd, err := installWatch([]unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW}})
+		if err == nil {
+			unix.Close(fd)
+		}
+		can <- err == nil
+	}()
+	return <-can
+}

@@ -1,0 +1,244 @@
+package launcher
+
+import (
+	"encoding/gob"
+	"os"
+	"path"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// attempt is a watched call that is about to be made beneath the project.
+type attempt struct {
+	Time    int64 // Unix, in nanoseconds
+	PID     uint32
+	Program string
+	Call    uint32 // its number
+	Flags   uint64
+	File    string // absolute, as the caller put it
+	To      string // the second name of a rename or a link
+}
+
+const (
+	// maxAttempts is how many may wait for the supervisor; more are counted.
+	maxAttempts = 4096
+	// tellAfter is how long the first of them waits for others.
+	tellAfter = 20 * time.Millisecond
+)
+
+// attempts is what the keeper tells the supervisor at once.
+type attempts struct {
+	List []attempt
+	Lost uint64 // how many more there were
+}
+
+// watcher answers for the listener of the watch filter. It decides nothing:
+// every call goes on, and the view refuses what it refuses. What it read of a
+// call may not be what the kernel then reads, since another thread can change
+// it in between (seccomp_unotify(2)); a report is all that rests on it.
+//
+// It lives in the keeper, because the supervisor may be slow or stopped, while
+// the keeper's end is the end of everything inside: no call is ever left
+// waiting for a listener that is not there.
+type watcher struct {
+	listener int
+	proc     int // the host's /proc
+	root     string
+	written  []writtenPart
+
+	mu      sync.Mutex // guards waiting; held while a call is looked at
+	waiting attempts
+
+	telling sync.Mutex // guards tell; taken before mu
+	tell    *gob.Encoder
+}
+
+// notification and answer are struct seccomp_notif and seccomp_notif_resp.
+type notification struct {
+	id    uint64
+	pid   uint32
+	flags uint32
+	nr    int32
+	arch  uint32
+	ip    uint64
+	args  [6]uint64
+}
+
+type answer struct {
+	id    uint64
+	val   int64
+	errno int32
+	flags uint32
+}
+
+// newWatcher tells on out what it hears of the project at root.
+func newWatcher(root string, written []writtenPart, proc int, out *os.File) *watcher {
+	debug.SetGCPercent(100) // which childEnv turns off for short lives
+	return &watcher{proc: proc, root: root, written: written, tell: gob.NewEncoder(out)}
+}
+
+// serve gets the listener from init and answers until nobody is left who
+// could ask.
+func (w *watcher) serve(from int) {
+	_, listener, err := receive(from, -1)
+	unix.Close(from)
+	if err != nil || listener < 0 {
+		return
+	}
+	w.listener = listener
+	// Both sides on one processor, one after the other (Linux 6.6).
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
+	c := caller{proc: w.proc, buf: make([]byte, unix.PathMax)}
+	for {
+		var n notification
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n)))
+		switch errno {
+		case 0:
+			w.hear(&c, &n)
+		case unix.EINTR:
+		case unix.ENOENT: // killed before we came, or nobody is left
+			if hungUp(listener) {
+				return
+			}
+		default:
+			return
+		}
+	}
+}
+
+func hungUp(fd int) bool {
+	fds := []unix.PollFd{{Fd: int32(fd)}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n > 0 && fds[0].Revents&unix.POLLHUP != 0
+}
+
+// hear looks at one call while its caller waits, and lets it go on. mu is held
+// until the attempt is written down: when everything inside has ended, whoever
+// gets mu knows of every call that went on.
+func (w *watcher) hear(c *caller, n *notification) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c.tid, c.args = int(n.pid), n.args
+	a, when := w.look(c, uint32(n.nr))
+	goOn := answer{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
+	_, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(w.listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&goOn)))
+	// An error says that it was killed meanwhile: its number may be another
+	// process's by now, and so may be what was read.
+	if errno == 0 && when != never {
+		a.PID = n.pid
+		w.add(a, when)
+	}
+}
+
+// when is how soon the supervisor is told.
+type when uint8
+
+const (
+	never when = iota // it is not for it
+	later             // together with others
+	soon              // what decides about it may not stay for long
+)
+
+// look reads what a call names.
+func (w *watcher) look(c *caller, nr uint32) (a attempt, tell when) {
+	call := callOf(nr)
+	if call == nil {
+		return a, never
+	}
+	a.Call, a.Flags = nr, call.fixed
+	switch {
+	case nr == unix.SYS_OPENAT2:
+		a.Flags |= c.word(c.args[call.flags]) // open_how(2) begins with them
+	case call.flags != none:
+		a.Flags |= c.args[call.flags]
+	}
+	if call.does == doesOpen && (a.Flags&writingFlags == 0 || a.Flags&unix.O_PATH != 0) {
+		return a, never
+	}
+	a.File = c.file(call.file, a.Flags)
+	tell = w.concerns(a.File)
+	if call.twoFiles() {
+		a.To = c.file(call.to, a.Flags)
+		tell = max(tell, w.concerns(a.To))
+	}
+	if tell != never {
+		a.Time, a.Program = time.Now().UnixNano(), c.program()
+	}
+	return a, tell
+}
+
+// concerns says whether a path may lead to a part that the kernel keeps
+// read-only. Most paths are in a part that is written, where the view itself
+// tells of refusals: those are sorted out here, since the supervisor has better
+// things to do. Links outside of the project are not followed.
+func (w *watcher) concerns(file string) when {
+	up := strings.Contains(file, "..")
+	if !beneath(file, w.root) && (!up || !beneath(path.Clean(file), w.root)) {
+		return never
+	}
+	for _, p := range w.written {
+		switch {
+		case !beneath(file, p.path):
+		case up || p.linkAt(file): // a link that the command may change
+			return soon
+		default:
+			return never
+		}
+	}
+	return later
+}
+
+// writtenPart is a part that is not read-only.
+type writtenPart struct {
+	path string
+	root int // its root directory or file, O_PATH
+}
+
+// linkAt reports whether a symbolic link may lie on the way to file. It only
+// looks names up, which is what the caller is about to do, and leaves nowhere.
+func (p *writtenPart) linkAt(file string) bool {
+	rel := strings.TrimLeft(file[len(p.path):], "/")
+	if rel == "" {
+		return false
+	}
+	fd, err := unix.Openat2(p.root, rel, &unix.OpenHow{
+		Flags:   unix.O_PATH | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_XDEV,
+	})
+	if err == nil {
+		unix.Close(fd)
+	}
+	return err != nil && err != unix.ENOENT
+}
+
+func (w *watcher) add(a attempt, tell when) {
+	if len(w.waiting.List) == maxAttempts {
+		w.waiting.Lost++
+		return
+	}
+	w.waiting.List = append(w.waiting.List, a)
+	switch {
+	case tell == soon:
+		go w.flush()
+	case len(w.waiting.List) == 1:
+		time.AfterFunc(tellAfter, w.flush)
+	}
+}
+
+// flush tells the supervisor what waits.
+func (w *watcher) flush() {
+	w.telling.Lock()
+	defer w.telling.Unlock()
+	w.mu.Lock()
+	now := w.waiting
+	w.waiting = attempts{}
+	w.mu.Unlock()
+	if len(now.List) > 0 || now.Lost > 0 {
+		_ = w.tell.Encode(now) // where the supervisor is gone, so are we
+	}
+}
