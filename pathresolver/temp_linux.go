@@ -34,6 +34,10 @@ func (w *Replacement) openTemp() error {
 		}
 		w.temp, w.out, err = createTemp(w.dir, mode)
 	}
+	var st unix.Stat_t
+	if err == unix.EPERM && fsat.Fstat(w.dir, &st) == nil && st.Nlink == 0 {
+		return unix.ENOENT // ext4's word for a directory that was removed
+	}
 	return err
 }
 
