@@ -4,12 +4,20 @@ import "sync"
 
 // all are the skills there are, in the order in which they are offered.
 var all = []*skill{
+	readFile,
+	listDirectory,
+	globFiles,
+	describeFile,
 	writeFile,
+	editFile,
+	editFileBatch,
 	appendFile,
+	regexReplace,
 	makeDirectory,
 	copyFile,
 	rename,
 	deleteFile,
+	applyPatch,
 }
 
 // byName finds a skill, and knows its aliases.

@@ -38,15 +38,17 @@ type Set struct {
 	fs      FS
 	gate    Gate
 	guard   Guard
-	state   string
+	journal *journal // nil unless apply_patch is enabled
 	enabled map[string]bool
 	locks   locks
 	seen    seen
 }
 
-// New makes a Set.
+// New makes a Set. Where apply_patch is enabled, a patch that a killed process
+// left half done over the same root is rolled back first; that this fails is
+// an error.
 func New(c Config) (*Set, error) {
-	s := &Set{fs: c.FS, gate: c.Gate, guard: c.Guard, state: c.StateDir, enabled: make(map[string]bool)}
+	s := &Set{fs: c.FS, gate: c.Gate, guard: c.Guard, enabled: make(map[string]bool)}
 	switch {
 	case c.Resolver != nil && c.FS != nil:
 		return nil, errors.New("fileskills: Config has both a Resolver and an FS: set one")
@@ -67,6 +69,11 @@ func New(c Config) (*Set, error) {
 			return nil, errors.New("fileskills: apply_patch needs a StateDir for its journal")
 		}
 		s.enabled[name] = true
+	}
+	if s.enabled[applyPatch.name] {
+		if err := s.startJournal(c); err != nil {
+			return nil, err
+		}
 	}
 	return s, nil
 }

@@ -47,8 +47,8 @@ func quoteName(name string) string {
 	return name
 }
 
-// wholeLines takes the first edits, as long as each begins in the line in which
-// the one before it ends, as one edit of whole lines.
+// wholeLines takes the first edits, as long as no whole line lies between one
+// and the next, as one edit of whole lines.
 func wholeLines(lf []byte, edits []edit) (edit, []edit) {
 	start := bytes.LastIndexByte(lf[:edits[0].start], '\n') + 1
 	var b strings.Builder
@@ -58,7 +58,7 @@ func wholeLines(lf []byte, edits []edit) (edit, []edit) {
 		b.Write(lf[at:e.start])
 		b.WriteString(e.new)
 		at, edits = e.end, edits[1:]
-		if len(edits) == 0 || bytes.IndexByte(lf[at:edits[0].start], '\n') >= 0 {
+		if len(edits) == 0 || bytes.Count(lf[at:edits[0].start], []byte{'\n'}) > 1 {
 			break
 		}
 	}
