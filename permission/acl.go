@@ -1,0 +1,107 @@
+package permission
+
+import "strings"
+
+// sendACL is a compiled send ACL (X1).
+type sendACL struct {
+	mode        Mode
+	allow, deny []sessionPattern
+	rule        *rule
+}
+
+func compileACL(x CrossSend, r *rule) *sendACL {
+	a := &sendACL{mode: x.Mode, rule: r}
+	for _, list := range []struct {
+		from []string
+		to   *[]sessionPattern
+	}{{x.Allowlist, &a.allow}, {x.Denylist, &a.deny}} {
+		for _, text := range list.from {
+			if p, err := parseSessionPattern(text); err == nil {
+				*list.to = append(*list.to, p)
+			}
+		}
+	}
+	return a
+}
+
+// opine is what the ACL says about a target; a nil one says nothing. A bare id
+// stands for the agent's main session.
+func (a *sendACL) opine(target, id string) finding {
+	if a == nil {
+		return finding{}
+	}
+	if !strings.HasPrefix(target, "agent:") {
+		target = "agent:" + id + ":main"
+	}
+	switch a.mode {
+	case Bypass:
+		return finding{opinion: allowed, code: CodeAllowed, rule: a.rule, acl: a}
+	case Denylist:
+		if p, hit := matchAny(a.deny, target); hit {
+			return finding{opinion: denied, code: CodeCrossSend, rule: a.rule, acl: a, hit: p}
+		}
+		return finding{opinion: allowed, code: CodeAllowed, rule: a.rule, acl: a}
+	case Allowlist:
+		if p, hit := matchAny(a.allow, target); hit {
+			return finding{opinion: allowed, code: CodeAllowed, rule: a.rule, acl: a, hit: p}
+		}
+	}
+	return finding{opinion: denied, code: CodeCrossSend, rule: a.rule, acl: a}
+}
+
+func matchAny(list []sessionPattern, target string) (string, bool) {
+	for _, p := range list {
+		if p.matches(target) {
+			return p.text, true
+		}
+	}
+	return "", false
+}
+
+// defaultACL is X2: an agent may send to its parent and to its own sessions.
+func (q *question) defaultACL() finding {
+	if q.id == q.principal || q.rel.isParent {
+		return finding{opinion: allowed, code: CodeAllowed}
+	}
+	return finding{opinion: denied, code: CodeCrossSend}
+}
+
+// crossSendText is X8's refusal.
+func (d *Decision) crossSendText() string {
+	mode, title, list := Allowlist, "Allowed patterns:", []string{}
+	switch {
+	case d.acl == nil:
+		if d.parent != "" {
+			list = append(list, "agent:"+d.parent+":*")
+		}
+		list = append(list, "agent:"+d.Principal+":*")
+	case d.acl.mode == Denylist:
+		mode, title, list = Denylist, "Denied patterns:", patternTexts(d.acl.deny)
+	default:
+		list = patternTexts(d.acl.allow)
+	}
+	if len(list) == 0 {
+		list = []string{"(none)"}
+	}
+	var b strings.Builder
+	b.WriteString(`[ERROR] Permission denied: agent "` + d.Principal + `" cannot send to "` + d.Resource + "\"\n\n")
+	b.WriteString("Agent cross_send config: " + string(mode) + " mode\n" + title + "\n")
+	for _, p := range list {
+		b.WriteString("  - " + p + "\n")
+	}
+	b.WriteString("\nTarget \"" + d.Resource + "\" ")
+	if mode == Denylist {
+		b.WriteString(`matches denied pattern "` + d.hit + `".`)
+	} else {
+		b.WriteString("does not match any allowed pattern.")
+	}
+	return b.String()
+}
+
+func patternTexts(list []sessionPattern) []string {
+	texts := make([]string, len(list))
+	for i, p := range list {
+		texts[i] = p.text
+	}
+	return texts
+}

@@ -1,0 +1,230 @@
+package permission
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// Held is a policy as the path resolver holds it, on every surface.
+type Held struct {
+	// Config has Root, WritePaths, Git, Hide and Protect. What may only be
+	// done after asking is refused by it: hidden, or protected.
+	Config pathresolver.Config
+
+	// Positions says where the entries stand, by the names that
+	// pathresolver.Violation has for them: "write_paths[0]", "hide[2]".
+	Positions map[string]Position
+
+	// NoView says that the policy lets files outside the project alone be
+	// reached without asking: there is nothing to confine (yolo).
+	NoView bool
+}
+
+// UnheldError says that a view or the skills cannot hold a rule. They could
+// only by opening more, which nothing does.
+type UnheldError struct {
+	Position
+	Rule    string // layer:path
+	Message string
+	Hint    string
+}
+
+func (e *UnheldError) Error() string {
+	return fmt.Sprintf("%s: %s (%s)", e.Position, e.Message, e.Hint)
+}
+
+// Resolver returns what the path resolver needs to hold the policy for the
+// project at root: never more than Check allows. Globs among read and write
+// paths that no list of paths can express are an *UnheldError.
+func (p *Policy) Resolver(root string) (Held, error) {
+	h := Held{Config: pathresolver.Config{Root: root}, Positions: map[string]Position{}}
+	var read []grant
+	reads, writes := true, true // does every group list them?
+	var write []grant
+	firstRead, firstWrite := true, true
+	for _, g := range p.groups {
+		groupReads, groupWrites := !g.sealed, !g.sealed
+		for _, l := range g.layers {
+			h.takeAway(l)
+			if l.read != nil || len(l.src.Document.askReads()) > 0 {
+				groupReads = true
+			}
+			if l.read != nil {
+				read, firstRead = intersect(read, l.grants("fs.read", l.src.Document.FS.Read), firstRead), false
+			}
+			if l.write != nil {
+				groupWrites = true
+				write, firstWrite = intersect(write, l.grants("fs.write", l.src.Document.FS.Write), firstWrite), false
+			}
+		}
+		reads, writes = reads && groupReads, writes && groupWrites
+	}
+	if !reads || firstRead {
+		return Held{}, &UnheldError{Position: Position{File: p.Name()}, Message: "the policy lets nothing be read", Hint: "add 'extends: sandboxed', or 'fs: {read: [.]}'"}
+	}
+	if !slices.ContainsFunc(read, func(g grant) bool { return len(g.pattern.segs) == 0 }) {
+		r := read0(read, p)
+		return Held{}, &UnheldError{Position: r.at, Rule: r.id, Message: "fs.read of less than the project cannot be held by a view yet", Hint: "use 'read: [.]' and hide the rest with fs.hide"}
+	}
+	if !writes {
+		write = nil
+	}
+	for _, g := range write {
+		if !g.pattern.isPath() {
+			return Held{}, &UnheldError{Position: g.rule.at, Rule: g.rule.id,
+				Message: fmt.Sprintf("write glob '%s' cannot be held by a view", g.rule.text), Hint: "name directories or files; a trailing /** is fine"}
+		}
+		place := g.pattern.String()
+		if place == ".git" {
+			h.Config.Git = true
+			h.Positions["git"] = g.rule.at
+			continue
+		}
+		h.Positions[fmt.Sprintf("write_paths[%d]", len(h.Config.WritePaths))] = g.rule.at
+		h.Config.WritePaths = append(h.Config.WritePaths, place)
+	}
+	for _, r := range p.always.rules {
+		if !contains(pathresolver.DefaultProtected(), r.text) {
+			h.Config.Protect = append(h.Config.Protect, escapeGlob(r.text))
+		}
+	}
+	h.NoView = p.outside() == allowed
+	return h, nil
+}
+
+func (d *Document) askReads() []string {
+	if d.FS == nil {
+		return nil
+	}
+	return d.FS.AskRead
+}
+
+func read0(read []grant, p *Policy) *rule {
+	if len(read) > 0 {
+		return read[0].rule
+	}
+	for _, l := range p.layers() {
+		if l.read != nil {
+			return l.readList
+		}
+	}
+	return &rule{}
+}
+
+// takeAway adds what a layer hides, protects, or wants asked for.
+func (h *Held) takeAway(l *layer) {
+	fs := l.src.Document.FS
+	if fs == nil {
+		return
+	}
+	add := func(field string, to *[]string, part string, list []string) {
+		for i, text := range list {
+			pattern, err := parsePattern(text, false)
+			if err == nil && len(pattern.segs) == 0 {
+				text = "**"
+			}
+			h.Positions[fmt.Sprintf("%s[%d]", field, len(*to))] = l.src.Position(fmt.Sprintf("%s[%d]", part, i))
+			*to = append(*to, text)
+		}
+	}
+	add("hide", &h.Config.Hide, "fs.hide", fs.Hide)
+	add("hide", &h.Config.Hide, "fs.ask_read", fs.AskRead)
+	add("protect", &h.Config.Protect, "fs.protect", fs.Protect)
+	add("protect", &h.Config.Protect, "fs.ask_write", fs.AskWrite)
+}
+
+// grant is one entry of a list that allows.
+type grant struct {
+	pattern pattern
+	rule    *rule
+}
+
+func (l *layer) grants(path string, list []string) []grant {
+	var grants []grant
+	for i, text := range list {
+		if p, err := parsePattern(text, false); err == nil {
+			grants = append(grants, grant{p, l.newRule(fmt.Sprintf("%s[%d]", path, i), text)})
+		}
+	}
+	return grants
+}
+
+// intersect keeps of two lists what the other covers. The first list of a chain
+// stands as it is.
+func intersect(a, b []grant, first bool) []grant {
+	if first {
+		return b
+	}
+	var both []grant
+	for _, g := range b {
+		if slices.ContainsFunc(a, func(o grant) bool { return g.pattern.within(o.pattern) }) {
+			both = append(both, g)
+		}
+	}
+	for _, g := range a {
+		inner := slices.ContainsFunc(b, func(o grant) bool { return g.pattern.within(o.pattern) })
+		if inner && !slices.ContainsFunc(both, func(o grant) bool { return g.pattern.within(o.pattern) }) {
+			both = append(both, g)
+		}
+	}
+	return both
+}
+
+// writable are the write paths that the chain grants, for messages.
+func (p *Policy) writable() []string {
+	var write []grant
+	first := true
+	for _, l := range p.layers() {
+		if l.write != nil {
+			write, first = intersect(write, l.grants("fs.write", l.src.Document.FS.Write), first), false
+		}
+	}
+	list := make([]string, len(write))
+	for i, g := range write {
+		list[i] = g.pattern.String()
+	}
+	return list
+}
+
+// outside is what the chain says about files outside the project.
+func (p *Policy) outside() opinion { return p.over(stageOutside, &question{}, nil).opinion }
+
+// Network reports whether the agent has the network, and the rule that says
+// so; without one, no document of the chain grants it.
+func (p *Policy) Network() (on bool, rule string, at Position) {
+	on = true
+	for _, g := range p.groups {
+		spoke := !g.sealed
+		for _, l := range g.layers {
+			switch l.network.opinion {
+			case denied:
+				return false, l.network.rule.id, l.network.rule.at
+			case allowed:
+				spoke, rule, at = true, l.network.rule.id, l.network.rule.at
+			}
+		}
+		if !spoke {
+			return false, "", Position{}
+		}
+	}
+	return on, rule, at
+}
+
+// BashPolicy is the narrowest shell policy of the chain, "" if none is set.
+func (p *Policy) BashPolicy() BashPolicy {
+	var least BashPolicy
+	for _, l := range p.layers() {
+		if b := l.src.Document.BashPolicy; b != "" && (least == "" || b.rank() < least.rank()) {
+			least = b
+		}
+	}
+	return least
+}
+
+// escapeGlob makes a place a glob that matches it alone.
+func escapeGlob(place string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`).Replace(place)
+}

@@ -1,0 +1,196 @@
+package permission
+
+import "slices"
+
+// stage is one of the questions that a request is put to, in the order of T17:
+// enabled, action, target, paths. The first that refuses decides.
+type stage uint8
+
+const (
+	stageTool stage = iota
+	stageAction
+	stageTarget
+	stageACL
+	stageOutside
+	stageRead
+	stageWrite
+	stageToolPath
+)
+
+func (s stage) String() string {
+	return [...]string{"tool", "action", "target", "cross_send", "outside", "read", "write", "tool paths"}[s]
+}
+
+// question is a request on its way through the chain.
+type question struct {
+	Access
+	principal string
+	tool      string // the name under which tools are looked up
+	id        string // of the target
+	rel       relation
+	place     []byte
+	folded    []byte // the place for rules that ignore letter case
+	buf       [2][512]byte
+}
+
+// decide is Check; trace is told every layer's opinion, if it is not nil.
+func (e Enforcer) decide(req Request, trace *[]Step) Decision {
+	d := Decision{Principal: req.Principal, Tool: req.Tool, Access: Access{req.Action, req.Resource}, policy: e.Policy}
+	if e.Policy == nil {
+		return d.settle(finding{opinion: denied, code: CodeNoPolicy})
+	}
+	q := question{principal: req.Principal, tool: req.Tool}
+	if req.Action == ToolUse {
+		q.tool = req.Resource
+	}
+	worst := finding{opinion: allowed, code: CodeAllowed}
+	// A pass asks one part of T17's order of every access.
+	for pass := range 4 {
+		for i := -1; i < len(req.Also); i++ {
+			q.Access = d.Access
+			if i >= 0 {
+				q.Access = req.Also[i]
+			} else {
+				q.Access = Access{req.Action, req.Resource}
+			}
+			f := e.pass(pass, &q, i, trace)
+			if f.opinion >= worst.opinion && f.rule != nil || f.opinion > worst.opinion {
+				worst = f
+				d.Access = q.Access
+			}
+			if f.opinion == denied {
+				d.parent = q.rel.parent
+				return d.settle(f)
+			}
+		}
+	}
+	d.parent = q.rel.parent
+	d.Timeout = e.Policy.timeout(q.tool)
+	if worst.opinion == asked && e.Policy.approvalsOff() {
+		worst = finding{opinion: denied, code: CodeApprovalsOff, rule: worst.rule}
+	}
+	return d.settle(worst)
+}
+
+// pass asks one part of T17's order about one access.
+func (e Enforcer) pass(pass int, q *question, i int, trace *[]Step) finding {
+	p := e.Policy
+	aimed := slices.Contains(targetActions, q.Action)
+	switch pass {
+	case 0: // enabled
+		if aimed {
+			if f, bad := e.relate(q); bad {
+				return f
+			}
+		}
+		if i < 0 && q.tool != "" {
+			return p.over(stageTool, q, trace)
+		}
+	case 1: // action allowed
+		return p.action(q, trace)
+	case 2: // target allowed
+		if !aimed {
+			break
+		}
+		if f := q.checkTarget(); f.opinion == denied {
+			return f
+		}
+		if f, bad := e.relate(q); bad {
+			return f
+		}
+		f := p.over(stageTarget, q, trace)
+		if f.opinion == denied || !slices.Contains(msgActions, q.Action) {
+			return f
+		}
+		return stricter(f, p.over(stageACL, q, trace))
+	case 3: // paths
+		return p.file(q, trace)
+	}
+	return finding{opinion: allowed}
+}
+
+// action asks whether the action may be done at all. Files have rules of their
+// own.
+func (p *Policy) action(q *question, trace *[]Step) finding {
+	switch {
+	case slices.Contains(readActions, q.Action), slices.Contains(writeActions, q.Action), q.Action == ToolUse:
+		return finding{opinion: allowed}
+	case q.Action.index() < 0:
+		return finding{opinion: denied, code: CodeUnknownAction}
+	}
+	return p.over(stageAction, q, trace)
+}
+
+// over is one stage over the whole chain: the strictest opinion. Where no layer
+// of a sealed group speaks, the group denies, or what silence means there.
+func (p *Policy) over(s stage, q *question, trace *[]Step) finding {
+	worst := finding{opinion: allowed}
+	for gi := range p.groups {
+		g := &p.groups[gi]
+		spoke := false
+		for _, l := range g.layers {
+			f := l.opine(s, q)
+			if trace != nil {
+				*trace = append(*trace, stepOf(s, q, l.name, f))
+			}
+			if f.opinion == silent {
+				continue
+			}
+			spoke = true
+			if worst = stricter(worst, f); worst.opinion == denied {
+				return worst
+			}
+		}
+		if spoke || !g.sealed {
+			continue
+		}
+		f := silence(s, q)
+		if trace != nil {
+			*trace = append(*trace, stepOf(s, q, "", f))
+		}
+		if worst = stricter(worst, f); worst.opinion == denied {
+			return worst
+		}
+	}
+	return worst
+}
+
+// silence is what holds where no document of a principal speaks.
+func silence(s stage, q *question) finding {
+	switch s {
+	case stageTool:
+		return finding{opinion: denied, code: CodeToolNotDeclared}
+	case stageAction:
+		return finding{opinion: denied, code: CodeNotGranted}
+	case stageACL:
+		return q.defaultACL()
+	case stageOutside:
+		return finding{opinion: denied, code: CodeOutsideRoot}
+	case stageRead:
+		return finding{opinion: denied, code: CodeNotReadable}
+	case stageWrite:
+		return finding{opinion: denied, code: CodeNoWritePath}
+	}
+	return finding{opinion: allowed} // T5: nothing restricts the target; no list restricts the tool
+}
+
+// opine is what one layer says in one stage.
+func (l *layer) opine(s stage, q *question) finding {
+	switch s {
+	case stageTool:
+		return l.opineTool(q)
+	case stageAction:
+		return l.opineAction(q)
+	case stageTarget:
+		return l.opineTarget(q)
+	case stageACL:
+		return l.acl.opine(q.Resource, q.id)
+	case stageOutside:
+		return finding{opinion: l.outside.opinion, code: CodeOutsideRoot, rule: l.outside.rule}
+	case stageRead:
+		return l.opineRead(q)
+	case stageWrite:
+		return l.opineWrite(q)
+	}
+	return l.opineToolPath(q)
+}

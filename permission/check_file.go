@@ -1,0 +1,128 @@
+package permission
+
+import (
+	"slices"
+	"strings"
+)
+
+// file asks the rules about files.
+func (p *Policy) file(q *question, trace *[]Step) finding {
+	writes := slices.Contains(writeActions, q.Action)
+	if !writes && !slices.Contains(readActions, q.Action) {
+		return finding{opinion: allowed}
+	}
+	where := placeKind(q.Resource)
+	if where == notAPlace {
+		return finding{opinion: denied, code: CodeInvalidPath}
+	}
+	q.place = append(q.buf[0][:0], q.Resource...)
+	q.folded = foldInto(q.buf[1][:0], q.Resource)
+	if where == outsidePlace {
+		return p.over(stageOutside, q, trace)
+	}
+	worst := p.over(stageRead, q, trace)
+	if writes && worst.opinion != denied {
+		if r := p.always.covers(q.folded); r != nil {
+			return finding{opinion: denied, code: CodeProtected, rule: r}
+		}
+		worst = stricter(worst, p.over(stageWrite, q, trace))
+	}
+	if q.tool != "" && worst.opinion != denied {
+		f := p.over(stageToolPath, q, trace)
+		if f.opinion > worst.opinion {
+			worst = f
+		}
+	}
+	return worst
+}
+
+// opineRead is what the layer says about reading a place.
+func (l *layer) opineRead(q *question) finding {
+	if r := l.hide.covers(q.folded); r != nil {
+		return finding{opinion: denied, code: CodeHidden, rule: r}
+	}
+	if r := l.askRead.covers(q.folded); r != nil {
+		return finding{opinion: asked, code: CodeAsk, rule: r}
+	}
+	if l.read == nil {
+		return finding{}
+	}
+	if r := l.read.covers(q.place); r != nil {
+		return finding{opinion: allowed, code: CodeAllowed, rule: r}
+	}
+	return finding{opinion: denied, code: CodeNotReadable, rule: l.readList}
+}
+
+// opineWrite is what the layer says about changing a place.
+func (l *layer) opineWrite(q *question) finding {
+	if r := l.protect.covers(q.folded); r != nil {
+		return finding{opinion: denied, code: CodeProtected, rule: r}
+	}
+	if r := l.askWrite.covers(q.folded); r != nil {
+		return finding{opinion: asked, code: CodeAsk, rule: r}
+	}
+	if l.write == nil {
+		return finding{}
+	}
+	if r := l.write.covers(q.place); r != nil {
+		return finding{opinion: allowed, code: CodeAllowed, rule: r}
+	}
+	return finding{opinion: denied, code: CodeNoWritePath, rule: l.writeList}
+}
+
+// opineToolPath is what the layer says about a tool's touching a place (M9).
+func (l *layer) opineToolPath(q *question) finding {
+	t := l.tools[q.tool]
+	if t == nil || t.paths == nil {
+		return finding{}
+	}
+	if r := t.paths.covers(q.place); r != nil {
+		return finding{opinion: allowed, code: CodeAllowed, rule: r}
+	}
+	return finding{opinion: denied, code: CodeToolPath, rule: t.list}
+}
+
+// kind of a file's resource.
+type kind uint8
+
+const (
+	notAPlace kind = iota
+	aPlace
+	outsidePlace
+)
+
+// placeKind tells places from paths outside the root, and both from what is
+// neither: a path that is not clean has not been resolved.
+func placeKind(s string) kind {
+	if s == "." {
+		return aPlace
+	}
+	if s == "" || len(s) > maxPath || strings.IndexByte(s, 0) >= 0 {
+		return notAPlace
+	}
+	result, rest := aPlace, s
+	if s[0] == '/' {
+		if s == "/" {
+			return outsidePlace
+		}
+		result, rest = outsidePlace, s[1:]
+	}
+	for up := s[0] != '/'; ; {
+		name, tail, more := strings.Cut(rest, "/")
+		switch name {
+		case "", ".":
+			return notAPlace
+		case "..":
+			if !up {
+				return notAPlace
+			}
+			result = outsidePlace
+		default:
+			up = false
+		}
+		if !more {
+			return result
+		}
+		rest = tail
+	}
+}

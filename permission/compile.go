@@ -1,0 +1,159 @@
+package permission
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// Options are what the caller adds to a document.
+type Options struct {
+	// Root is the project's directory as messages name it; absolute write
+	// paths are taken relative to it, by their text. Empty means ".".
+	Root string
+
+	// FS is where a file that a document extends is read, beside that
+	// document. nil means that only presets and profiles can be extended.
+	FS fs.FS
+
+	// Caller is one more layer of the same agent, innermost: what its caller
+	// gives it, such as the write paths of a preset that lists none. Where a
+	// document has a list of its own it narrows and never widens. nil adds
+	// nothing.
+	Caller *Document
+}
+
+// WriteRequiredError says that a preset must be given a write path (W8).
+type WriteRequiredError struct{ Preset string }
+
+func (e *WriteRequiredError) Error() string {
+	return fmt.Sprintf("preset '%s' needs at least one allowed_write_path", e.Preset)
+}
+
+// Load reads the document at name in fsys, with what it extends, and compiles
+// it. name and what it extends become protected: no agent writes the policy in
+// force (M11). For that fsys must stand for the project's root.
+func Load(fsys fs.FS, name string, opt Options) (*Policy, error) {
+	src, err := read(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	opt.FS = fsys
+	return Compile(src, opt)
+}
+
+// Compile makes a policy of a document and what it extends. What neither
+// grants is denied.
+func Compile(src *Source, opt Options) (*Policy, error) {
+	chain, err := extended(src, opt.FS)
+	if err != nil {
+		return nil, err
+	}
+	if opt.Caller != nil {
+		doc := *opt.Caller
+		doc.Version = 1
+		caller, err := FromDocument("caller", doc)
+		if err != nil {
+			return nil, err
+		}
+		chain = append(chain, caller)
+	}
+	var layers []*layer
+	for _, s := range chain {
+		rooted, err := s.rooted(opt.Root)
+		if err != nil {
+			return nil, err
+		}
+		layers = append(layers, compileLayer(rooted))
+	}
+	for _, s := range chain {
+		if f := s.Document.FS; f != nil && f.WriteRequired && !slices.ContainsFunc(layers, grantsWrite) {
+			return nil, &WriteRequiredError{Preset: s.Name()}
+		}
+	}
+	return newPolicy(opt.Root, alwaysProtected(chain), []group{newGroup(layers, true)}), nil
+}
+
+func grantsWrite(l *layer) bool { return l.write != nil && len(l.write.rules) > 0 }
+
+// extended returns the document after all that it extends, outermost first.
+func extended(src *Source, fsys fs.FS) ([]*Source, error) {
+	chain := []*Source{src}
+	for at := src; at.Document.Extends != ""; chain = append(chain, at) {
+		name := at.Document.Extends
+		refuse := func(message, hint string) error {
+			return &DocumentError{[]Problem{{Position: at.Position("extends"), Severity: Error, Code: "extends", Path: "extends", Message: message, Hint: hint}}}
+		}
+		if len(chain) == maxExtends {
+			return nil, refuse(fmt.Sprintf("more than %d documents extend each other", maxExtends), "")
+		}
+		base, err := builtin(name)
+		if base == nil && err == nil {
+			file := path.Join(path.Dir(at.File), name)
+			if fsys == nil || !fs.ValidPath(file) || isBuiltin(at) {
+				return nil, refuse(fmt.Sprintf("extends: '%s' is no preset and no profile", name), didYouMean(name, Builtins()))
+			}
+			base, err = read(fsys, file)
+		}
+		if err != nil {
+			if _, bad := err.(*DocumentError); bad {
+				return nil, err
+			}
+			return nil, refuse(fmt.Sprintf("extends: '%s' cannot be read: %s", name, reason(err)), didYouMean(name, Builtins()))
+		}
+		if slices.ContainsFunc(chain, func(s *Source) bool { return s.File == base.File }) {
+			return nil, refuse(fmt.Sprintf("extends: '%s' extends itself", name), "")
+		}
+		at = base
+	}
+	slices.Reverse(chain)
+	return chain, nil
+}
+
+// rooted is the document with its write paths relative to the root. One that
+// leads out is W10's error.
+func (s *Source) rooted(root string) (*Source, error) {
+	if s.Document.FS == nil || !slices.ContainsFunc(s.Document.FS.Write, leadsOut) {
+		return s, nil
+	}
+	if root == "" {
+		root = "."
+	}
+	files := *s.Document.FS
+	files.Write = slices.Clone(files.Write)
+	ps := problems{file: s.File}
+	for i, wp := range files.Write {
+		if !leadsOut(wp) {
+			continue
+		}
+		part := fmt.Sprintf("fs.write[%d]", i)
+		rel, ok := beneath(root, wp)
+		if _, err := parsePattern(rel, false); !ok || err != nil || leadsOut(wp[1:]) {
+			ps.add(Problem{Position: s.Position(part), Code: "path_outside", Path: part,
+				Message: fmt.Sprintf("allowed_write_path '%s' is outside sandbox root '%s'", pathresolver.EscapePath(wp), pathresolver.EscapePath(root)),
+				Hint:    "write paths lie beneath the project's root, without '..'"})
+			continue
+		}
+		files.Write[i] = rel
+	}
+	moved := *s
+	moved.Document.FS = &files
+	return &moved, ps.err()
+}
+
+// alwaysProtected are the places that no policy opens for writing (M11): what
+// pathresolver protects by itself, and the documents in force.
+func alwaysProtected(chain []*Source) *patternSet {
+	places := pathresolver.DefaultProtected()
+	for _, s := range chain {
+		if !isBuiltin(s) && s.File != "caller" && fs.ValidPath(s.File) {
+			places = append(places, s.File)
+		}
+	}
+	slices.Sort(places)
+	places = slices.Compact(places)
+	return (&layer{name: "always", src: &Source{File: "always"}}).patterns("protect", places, true)
+}

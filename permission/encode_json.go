@@ -1,0 +1,57 @@
+package permission
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// MarshalJSON writes the document with the keys of the schema; Decode reads
+// it back.
+func (d Document) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	writeJSON(&b, d.tree())
+	return b.Bytes(), nil
+}
+
+// UnmarshalJSON is Decode for a document that stands within other JSON.
+func (d *Document) UnmarshalJSON(data []byte) error {
+	src, err := Decode("json", data)
+	if err != nil {
+		return err
+	}
+	*d = src.Document
+	return nil
+}
+
+// EncodeJSON writes a document as JSON, indented.
+func EncodeJSON(d Document) []byte {
+	raw, _ := d.MarshalJSON() // it does not fail
+	var b bytes.Buffer
+	if err := json.Indent(&b, raw, "", "  "); err != nil {
+		return raw
+	}
+	b.WriteByte('\n')
+	return b.Bytes()
+}
+
+func writeJSON(b *bytes.Buffer, n node) {
+	if n.scalar != nil {
+		b.WriteString(jsonText(n.scalar))
+		return
+	}
+	brackets := "{}"
+	if n.list {
+		brackets = "[]"
+	}
+	b.WriteByte(brackets[0])
+	for i, c := range n.items {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if !n.list {
+			b.WriteString(jsonText(c.key) + ":")
+		}
+		writeJSON(b, c.node)
+	}
+	b.WriteByte(brackets[1])
+}

@@ -1,0 +1,154 @@
+package permission
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+)
+
+// Policy is what one agent may do: an immutable chain of layers, its
+// ancestors' first. What a request gets is the strictest that any layer says.
+// Make it with Compile, Load or Preset; make a narrower one with Narrow or
+// Child.
+type Policy struct {
+	groups []group
+	hash   Hash
+	root   string
+	always *patternSet // M11: protected whatever the layers say
+}
+
+// group is the layers of one principal: what its document extends, first, and
+// the document itself.
+type group struct {
+	layers []*layer
+	// sealed: what no layer of the group grants is denied. A group that Narrow
+	// added only takes away: what it does not speak of it leaves as it was.
+	sealed bool
+	hash   Hash
+}
+
+// Hash identifies what a policy says: equal hashes are equal policies, in
+// whatever order and layout their documents were written. It is comparable and
+// can be a map's key.
+type Hash [sha256.Size]byte
+
+// String is the hash in hexadecimal, in full.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// Hash returns the policy's identity.
+func (p *Policy) Hash() Hash { return p.hash }
+
+// Equal reports whether two policies say the same.
+func (p *Policy) Equal(q *Policy) bool { return p.hash == q.hash }
+
+// Name is the name of the innermost document.
+func (p *Policy) Name() string {
+	last := p.groups[len(p.groups)-1].layers
+	return last[len(last)-1].name
+}
+
+// Layers returns the names of the chain's documents, outermost first.
+func (p *Policy) Layers() []string {
+	var names []string
+	for _, l := range p.layers() {
+		names = append(names, l.name)
+	}
+	return names
+}
+
+// Sources returns the chain's documents, outermost first. They are not to be
+// changed.
+func (p *Policy) Sources() []*Source {
+	var list []*Source
+	for _, l := range p.layers() {
+		list = append(list, l.src)
+	}
+	return list
+}
+
+func (p *Policy) layers() []*layer {
+	var list []*layer
+	for _, g := range p.groups {
+		list = append(list, g.layers...)
+	}
+	return list
+}
+
+// newPolicy hashes the chain. A group that is there already is not added
+// again, for it could take nothing more away.
+func newPolicy(root string, always *patternSet, groups []group) *Policy {
+	p := &Policy{root: root, always: always}
+	h := sha256.New()
+	for _, r := range always.rules {
+		h.Write([]byte(r.text + "\x00"))
+	}
+	for _, g := range groups {
+		if !g.sealed && slices.ContainsFunc(p.groups, func(o group) bool { return o.hash == g.hash }) {
+			continue
+		}
+		p.groups = append(p.groups, g)
+		h.Write(g.hash[:])
+	}
+	h.Sum(p.hash[:0])
+	return p
+}
+
+func newGroup(layers []*layer, sealed bool) group {
+	g := group{layers: layers, sealed: sealed}
+	h := sha256.New()
+	for _, l := range layers {
+		h.Write([]byte(l.name + "\x00"))
+		h.Write(Encode(normal(l.src.Document)))
+		h.Write([]byte{0})
+	}
+	if sealed {
+		h.Write([]byte("sealed"))
+	}
+	h.Sum(g.hash[:0])
+	return g
+}
+
+// normal is a document without what changes no verdict: names, sentences, and
+// the order of lists.
+func normal(d Document) Document {
+	d.Name, d.Description, d.Extends = "", "", ""
+	d.BashCommands = sortedList(d.BashCommands)
+	if d.FS != nil {
+		fs := *d.FS
+		for _, list := range []*[]string{&fs.Read, &fs.Write, &fs.AskRead, &fs.AskWrite, &fs.Hide, &fs.Protect} {
+			*list = sortedList(*list)
+		}
+		d.FS = &fs
+	}
+	if d.CrossSend != nil {
+		x := *d.CrossSend
+		x.Allowlist, x.Denylist = sortedList(x.Allowlist), sortedList(x.Denylist)
+		d.CrossSend = &x
+	}
+	if d.Tools != nil {
+		tools := make(map[string]Tool, len(d.Tools))
+		for name, t := range d.Tools {
+			t.AllowedPaths, t.AllowedTargets.IDs = sortedList(t.AllowedPaths), sortedList(t.AllowedTargets.IDs)
+			tools[name] = t
+		}
+		d.Tools = tools
+	}
+	if d.Targets != nil {
+		targets := make(map[Action]Targets, len(d.Targets))
+		for a, t := range d.Targets {
+			t.IDs = sortedList(t.IDs)
+			targets[a] = t
+		}
+		d.Targets = targets
+	}
+	return d
+}
+
+// sortedList keeps absent absent and empty empty.
+func sortedList(list []string) []string {
+	if list == nil {
+		return nil
+	}
+	list = slices.Sorted(slices.Values(list))
+	return slices.Compact(append(make([]string, 0, len(list)), list...))
+}

@@ -1,0 +1,99 @@
+package permission
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Position is a place in a document. Line and Column count from 1; a Line of
+// 0 means that the rule stands in no file (a preset's has the name
+// preset:NAME).
+type Position struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+}
+
+// String is file:line:column, as editors and compilers write it.
+func (p Position) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+}
+
+// Severity tells problems that refuse a document from those that deserve a
+// word.
+type Severity string
+
+// The severities of a Problem.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+	Note    Severity = "note"
+)
+
+// Problem is one thing that is wrong with a document.
+type Problem struct {
+	Position
+	Severity Severity `json:"severity"`
+	Code     string   `json:"code"` // stable: syntax, unknown_key, wrong_type, ...
+	Path     string   `json:"path"` // where in the document: fs.write[0]
+	Message  string   `json:"message"`
+	Hint     string   `json:"hint,omitempty"`
+}
+
+// String is file:line:column: message (hint).
+func (p Problem) String() string {
+	s := p.Position.String() + ": " + p.Message
+	if p.Hint != "" {
+		s += " (" + p.Hint + ")"
+	}
+	return s
+}
+
+// DocumentError is why a document was refused: every problem, in the order of
+// the document, at most maxProblems of them.
+type DocumentError struct{ Problems []Problem }
+
+func (e *DocumentError) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// problems collects what is wrong while a document is read.
+type problems struct {
+	file string
+	list []Problem
+}
+
+func (ps *problems) add(p Problem) {
+	p.File = ps.file
+	if p.Severity == "" {
+		p.Severity = Error
+	}
+	if len(ps.list) < maxProblems {
+		ps.list = append(ps.list, p)
+	}
+}
+
+// full reports that nothing more is worth looking for.
+func (ps *problems) full() bool { return len(ps.list) >= maxProblems }
+
+// err is the error for what was collected, or nil.
+func (ps *problems) err() error {
+	if len(ps.list) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(ps.list, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return &DocumentError{Problems: ps.list}
+}
+
+func listText(words []string) string { return strings.Join(words, ", ") }

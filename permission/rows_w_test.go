@@ -1,0 +1,199 @@
+package permission
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// W1 reads only within cwd, W2 writes only within write paths, W4 without any
+// read-only, W7 for root agents and children alike.
+func TestReadAndWritePaths(t *testing.T) {
+	p := preset(t, "sandboxed", "out")
+	child, _, err := p.Child(preset(t, "sandboxed", "out/sub"), Reject)
+	require.NoError(t, err)
+	for _, who := range []*Policy{p, child} {
+		require.Equal(t, Allow, file(who, FSRead, "src/a.go").Effect)
+		require.Equal(t, CodeOutsideRoot, file(who, FSRead, "/etc/passwd").Code)
+		require.Equal(t, CodeOutsideRoot, file(who, FSRead, "../x").Code)
+		for _, a := range writeActions {
+			require.Equal(t, Allow, file(who, a, "out/sub/x").Effect)
+			require.Equal(t, CodeNoWritePath, file(who, a, "src/a.go").Code)
+			require.Equal(t, CodeNoWritePath, file(who, a, "out2/x").Code, "a prefix is no path")
+			require.Equal(t, CodeOutsideRoot, file(who, a, "/out/x").Code)
+			require.Equal(t, CodeNoWritePath, file(preset(t, "sandboxed"), a, "out/x").Code)
+		}
+	}
+	require.Equal(t, CodeNoWritePath, file(child, FSWrite, "out/x").Code, "the child has less")
+}
+
+// A path that nobody has resolved is no place, and is refused.
+func TestOnlyPlacesAreDecided(t *testing.T) {
+	p := preset(t, "trusted")
+	require.Equal(t, Allow, file(p, FSWrite, "a/b").Effect)
+	for _, bad := range []string{"", "a//b", "a/./b", "a/../b", "./a", "a/", "a\x00b", "//a", "/a/../b"} {
+		require.Equal(t, CodeInvalidPath, file(p, FSWrite, bad).Code, "%q", bad)
+	}
+}
+
+// W8: worker needs a write path; trusted asks outside cwd; yolo has the
+// operator's rights.
+func TestPresetsW8(t *testing.T) {
+	_, err := Preset("worker", Options{})
+	require.EqualError(t, err, "preset 'worker' needs at least one allowed_write_path")
+	_, err = Preset("worker", Options{Caller: &Document{FS: &FS{Write: []string{}}}})
+	require.EqualError(t, err, "preset 'worker' needs at least one allowed_write_path")
+	require.Equal(t, Allow, file(preset(t, "worker", "out"), FSWrite, "out/x").Effect)
+
+	trusted, yolo := preset(t, "trusted"), preset(t, "yolo")
+	require.Equal(t, Allow, file(trusted, FSWrite, "any/where").Effect)
+	require.Equal(t, Ask, file(trusted, FSRead, "/etc/hosts").Effect)
+	require.Equal(t, Ask, file(trusted, FSWrite, "../x").Effect)
+	require.Equal(t, Allow, file(yolo, FSWrite, "/etc/hosts").Effect)
+
+	held, err := yolo.Resolver("/p")
+	require.NoError(t, err)
+	require.True(t, held.NoView)
+	held, err = trusted.Resolver("/p")
+	require.NoError(t, err)
+	require.False(t, held.NoView)
+	require.Equal(t, []string{"."}, held.Config.WritePaths)
+}
+
+// W3, W10: a write path that leads out fails at creation, with this text.
+func TestWritePathOutside(t *testing.T) {
+	for _, wp := range []string{"/etc", "/home/me/project-evil", "../out", "a/../../b", "a/..", "..", "/home/me/project/../x"} {
+		src := decode(t, "version: 1\nextends: sandboxed\nfs:\n  write:\n    - ok\n    - "+wp)
+		_, err := Compile(src, Options{Root: "/home/me/project"})
+		var de *DocumentError
+		require.ErrorAs(t, err, &de, wp)
+		require.Equal(t, "allowed_write_path '"+wp+"' is outside sandbox root '/home/me/project'", de.Problems[0].Message)
+		require.Equal(t, Position{"p.yaml", 6, 7}, de.Problems[0].Position)
+
+		_, err = Preset("sandboxed", Options{Root: "/home/me/project", Caller: &Document{FS: &FS{Write: []string{wp}}}})
+		require.ErrorContains(t, err, "is outside sandbox root")
+	}
+	p, err := Preset("sandboxed", Options{Root: "/home/me/project/", Caller: &Document{FS: &FS{Write: []string{"/home/me/project/src", "./docs/"}}}})
+	require.NoError(t, err)
+	require.Equal(t, Allow, file(p, FSWrite, "src/x").Effect)
+	held, err := p.Resolver("/home/me/project")
+	require.NoError(t, err)
+	require.Equal(t, []string{"src", "docs"}, held.Config.WritePaths)
+}
+
+// W11: a copy reads its source and writes its destination. W12: a rename
+// writes both. W13: the text of a refusal.
+func TestTwoPaths(t *testing.T) {
+	p := preset(t, "sandboxed", "out")
+	check := func(tool string, first Action, to string) Decision {
+		return p.Check(context.Background(), Request{Action: first, Resource: "src/a", Tool: tool, Also: []Access{{FSCreate, to}}})
+	}
+	require.True(t, check("copy_file", FSRead, "out/a").Allowed())
+	require.False(t, check("copy_file", FSRead, "src/b").Allowed())
+	d := check("rename", FSMove, "out/a")
+	require.Equal(t, CodeNoWritePath, d.Code)
+	require.Equal(t, "src/a", d.Resource, "the path that was refused")
+	require.Equal(t, "Path 'src/a' is outside the allowed sandbox\n"+
+		"fs.move refused (no_write_path): no write path covers it. Reading is allowed [caller:fs.write, caller]\n"+
+		"Writable: out", d.Text())
+	require.Equal(t, "Path 'a\\nb' is outside the allowed sandbox\n", file(p, FSWrite, "a\nb").Text()[:43])
+	require.ErrorIs(t, d.Err(), fs.ErrPermission)
+	require.NoError(t, check("copy_file", FSRead, "out/a").Err())
+}
+
+// M11: hooks, git's configuration and the policy in force are not written,
+// whatever a policy says.
+func TestAlwaysProtectedM11(t *testing.T) {
+	fsys := fstest.MapFS{
+		"agents/p.yaml":    {Data: []byte("version: 1\nextends: base.yaml\nfs: {write: [.]}")},
+		"agents/base.yaml": {Data: []byte("version: 1\nextends: trusted")},
+	}
+	p, err := Load(fsys, "agents/p.yaml", Options{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"trusted", "base", "p"}, p.Layers())
+	for _, place := range []string{".git/hooks/pre-commit", ".git/config", ".GIT/config", "agents/p.yaml", "agents/base.yaml", "Agents/P.yaml"} {
+		require.Equal(t, CodeProtected, file(p, FSWrite, place).Code, place)
+		require.Equal(t, Allow, file(p, FSRead, place).Effect, place)
+	}
+	require.Equal(t, Allow, file(p, FSWrite, "agents/q.yaml").Effect)
+	held, err := p.Resolver("/r")
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"agents/p.yaml", "agents/base.yaml"}, held.Config.Protect)
+}
+
+// Extending: files beside the document, no cycles, no escape.
+func TestExtends(t *testing.T) {
+	fsys := fstest.MapFS{
+		"a.yaml":     {Data: []byte("version: 1\nextends: b.yaml")},
+		"b.yaml":     {Data: []byte("version: 1\nextends: a.yaml")},
+		"typo.yaml":  {Data: []byte("version: 1\nextends: sandbxed")},
+		"out.yaml":   {Data: []byte("version: 1\nextends: ../x.yaml")},
+		"bad.yaml":   {Data: []byte("version: 1\nextends: worse.yaml")},
+		"worse.yaml": {Data: []byte("version: 1\nfs: {writ: []}")},
+	}
+	for name, want := range map[string]string{
+		"a.yaml":    "b.yaml:2:1: extends: 'a.yaml' extends itself",
+		"typo.yaml": "typo.yaml:2:1: extends: 'sandbxed' cannot be read: file does not exist (did you mean 'sandboxed'?)",
+		"out.yaml":  "out.yaml:2:1: extends: '../x.yaml' is no preset and no profile",
+		"bad.yaml":  "worse.yaml:2:6: unknown key 'writ' in fs (did you mean 'write'?)",
+	} {
+		_, err := Load(fsys, name, Options{})
+		require.ErrorContains(t, err, want)
+	}
+	_, err := Load(fsys, "missing.yaml", Options{})
+	require.True(t, errors.Is(err, fs.ErrNotExist))
+}
+
+// Where a document lists its own write paths, the caller's narrow them and
+// never widen them.
+func TestCallerNarrows(t *testing.T) {
+	src := decode(t, "version: 1\nextends: sandboxed\nfs: {write: [docs, src]}")
+	p, err := Compile(src, Options{Caller: &Document{FS: &FS{Write: []string{"src/a", "lib"}}}})
+	require.NoError(t, err)
+	require.Equal(t, Allow, file(p, FSWrite, "src/a/x").Effect)
+	for _, place := range []string{"src/b", "docs/x", "lib/x"} {
+		require.Equal(t, CodeNoWritePath, file(p, FSWrite, place).Code, place)
+	}
+	held, err := p.Resolver("/r")
+	require.NoError(t, err)
+	require.Equal(t, []string{"src/a"}, held.Config.WritePaths)
+}
+
+// What is asked for is refused until it is answered, on every surface.
+func TestAskIsRefusedInTheView(t *testing.T) {
+	p := compile(t, "version: 1\nextends: sandboxed\nfs: {write: [.], ask_write: [src], ask_read: [keys], hide: ['**/.env'], protect: [docs/L]}")
+	require.Equal(t, Ask, file(p, FSWrite, "src/x").Effect)
+	require.Equal(t, Ask, file(p, FSRead, "keys/x").Effect)
+	require.Equal(t, Allow, file(p, FSWrite, "lib/x").Effect)
+	held, err := p.Resolver("/r")
+	require.NoError(t, err)
+	require.Equal(t, []string{"**/.env", "keys"}, held.Config.Hide)
+	require.Equal(t, []string{"docs/L", "src", "p.yaml"}, held.Config.Protect)
+	require.Equal(t, Position{"p.yaml", 3, 47}, held.Positions["hide[1]"])
+
+	off := compile(t, "version: 1\nextends: sandboxed\nfs: {ask_write: [src]}\napprovals: {default: deny}")
+	require.Equal(t, CodeApprovalsOff, file(off, FSWrite, "src/x").Code)
+}
+
+// What no list of paths can express is refused, not approximated.
+func TestUnheld(t *testing.T) {
+	for text, want := range map[string]string{
+		"fs: {write: ['src/*.go']}": "p.yaml:3:14: write glob 'src/*.go' cannot be held by a view",
+		"fs: {read: [src]}":         "p.yaml:3:13: fs.read of less than the project cannot be held by a view yet",
+	} {
+		_, err := compile(t, "version: 1\nextends: sandboxed\n"+text).Resolver("/r")
+		var unheld *UnheldError
+		require.ErrorAs(t, err, &unheld)
+		require.ErrorContains(t, err, want)
+	}
+	_, err := compile(t, "version: 1\nfs: {write: [src]}").Resolver("/r")
+	require.ErrorContains(t, err, "lets nothing be read")
+	held, err := compile(t, "version: 1\nextends: sandboxed\nfs: {write: ['src/**', .git]}").Resolver("/r")
+	require.NoError(t, err)
+	require.Equal(t, []string{"src"}, held.Config.WritePaths)
+	require.True(t, held.Config.Git)
+}

@@ -1,0 +1,69 @@
+package permission
+
+import (
+	"path"
+	"strings"
+)
+
+// Source is a document together with where each of its parts stands.
+type Source struct {
+	File     string // as given to Decode; preset:NAME for the built-in ones
+	Document Document
+	at       map[string]Position // by path: fs.write[0]
+}
+
+// Name is the document's name, or else its file's.
+func (s *Source) Name() string {
+	if s.Document.Name != "" {
+		return s.Document.Name
+	}
+	base := path.Base(strings.ReplaceAll(s.File, `\`, "/"))
+	return strings.TrimSuffix(base, path.Ext(base))
+}
+
+// Position is where a part of the document stands, such as "fs.write[0]" or
+// "tools.bash.enabled": that part, or the nearest one around it.
+func (s *Source) Position(part string) Position {
+	for {
+		if p, ok := s.at[part]; ok {
+			return p
+		}
+		cut := strings.LastIndexAny(part, ".[")
+		if cut < 0 {
+			return Position{File: s.File}
+		}
+		part = part[:cut]
+	}
+}
+
+// Decode reads and validates one document, YAML or JSON. file is what
+// positions and messages call it; nothing is opened. What the schema does not
+// know is refused; the error is a *DocumentError with every problem found.
+func Decode(file string, data []byte) (*Source, error) {
+	ps := &problems{file: file}
+	src := &Source{File: file, at: map[string]Position{}}
+	tree, ok := parse(ps, data)
+	if !ok {
+		return nil, ps.err()
+	}
+	decodeDocument(ps, src, tree.root)
+	if ps.err() == nil {
+		validate(ps, src)
+	}
+	if err := ps.err(); err != nil {
+		return nil, err
+	}
+	return src, nil
+}
+
+// FromDocument validates a document that was built in Go. It has no lines;
+// decisions name file and the rule's path.
+func FromDocument(file string, doc Document) (*Source, error) {
+	src := &Source{File: file, Document: doc}
+	ps := &problems{file: file}
+	validate(ps, src)
+	if err := ps.err(); err != nil {
+		return nil, err
+	}
+	return src, nil
+}

@@ -1,0 +1,89 @@
+package permission
+
+import "slices"
+
+// Targets says which agents an action or a tool may be aimed at (T5): a word,
+// or a list of agent ids. The zero value is absent: it restricts nothing.
+type Targets struct {
+	Word string   // parent, children, family or siblings; "" where IDs count
+	IDs  []string // nil is absent, empty is nobody
+}
+
+// The words of T5. They are refused as agent ids.
+const (
+	targetParent   = "parent"
+	targetChildren = "children"
+	targetFamily   = "family" // parent and children, exactly
+	targetSiblings = "siblings"
+)
+
+var reservedWords = []string{targetParent, targetChildren, targetFamily, targetSiblings}
+
+// Reserved reports whether id is a word of the schema and can be no agent's id.
+func Reserved(id string) bool { return slices.Contains(reservedWords, id) }
+
+func (t Targets) absent() bool { return t.Word == "" && t.IDs == nil }
+
+// relation is how a target stands to the agent that aims at it. The registry
+// says so, never the request.
+type relation struct {
+	parent             string // of the one who aims; "" without one
+	isParent           bool
+	isChild, isSibling bool
+}
+
+// allows reports whether an agent that stands in rel may be aimed at; the code
+// says why not.
+func (t Targets) allows(id string, rel relation) (bool, Code) {
+	switch {
+	case t.absent():
+		return true, ""
+	case t.Word == "":
+		return slices.Contains(t.IDs, id), CodeTargetNotListed
+	case t.Word == targetParent:
+		return rel.isParent, CodeTargetNotParent
+	case t.Word == targetChildren:
+		return rel.isChild, CodeTargetNotChild
+	case t.Word == targetFamily:
+		return rel.isParent || rel.isChild, CodeTargetNotFamily
+	case t.Word == targetSiblings:
+		return rel.isSibling, CodeTargetNotSibling
+	}
+	return false, CodeUnknownRestriction
+}
+
+// within reports whether everything that t allows u allows too.
+func (t Targets) within(u Targets) bool {
+	switch {
+	case u.absent():
+		return true
+	case t.absent():
+		return false
+	case t.Word == "":
+		if u.Word == "" {
+			for _, id := range t.IDs {
+				if !slices.Contains(u.IDs, id) {
+					return false
+				}
+			}
+			return true
+		}
+		return len(t.IDs) == 0
+	case t.Word == u.Word:
+		return true
+	}
+	return u.Word == targetFamily && (t.Word == targetParent || t.Word == targetChildren)
+}
+
+// text is how a message shows the restriction.
+func (t Targets) text() string {
+	switch {
+	case t.absent():
+		return "any agent"
+	case t.Word != "":
+		return t.Word
+	case len(t.IDs) == 0:
+		return "nobody"
+	}
+	return listText(t.IDs)
+}
