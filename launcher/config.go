@@ -46,9 +46,13 @@ type Config struct {
 	// RO are further host paths to show read-only, at their own real path.
 	// They lie neither beneath Root nor in /proc, /sys or /dev.
 	RO []string
-	// Home is a directory to show, writable, at its own real path and to name
-	// in HOME. It neither contains Root nor lies beneath it. "" makes a
-	// private, empty, temporary home at the path of the real one.
+	// Home is a directory to show, writable, in the place of the user's home:
+	// at the path that HOME has outside, and has inside as well. (Where that
+	// is a system directory or lies in the project it stands at its own path,
+	// which HOME then names.) It neither contains Root nor lies beneath it.
+	// What else is shown in the home (the project, RO) needs an empty
+	// directory or file there to be mounted on, which is made and stays.
+	// "" makes a private, empty, temporary home at that path.
 	Home string
 	// User is the name or number of the user to run as, for root only.
 	User string

@@ -28,8 +28,10 @@ func (b *builder) inSystem(p string) bool {
 	return slices.ContainsFunc(b.host.System, func(e Entry) bool { return beneath(p, e.Path) })
 }
 
-// show makes a host's tree, file or link visible, read-only.
-func (b *builder) show(e Entry, asOther bool) {
+// show makes a host's tree, file or link visible at its own path, read-only.
+func (b *builder) show(e Entry, asOther bool) { b.showAt(e, e.Path, asOther) }
+
+func (b *builder) showAt(e Entry, from string, asOther bool) {
 	if s, ok := b.shown(e.Path); ok && !s.Write && (asOther || !s.Other) {
 		return // it is there already
 	}
@@ -38,7 +40,7 @@ func (b *builder) show(e Entry, asOther bool) {
 		b.add(Step{Do: DoLink, Path: e.Path, From: e.Link})
 		return
 	}
-	b.add(Step{Do: DoBind, Path: e.Path, From: e.Path, Other: asOther})
+	b.add(Step{Do: DoBind, Path: e.Path, From: from, Other: asOther})
 }
 
 // devices makes a minimal /dev. A device is shown on a read-only mount: it
@@ -77,30 +79,45 @@ func (b *builder) private() {
 	}
 }
 
-// home shows Config.Home, or makes a private one, and returns its path.
+// home shows Config.Home, or makes a private one, and returns its path inside.
 func (b *builder) home(c Config) string {
+	own := b.host.ID.Home
+	if own == "" || own == "/" || own == "/tmp" || b.inSystem(own) {
+		own = "" // daemons' users have no home of their own
+	}
 	if h := b.host.HomeDir; h != "" {
-		b.item(h, func() {
-			b.mountpoint(h)
-			b.add(Step{Do: DoBind, Path: h, From: h, Write: true})
-			b.plan.Writable = append(b.plan.Writable, h)
+		// At the path of the home outside, which programs learn in more ways
+		// than by $HOME, and which their settings name. Where that is no place
+		// for it, or lies in the project, whose rules hold there, at its own.
+		at := own
+		if own == "" || beneath(own, c.Root) {
+			at = h
+		}
+		b.item(at, func() {
+			b.mountpoint(at)
+			b.add(Step{Do: DoBind, Path: at, From: h, Write: true})
+			b.plan.Writable = append(b.plan.Writable, at)
 		})
-		return h
+		return at
 	}
-	h := b.host.ID.Home
-	if h == "" || h == "/" || h == "/tmp" || b.inSystem(h) {
-		return "/tmp" // daemons' users have no home of their own
+	if own == "" {
+		return "/tmp"
 	}
-	if !beneath(h, c.Root) { // otherwise the view shows it
-		b.item(h, func() { b.tmpfs(h, 0o700) })
+	if !beneath(own, c.Root) { // otherwise the view shows it
+		b.item(own, func() { b.tmpfs(own, 0o700) })
 	}
-	return h
+	return own
 }
 
 // readOnly shows further paths of the host, as they are: they were asked for.
-func (b *builder) readOnly() {
+// What lies in Config.Home is shown where that is.
+func (b *builder) readOnly(home string) {
 	for _, e := range b.host.RO {
-		b.item(e.Path, func() { b.show(e, false) })
+		from := e.Path
+		if h := b.host.HomeDir; h != "" && beneath(from, h) {
+			e.Path = path.Join(home, from[len(h):])
+		}
+		b.item(e.Path, func() { b.showAt(e, from, false) })
 	}
 }
 

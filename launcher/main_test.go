@@ -48,6 +48,7 @@ type job struct {
 	Dir        string
 	RO         []string
 	Home       string
+	UserHome   string // HOME outside, if set
 	User       string
 	Env        []string
 	Files      map[string][]byte
@@ -80,6 +81,9 @@ func supervise(spec string) int {
 			return complain(err)
 		}
 		return 0
+	}
+	if j.UserHome != "" {
+		os.Setenv("HOME", j.UserHome)
 	}
 	if j.CanWatch {
 		fmt.Println(CanWatch())

@@ -71,7 +71,7 @@ func NewPlan(c Config, host Host) (*Plan, error) {
 	b.devices(c.Nested)
 	b.private()
 	home := b.home(c)
-	b.readOnly()
+	b.readOnly(home)
 	b.readOnlyParents(c.Root, home)
 	b.self(c.Self)
 	b.place()
@@ -130,9 +130,9 @@ func (b *builder) dir(p string) {
 }
 
 // mountpoint makes a directory to mount on, unless a tree of the host that is
-// shown already has it.
+// shown read-only already has it. In Config.Home, which is written, it stays.
 func (b *builder) mountpoint(p string) {
-	if _, ok := b.shown(p); !ok {
+	if s, ok := b.shown(p); !ok || s.Write {
 		b.dir(p)
 	}
 }

@@ -73,7 +73,17 @@ func TestPlans(t *testing.T) {
 			h.ID = ID{Name: "root", Home: "/root"}
 			h.Privileged = true
 			h.RO = []Entry{{Path: "/opt/private"}, {Path: "/home/me/.nvm/v20"}, {Path: "/home/me/node", Link: "/home/me/.nvm/v20"},
-				{Path: "/usr/share"}, {Path: "/data/agent-home/.config"}}
+				{Path: "/usr/share"}, {Path: "/data/agent-home/.config"}, {Path: "/root/sdk/go"}}
+			return c, h
+		},
+		"home-of-a-daemon": func() (Config, Host) {
+			c, h := base, debian()
+			c.Home, h.HomeDir, h.ID.Home = "x", "/data/agent-home", "/usr/sbin"
+			return c, h
+		},
+		"home-around-project": func() (Config, Host) {
+			c, h := base, debian()
+			c.Root, c.Home, h.HomeDir = "/home/me/code/project", "x", "/data/agent-home"
 			return c, h
 		},
 		"nested-files-env": func() (Config, Host) {

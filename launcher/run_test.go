@@ -204,14 +204,54 @@ func TestHomeAndReadOnly(t *testing.T) {
 		require.NoError(t, os.WriteFile(tool+"/hello", []byte("#!/bin/sh\necho hello from $HOME\n"), 0o755))
 		require.NoError(t, os.Symlink(tool, outside+"/link"))
 		own(t, uid, outside)
+		// The home's own path inside is that of the user's home.
+		at := "/home/ordinary"
+		if uid == os.Getuid() {
+			at = os.Getenv("HOME")
+		}
 		got := run(t, job{UID: uid, Root: root, Home: home, RO: []string{outside + "/link"},
-			Command: []string{"sh", "-c", outside + "/link/hello; " + tool + "/hello; echo kept > $HOME/file; echo x > " + tool + "/hello"}}, nil)
-		assert.Equal(t, strings.Repeat("hello from "+home+"\n", 2), got.out)
+			Command: []string{"sh", "-c", outside + "/link/hello; " + tool + "/hello; echo kept > " + at + "/file; echo x > " + tool + "/hello"}}, nil)
+		assert.Equal(t, strings.Repeat("hello from "+at+"\n", 2), got.out)
 		assert.Contains(t, got.errOut, "Read-only file system")
 		assert.FileExists(t, home+"/file")
-		// Nothing beside it is shown.
+		// Nothing beside it is shown, nor itself at another path.
 		got = run(t, job{UID: uid, Root: root, Home: home, Command: []string{"cat", outside + "/secret"}}, nil)
 		assert.Equal(t, 1, got.code)
+		got = run(t, job{UID: uid, Root: root, Home: home, Command: []string{"ls", home}}, nil)
+		assert.NotZero(t, got.code)
+	})
+}
+
+// What is shown in the home lies in it, also where the home kept from run to
+// run has no such directory yet, and what --ro names of that is read-only.
+func TestHomeHoldsWhatIsShownThere(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		base, home := project(t, uid)
+		user := filepath.Join(base, "user") // the home outside
+		root, tool := filepath.Join(user, "code/p"), filepath.Join(user, ".local/share/tool")
+		require.NoError(t, os.MkdirAll(root, 0o755))
+		require.NoError(t, os.MkdirAll(tool, 0o755))
+		require.NoError(t, os.WriteFile(user+"/.gitconfig", []byte("real\n"), 0o644))
+		require.NoError(t, os.WriteFile(user+"/private", []byte("real\n"), 0o644))
+		require.NoError(t, os.WriteFile(root+"/f", []byte("project\n"), 0o644))
+		require.NoError(t, os.Mkdir(home+"/.cred", 0o755))
+		require.NoError(t, os.WriteFile(home+"/.cred/key", []byte("key\n"), 0o644))
+		own(t, uid, filepath.Dir(base))
+		j := job{UID: uid, Root: root, Home: home, RO: []string{tool, user + "/.gitconfig", home + "/.cred"}, UserHome: user,
+			Command: []string{"sh", "-c", "cd; pwd; cat .gitconfig code/p/f .cred/key; ls .local/share; ls private; echo kept >> file; cat file;" +
+				"echo x > code/p/f; echo x > .gitconfig; echo x > .local/share/tool/x; echo x > .cred/key; rm -rf .cred"}}
+		for _, kept := range []string{"kept\n", "kept\nkept\n"} {
+			got := run(t, j, nil)
+			assert.Equal(t, user+"\nreal\nproject\nkey\ntool\n"+kept, got.out, got.errOut)
+			assert.GreaterOrEqual(t, strings.Count(got.errOut, "Read-only file system"), 5, got.errOut)
+			assert.Contains(t, got.errOut, "private")
+		}
+		// A link that an agent left in its home leads a mount nowhere else.
+		require.NoError(t, os.RemoveAll(home+"/.local"))
+		require.NoError(t, os.Symlink(base, home+"/.local"))
+		got := run(t, j, nil)
+		assert.Equal(t, ExitSetup, got.code)
+		assert.NoDirExists(t, base+"/share")
 	})
 }
 
