@@ -61,7 +61,7 @@ race: deps ## the attack races at length (100,000 a row and surface), and the mi
 fuzz: ## each fuzz target for FUZZTIME (1m)
 	@sh .ci/fuzz $${FUZZTIME:-1m}
 
-bench: build ## side by side with the alternatives, as ratios from one run
+bench: build ## side by side with the alternatives, as ratios from one run; BENCHFLAGS=--help tells more
 	$(GO) run ./integration/bench --pinfold $(BIN) $(BENCHFLAGS)
 
 lint: ## golangci-lint with .golangci.yml

@@ -12,6 +12,7 @@ import (
 	"github.com/pinfold-dev/pinfold/integration/bench/figures"
 	"github.com/pinfold-dev/pinfold/integration/bench/resolverbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/viewbench"
+	"github.com/pinfold-dev/pinfold/integration/bench/worker"
 )
 
 // usageError is a command line that means nothing.
@@ -27,7 +28,8 @@ type options struct {
 	rows, peers, halves []string
 	rounds              int
 	quick, noInstall    bool
-	json, dir, pinfold  string
+	json, dir           string
+	pinfold, also       string
 }
 
 func parseFlags(args []string, stderr io.Writer) (options, error) {
@@ -35,7 +37,7 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	rows := f.String("rows", "*", "rows to measure: names or globs, separated by commas")
-	peers := f.String("peers", "*", "columns of the view's tables: names or globs; mount, hide1000 and wp100 only by name")
+	peers := f.String("peers", "*", "columns of the view's tables: names or globs; native and pinfold always; mount, hide1000 and wp100 only by name")
 	halves := f.String("halves", "resolver,root,user", "tables to make")
 	f.IntVar(&o.rounds, "rounds", 0, "rounds of every row (default: resolver 41, views 7; with --quick 3)")
 	f.BoolVar(&o.quick, "quick", false, "a small tree and few rounds: shows that it runs, not how fast")
@@ -43,6 +45,8 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.json, "json", "", "also write all rounds to this `file`")
 	f.StringVar(&o.dir, "dir", "/var/tmp", "make the tree beneath this `directory`; its file system is measured")
 	f.StringVar(&o.pinfold, "pinfold", "", "measure this `binary` (default: built from ./cmd/pinfold)")
+	f.StringVar(&o.also, "also", "", "measure this `binary` of pinfold, too, in a column of its own: before and after a change")
+	f.Usage = func() { usage(f) }
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return o, err
@@ -51,6 +55,9 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	}
 	if f.NArg() > 0 {
 		return o, usageError{fmt.Errorf("unexpected argument %q", f.Arg(0))}
+	}
+	if o.also != "" {
+		*peers += "," + viewbench.Also
 	}
 	o.rows, o.peers, o.halves = split(*rows), split(*peers), split(*halves)
 	for _, h := range o.halves {
@@ -67,6 +74,22 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 		}
 	}
 	return o, nil
+}
+
+// usage lists the flags, and what --rows and --peers may name.
+func usage(f *flag.FlagSet) {
+	fmt.Fprintln(f.Output(), "bench measures pinfold side by side with the alternatives. Its flags:")
+	f.PrintDefaults()
+	var rows, peers []string
+	for _, r := range worker.Rows() {
+		rows = append(rows, r.Name)
+	}
+	for _, k := range viewbench.Kinds() {
+		peers = append(peers, k.Name)
+	}
+	fmt.Fprintf(f.Output(), "Rows of the views: %s %s %s\nPeers: %s\nTwo builds of pinfold, on three rows:\n  %s\n",
+		strings.Join(rows, " "), viewbench.StartRow, viewbench.ProbeRow, strings.Join(peers, " "),
+		"bench --halves root --rows create,rename,append --peers bindfs --pinfold old --also new")
 }
 
 func split(list string) []string {
@@ -95,12 +118,13 @@ func (o options) pick(work []figures.Work) []figures.Work {
 	return slices.DeleteFunc(work, func(w figures.Work) bool { return !matches(o.rows, w.Name) })
 }
 
-// kinds keeps the base, whatever was asked for: without it is no ratio.
+// kinds keeps the base and pinfold, whatever was asked for: without them is no
+// ratio.
 func (o options) kinds() []viewbench.Kind {
 	return slices.DeleteFunc(viewbench.Kinds(), func(k viewbench.Kind) bool {
 		if k.Extra {
 			return !slices.Contains(o.peers, k.Name)
 		}
-		return k.Name != "native" && !matches(o.peers, k.Name)
+		return k.Name != "native" && k.Name != viewbench.Pinfold && !matches(o.peers, k.Name)
 	})
 }

@@ -35,16 +35,36 @@ func isolate(ctx context.Context, dir string, args []string, stdout, stderr *os.
 }
 
 // settle makes the namespaces private: nothing mounted here is seen outside,
-// /proc shows the processes that are here, and /dev/fuse is for everyone, as
-// udev would have made it.
-func settle() error {
+// /proc shows the processes that are here, /dev/fuse is for everyone, as udev
+// would have made it, and mergerfs may mount as an ordinary user.
+func settle(dir string) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
 	}
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("mount /proc: %w", err)
 	}
-	return openFUSE()
+	if err := openFUSE(); err != nil {
+		return err
+	}
+	return letMergerfsMount(dir)
+}
+
+// letMergerfsMount gives mergerfs's own fusermount, in this mount namespace
+// only, the set-user-id bit that fusermount3 has and it lacks in Debian.
+func letMergerfsMount(dir string) error {
+	program, err := exec.LookPath("mergerfs-fusermount")
+	if err != nil {
+		return nil // no mergerfs, no column
+	}
+	copied := filepath.Join(dir, "bin", "mergerfs-fusermount")
+	if err := command(context.Background(), "install", "-m", "4755", program, copied); err != nil {
+		return err
+	}
+	if err := unix.Mount(copied, program, "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("let mergerfs mount as an ordinary user: %w", err)
+	}
+	return nil
 }
 
 const (

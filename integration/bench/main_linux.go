@@ -47,7 +47,7 @@ func dispatch(ctx context.Context, args []string, stdin io.Reader, stdout, stder
 		if err != nil {
 			return err
 		}
-		if err := settle(); err != nil {
+		if err := settle(args[1]); err != nil {
 			return err
 		}
 		return measure(ctx, o, args[1], stdout, stderr)

@@ -61,7 +61,7 @@ func TestWrongUsageIsStatus2(t *testing.T) {
 }
 
 func TestEveryGoalIsAboutARowThatExists(t *testing.T) {
-	known := []string{"startup", viewbench.ProbeRow}
+	known := []string{viewbench.StartRow, viewbench.ProbeRow}
 	for _, r := range worker.Rows() {
 		known = append(known, r.Name)
 	}

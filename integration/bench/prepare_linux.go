@@ -82,13 +82,18 @@ func install(ctx context.Context, o options, log io.Writer) {
 
 // build makes the binaries, as they are shipped: static.
 func build(ctx context.Context, o options, bin string, log io.Writer) error {
-	pinfold := filepath.Join(bin, "pinfold")
+	pinfold := filepath.Join(bin, viewbench.Pinfold)
 	if o.pinfold != "" {
 		if err := command(ctx, "cp", o.pinfold, pinfold); err != nil {
 			return err
 		}
 	} else if err := goBuild(ctx, pinfold, "github.com/pinfold-dev/pinfold/cmd/pinfold"); err != nil {
 		return fmt.Errorf("build pinfold (run this in the repository, or name a --pinfold): %w", err)
+	}
+	if o.also != "" {
+		if err := command(ctx, "cp", o.also, filepath.Join(bin, viewbench.Also)); err != nil {
+			return err
+		}
 	}
 	if err := goBuild(ctx, filepath.Join(bin, "loopback"), "github.com/hanwen/go-fuse/v2/example/loopback"); err != nil {
 		return fmt.Errorf("build go-fuse's loopback: %w", err)

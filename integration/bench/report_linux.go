@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/integration/bench/figures"
+	"github.com/pinfold-dev/pinfold/integration/bench/viewbench"
 )
 
 // report is one run: what --json writes.
@@ -70,46 +71,13 @@ func (r *report) end() {
 func (r *report) print(w io.Writer) {
 	for _, h := range r.Halves {
 		h.Print(w)
+		for _, column := range []string{viewbench.Pinfold, viewbench.Also} {
+			h.PrintAgainst(w, column, viewbench.Rivals(), slices.Concat(r.Must, r.Later))
+		}
 	}
 	figures.PrintVerdicts(w, "To reach now", r.Must)
-	for _, h := range r.Halves {
-		for _, peer := range []string{"loopback", "bindfs"} {
-			printAhead(w, h, peer)
-		}
-	}
 	figures.PrintVerdicts(w, "To reach next", r.Later)
 	fmt.Fprintf(w, "\nload %s at the end, the bench's own work included\n", r.LoadEnd)
-}
-
-// noise is how far apart two medians may lie and still count as the same.
-const noise = 1.05
-
-// printAhead says on how many rows pinfold is ahead of a peer, and where not.
-func printAhead(w io.Writer, h *figures.Half, peer string) {
-	if !slices.Contains(h.Columns, "pinfold") || !slices.Contains(h.Columns, peer) {
-		return
-	}
-	ahead, of := 0, 0
-	var behind []string
-	for _, row := range h.Rows {
-		ours, theirs := row.Cells["pinfold"].Median(), row.Cells[peer].Median()
-		switch {
-		case row.Name == "host_edit" || theirs == 0: // a bound, and a row they can not run
-			continue
-		case ours > 0 && ours <= theirs*noise:
-			ahead++
-		case ours == 0:
-			behind = append(behind, row.Name+" (failed)")
-		default:
-			behind = append(behind, fmt.Sprintf("%s (%.2f)", row.Name, ours/theirs))
-		}
-		of++
-	}
-	fmt.Fprintf(w, "%s: pinfold ahead of %s, or within %.0f %%, on %d of %d rows", h.Name, peer, (noise-1)*100, ahead, of)
-	if len(behind) > 0 {
-		fmt.Fprintf(w, "; behind on %s", strings.Join(behind, ", "))
-	}
-	fmt.Fprintln(w)
 }
 
 func (r *report) write(name string) error {

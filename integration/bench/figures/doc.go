@@ -1,7 +1,7 @@
 // Package figures keeps what a benchmark measured, and says what it means.
 //
 // A Half is a table: rows are pieces of work, columns are contestants. Run
-// fills it in interleaved rounds (A B C, B C A, ...), so that a machine that
+// fills it in interleaved rounds (B A C, A C B, ...), so that a machine that
 // gets slower for a minute gets slower for everyone; a Cell's figure is the
 // median of its rounds. Only quotients of two cells of one run mean anything,
 // which is why a Goal is a quotient, but for the few that are times.

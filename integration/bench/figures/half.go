@@ -39,6 +39,8 @@ type Row struct {
 	Name  string           `json:"name"`  // a word, for --rows and for goals
 	Title string           `json:"title"` // for people
 	Cells map[string]*Cell `json:"cells"` // by column
+	// Apart rows are no work that one does faster than another.
+	Apart bool `json:"apart,omitempty"`
 }
 
 // Half is one table of figures.

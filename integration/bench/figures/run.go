@@ -2,6 +2,7 @@ package figures
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 )
 
@@ -10,6 +11,8 @@ type Work struct {
 	Name, Title string
 	// Columns are the contestants that can do it.
 	Columns []string
+	// Apart rows are no work that one does faster than another.
+	Apart bool
 	// Most bounds the rounds of a long row; 0 is no bound of its own.
 	Most int
 	// Measure does the work once for a column, and answers with nanoseconds
@@ -18,12 +21,12 @@ type Work struct {
 }
 
 // Run measures each row in interleaved rounds, and appends the rows to h.
-// Every round begins with another column, so that none always follows the
-// same neighbour. A column that fails in a row is left out of the rest of
+// Every round has an order of its own, the same in each run, so that no column
+// always comes after the same one and pays for what that left. A column that fails in a row is left out of the rest of
 // that row, with its error kept. Run ends early only when ctx does.
 func (h *Half) Run(ctx context.Context, rows []Work, rounds int, p Progress) error {
 	for _, w := range rows {
-		row := &Row{Name: w.Name, Title: w.Title, Cells: map[string]*Cell{}}
+		row := &Row{Name: w.Name, Title: w.Title, Apart: w.Apart, Cells: map[string]*Cell{}}
 		h.Rows = append(h.Rows, row)
 		for _, c := range w.Columns {
 			row.Cells[c] = &Cell{}
@@ -32,8 +35,9 @@ func (h *Half) Run(ctx context.Context, rows []Work, rounds int, p Progress) err
 		if w.Most > 0 {
 			rounds = min(rounds, w.Most)
 		}
+		order := rand.New(rand.NewPCG(1, 1))
 		for round := range rounds {
-			for _, c := range rotate(w.Columns, round) {
+			for _, c := range shuffled(w.Columns, order) {
 				if err := ctx.Err(); err != nil {
 					return context.Cause(ctx)
 				}
@@ -54,10 +58,8 @@ func (h *Half) Run(ctx context.Context, rows []Work, rounds int, p Progress) err
 	return nil
 }
 
-func rotate(v []string, by int) []string {
-	if len(v) == 0 {
-		return nil
-	}
-	by %= len(v)
-	return slices.Concat(v[by:], v[:by])
+func shuffled(columns []string, order *rand.Rand) []string {
+	v := slices.Clone(columns)
+	order.Shuffle(len(v), func(i, k int) { v[i], v[k] = v[k], v[i] })
+	return v
 }

@@ -59,7 +59,7 @@ func TestEnvironmentsTakeTurnsAndSeeEdits(t *testing.T) {
 	var rows []figures.Work
 	for _, w := range append(b.Work(), b.HostEdit()) {
 		switch w.Name {
-		case "open", "create", "startup", ProbeRow:
+		case "open", "create", StartRow, ProbeRow:
 			rows = append(rows, w)
 		}
 	}

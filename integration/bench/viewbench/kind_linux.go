@@ -12,11 +12,28 @@ type Kind struct {
 	Mount func(p Paths) []string
 	// Wrap is the command line that runs argv inside.
 	Wrap func(p Paths, argv []string) []string
-	// Fails says why the kind can not show a tree to an ordinary user; "" if
-	// it can.
-	Fails string
 	// Extra kinds take part only when they are asked for by name.
 	Extra bool
+	// Rival says that it is a file system in user space, which pinfold is to
+	// be ahead of. The others are limits.
+	Rival bool
+}
+
+// Names of columns that the report looks for.
+const (
+	Pinfold = "pinfold"
+	Also    = "also" // a second binary of pinfold, beside the first
+)
+
+// Rivals are the names of the kinds that pinfold is to be ahead of.
+func Rivals() []string {
+	var names []string
+	for _, k := range Kinds() {
+		if k.Rival {
+			names = append(names, k.Name)
+		}
+	}
+	return names
 }
 
 // parts is how many write paths the column wp100 has besides "w".
@@ -34,40 +51,41 @@ type Paths struct {
 // Kinds in the order of the table. Pinfold's flags are the defaults; --ro
 // shows it the worker's binary, which lies outside the tree.
 func Kinds() []Kind {
-	pinfold := func(more ...string) func(Paths, []string) []string {
+	run := func(program string, more ...string) func(Paths, []string) []string {
 		return func(p Paths, argv []string) []string {
-			line := []string{p.Bin + "/pinfold", "run", "-C", p.Tree, "--write-path", "w", "--ro", p.Bin}
+			line := []string{p.Bin + "/" + program, "run", "-C", p.Tree, "--write-path", "w", "--ro", p.Bin}
 			line = append(line, more...)
 			return append(append(line, "--"), argv...)
 		}
 	}
 	return []Kind{
 		{Name: "native"},
-		{Name: "pinfold", Needs: []string{"pinfold"}, Wrap: pinfold()},
+		{Name: Pinfold, Needs: []string{Pinfold}, Wrap: run(Pinfold)},
+		{Name: Also, Needs: []string{Also}, Extra: true, Wrap: run(Also)},
 		{Name: "bwrap", Needs: []string{"bwrap"}, Wrap: func(p Paths, argv []string) []string {
 			line := []string{"bwrap", "--die-with-parent", "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
 				"--bind", p.Tree, p.Tree, "--chdir", p.Tree, "--"}
 			return append(line, argv...)
 		}},
-		{Name: "loopback", Needs: []string{"loopback"}, Mount: func(p Paths) []string {
+		{Name: "loopback", Rival: true, Needs: []string{"loopback"}, Mount: func(p Paths) []string {
 			return []string{p.Bin + "/loopback", p.Point, p.Tree}
 		}},
-		{Name: "bindfs", Needs: []string{"bindfs"}, Mount: func(p Paths) []string {
+		{Name: "bindfs", Rival: true, Needs: []string{"bindfs"}, Mount: func(p Paths) []string {
 			return []string{"bindfs", "-f", "--no-allow-other", p.Tree, p.Point}
 		}},
-		{Name: "fuse-overlayfs", Needs: []string{"fuse-overlayfs"}, Mount: func(p Paths) []string {
+		{Name: "fuse-overlayfs", Rival: true, Needs: []string{"fuse-overlayfs"}, Mount: func(p Paths) []string {
 			return []string{"fuse-overlayfs", "-f", "-o", "lowerdir=" + p.Tree + ",upperdir=" + p.Upper + ",workdir=" + p.Scratch, p.Point}
 		}},
-		{Name: "mergerfs", Needs: []string{"mergerfs"}, Fails: "its own fusermount is not setuid in Debian", Mount: func(p Paths) []string {
+		{Name: "mergerfs", Rival: true, Needs: []string{"mergerfs"}, Mount: func(p Paths) []string {
 			return []string{"mergerfs", "-f", p.Tree, p.Point}
 		}},
-		{Name: "passthrough_ll", Needs: []string{"passthrough_ll"}, Mount: func(p Paths) []string {
+		{Name: "passthrough_ll", Rival: true, Needs: []string{"passthrough_ll"}, Mount: func(p Paths) []string {
 			return []string{p.Bin + "/passthrough_ll", "-f", "-o", "source=" + p.Tree, p.Point}
 		}},
 		{Name: "mount", Needs: []string{"pinfold"}, Extra: true, Mount: func(p Paths) []string {
 			return []string{p.Bin + "/pinfold", "mount", "--foreground", "-C", p.Tree, "--write-path", "w", p.Point}
 		}},
-		{Name: "hide1000", Needs: []string{"pinfold"}, Extra: true, Wrap: pinfold(numbered("--hide", "secret-%d/**/*.key", 1000)...)},
-		{Name: "wp100", Needs: []string{"pinfold"}, Extra: true, Wrap: pinfold(numbered("--write-path", worker.PartsDir+"/p%03d", parts)...)},
+		{Name: "hide1000", Needs: []string{"pinfold"}, Extra: true, Wrap: run(Pinfold, numbered("--hide", "secret-%d/**/*.key", 1000)...)},
+		{Name: "wp100", Needs: []string{"pinfold"}, Extra: true, Wrap: run(Pinfold, numbered("--write-path", worker.PartsDir+"/p%03d", parts)...)},
 	}
 }

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"os"
 	"path/filepath"
 	"runtime"
 
@@ -13,60 +12,65 @@ const pageSize = 4096
 // mapped is how much of a file is mapped, in bytes.
 const mapped = 16 * mib
 
-// mmapRead maps a part of the large file and touches each page, after once
-// off the clock.
+// mmapRead maps a part of the large file and touches each page.
 func mmapRead(j *Job) (int, error) {
-	if err := touch(nil); err != nil {
-		return 0, err
-	}
-	return mapped / pageSize, touch(&j.Timer)
+	return mapped / pageSize, j.passes(func() error {
+		return j.onMap(LargeFile, unix.O_RDONLY, unix.PROT_READ, func(b []byte) error {
+			var sum byte
+			for i := 0; i < len(b); i += pageSize {
+				sum += b[i]
+			}
+			runtime.KeepAlive(sum) // or the compiler drops the reads
+			return nil
+		})
+	})
 }
 
-func touch(t *Timer) error {
-	fd, err := unix.Open(LargeFile, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	if t != nil {
-		t.Start()
-		defer t.Stop()
-	}
-	b, err := unix.Mmap(fd, 0, mapped, unix.PROT_READ, unix.MAP_SHARED)
-	if err != nil {
-		return err
-	}
-	var sum byte
-	for i := 0; i < len(b); i += pageSize {
-		sum += b[i]
-	}
-	runtime.KeepAlive(sum) // or the compiler drops the reads
-	return unix.Munmap(b)
+// mmapWrite dirties each page of a shared map, unmaps and closes, after which
+// the file has it on every side of the environment.
+func mmapWrite(j *Job) (int, error) { return j.dirty(func([]byte) error { return nil }) }
+
+// mmapSync also waits until the disk has it.
+func mmapSync(j *Job) (int, error) {
+	return j.dirty(func(b []byte) error { return unix.Msync(b, unix.MS_SYNC) })
 }
 
-// mmapWrite dirties each page of a shared map and syncs it.
-func mmapWrite(j *Job) (int, error) {
+// dirty writes to each page of a file that is there, and has after do the rest.
+func (j *Job) dirty(after func([]byte) error) (int, error) {
 	name := filepath.Join(j.Dir, "map")
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
+	defer discard(name)
+	if err := writePieces(j, name, unix.O_TRUNC, make([]byte, mib), mapped/mib, false); err != nil {
 		return 0, err
 	}
-	defer discard(name)
-	defer f.Close()
-	if err := f.Truncate(mapped); err != nil {
-		return 0, err
+	return mapped / pageSize, j.passes(func() error {
+		return j.onMap(name, unix.O_RDWR, unix.PROT_READ|unix.PROT_WRITE, func(b []byte) error {
+			for i := 0; i < len(b); i += pageSize {
+				b[i]++
+			}
+			return after(b)
+		})
+	})
+}
+
+// onMap maps the file and calls do, by the clock up to the close.
+func (j *Job) onMap(name string, flag, prot int, do func([]byte) error) error {
+	fd, err := unix.Open(name, flag|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
 	}
 	j.Start()
 	defer j.Stop()
-	b, err := unix.Mmap(int(f.Fd()), 0, mapped, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	b, err := unix.Mmap(fd, 0, mapped, prot, unix.MAP_SHARED)
 	if err != nil {
-		return 0, err
+		_ = unix.Close(fd)
+		return err
 	}
-	for i := 0; i < len(b); i += pageSize {
-		b[i] = 1
+	err = do(b)
+	if e := unix.Munmap(b); err == nil {
+		err = e
 	}
-	if err := unix.Msync(b, unix.MS_SYNC); err != nil {
-		return 0, err
+	if e := unix.Close(fd); err == nil {
+		err = e
 	}
-	return mapped / pageSize, unix.Munmap(b)
+	return err
 }
