@@ -183,7 +183,7 @@ func (in *regexInput) ReadRune() (rune, int, error) {
 }
 
 // badPattern says what is wrong with an expression, and names what RE2 lacks.
-func badPattern(expr string, err error) error {
+func badPattern(expr string, err error) *Error {
 	why := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 	e := fail(CodeInvalidRegex, "", "pattern is not a valid regular expression: %s. Nothing was changed.", clip(why, 300))
 	for _, lack := range []struct {

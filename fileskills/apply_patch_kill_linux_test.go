@@ -1,0 +1,158 @@
+package fileskills
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+const victimEnv = "PINFOLD_TEST_PATCH_VICTIM"
+
+// versionFiles are what a tree of version n holds: every patch of the victim
+// updates three files, makes one, moves one and deletes one.
+func versionFiles(n int) map[string]string {
+	body := strings.Repeat(fmt.Sprintf("version %d\n", n), 2000)
+	return map[string]string{
+		"out/a": body, "out/b": body, "out/sub/c": body,
+		fmt.Sprintf("out/new%d", n):       body,
+		fmt.Sprintf("out/dir%d/moved", n): body,
+	}
+}
+
+func versionPatch(n int) args {
+	var b strings.Builder
+	body := func(sign string, n int) string {
+		return strings.Repeat(fmt.Sprintf("%sversion %d\n", sign, n), 2000)
+	}
+	for _, name := range []string{"a", "b", "sub/c"} {
+		fmt.Fprintf(&b, "*** Update File: out/%s\n@@\n%s%s", name, body("-", n), body("+", n+1))
+	}
+	fmt.Fprintf(&b, "*** Add File: out/new%d\n%s", n+1, body("+", n+1))
+	fmt.Fprintf(&b, "*** Delete File: out/new%d\n", n)
+	fmt.Fprintf(&b, "*** Update File: out/dir%d/moved\n*** Move to: out/dir%d/moved\n@@\n%s%s", n, n+1, body("-", n), body("+", n+1))
+	return patchOf(strings.TrimSuffix(b.String(), "\n"))
+}
+
+// TestPatchVictim is the process that gets killed: it patches for ever. In an
+// ordinary run of the tests it does nothing.
+func TestPatchVictim(t *testing.T) {
+	base := os.Getenv(victimEnv)
+	if base == "" {
+		return
+	}
+	set := openVictim(t, base)
+	n := versionOf(t, base)
+	fmt.Println("ready")
+	for ; ; n++ {
+		input, err := json.Marshal(versionPatch(n))
+		require.NoError(t, err)
+		_, err = set.Call(context.Background(), "apply_patch", input)
+		require.NoError(t, err)
+	}
+}
+
+func openVictim(t *testing.T, base string) *Set {
+	r, err := pathresolver.New(pathresolver.Config{Root: filepath.Join(base, "root"), WritePaths: []string{"out"}})
+	require.NoError(t, err)
+	t.Cleanup(func() { r.Close() })
+	set, err := New(Config{Resolver: r, Enable: []string{"apply_patch"}, StateDir: filepath.Join(base, "state")})
+	require.NoError(t, err)
+	return set
+}
+
+func versionOf(t *testing.T, base string) int {
+	raw, err := os.ReadFile(filepath.Join(base, "root", "out", "a"))
+	require.NoError(t, err)
+	var n int
+	_, err = fmt.Sscanf(string(raw), "version %d", &n)
+	require.NoError(t, err)
+	return n
+}
+
+// Under kill -9 at any moment each file has its old or its new content, and the
+// next start leaves all old or all new.
+func TestPatchKilled(t *testing.T) {
+	const rounds = 200
+	w := &world{t: t, base: t.TempDir()}
+	w.root = filepath.Join(w.base, "root")
+	for name, content := range versionFiles(1) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(w.path(name)), 0o755))
+		w.write(name, content)
+	}
+	mixed, journals := 0, 0
+	for range rounds {
+		killVictim(t, w.base, time.Duration(rand.IntN(30_000))*time.Microsecond)
+		if n := w.tornOrMixed(); n > 0 {
+			mixed++
+		}
+		left, err := filepath.Glob(filepath.Join(w.base, "state", "*", "*.*do"))
+		require.NoError(t, err)
+		journals += len(left)
+
+		w.set = openVictim(t, w.base)
+		w.noJournal()
+		n := versionOf(t, w.base)
+		want, have := versionFiles(n), w.tree("out")
+		for name := range have {
+			if strings.HasSuffix(name, "/") {
+				delete(have, name) // a directory whose file has moved stays
+			}
+		}
+		require.Equal(t, want, have)
+	}
+	t.Logf("%d kills: %d left files of two versions, %d a journal; reached version %d", rounds, mixed, journals, versionOf(t, w.base))
+	require.Positive(t, mixed, "no kill fell into a patch: this test shows nothing")
+	require.Positive(t, journals)
+}
+
+// killVictim starts the victim, and kills it some time after it began to patch.
+func killVictim(t *testing.T, base string, after time.Duration) {
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.Command(exe, "-test.run=^TestPatchVictim$")
+	cmd.Env = append(os.Environ(), victimEnv+"="+base)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	lines := bufio.NewScanner(out)
+	require.True(t, lines.Scan())
+	require.Equal(t, "ready", lines.Text())
+	<-time.After(after)
+	require.NoError(t, cmd.Process.Kill())
+	require.False(t, lines.Scan(), "the victim failed by itself: %s", lines.Text())
+	_ = cmd.Wait()
+}
+
+// tornOrMixed fails if a file is neither of the old nor of the new version, and
+// returns how many differ in version from the first.
+func (w *world) tornOrMixed() int {
+	w.t.Helper()
+	n := versionOf(w.t, w.base)
+	differ := 0
+	for name, content := range w.tree("out") {
+		if strings.HasSuffix(name, "/") || strings.HasPrefix(filepath.Base(name), ".pinfold-") {
+			continue
+		}
+		var v int
+		_, err := fmt.Sscanf(content, "version %d", &v)
+		require.NoError(w.t, err, name)
+		require.InDelta(w.t, n, v, 1, name)
+		require.Equal(w.t, strings.Repeat(fmt.Sprintf("version %d\n", v), 2000), content, "%s is torn", name)
+		if v != n {
+			differ++
+		}
+	}
+	return differ
+}
