@@ -18,6 +18,7 @@ type appendFileIn struct {
 var appendFile = define(spec[appendFileIn]{
 	name:        "append_file",
 	description: "Add text at the end of a file, without reading it.",
+	meta:        "path bytes lines created",
 	act:         actAppendFile,
 })
 

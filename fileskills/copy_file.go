@@ -19,6 +19,7 @@ var copyFile = define(spec[copyFileIn]{
 	description: "Copy one file. The source only needs to be readable.",
 	destructive: true,
 	idempotent:  true,
+	meta:        "path bytes created",
 	act:         actCopyFile,
 })
 

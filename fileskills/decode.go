@@ -127,7 +127,7 @@ func (d *decoder) value(v reflect.Value, s *valueShape, at string, optional bool
 		}
 		text := tok.String()
 		if s.enum != nil && !slices.Contains(s.enum, text) {
-			return false, fail(CodeInvalidArgument, "", "%s: %q is %s, not %q", d.skill, at, orList(s.enum), clip(text, 40))
+			return false, fail(CodeInvalidArgument, "", "%s: %q must be %s, not %q", d.skill, at, orList(s.enum), clip(text, 40))
 		}
 		v.SetString(text)
 	case reflect.Bool:

@@ -155,12 +155,13 @@ func writableText(places []string) string {
 }
 
 // didYouMean looks beside a missing path for a name that is like its last one.
+// Under a gate it is not done: what a directory holds is for the gate to allow.
 func (c *call) didYouMean(unsafePath string) string {
-	unsafePath = strings.TrimRight(unsafePath, "/")
-	dir, name := path.Split(unsafePath)
-	if dir == "" {
-		dir = "."
+	if c.set.gate != nil {
+		return ""
 	}
+	unsafePath = strings.TrimRight(unsafePath, "/")
+	dir, name := splitPath(unsafePath)
 	d, err := c.fs.OpenDir(dir)
 	if err != nil {
 		return ""
@@ -185,4 +186,25 @@ func (c *call) didYouMean(unsafePath string) string {
 		like = path.Join(dir, like)
 	}
 	return "Did you mean " + shown(like) + "?"
+}
+
+// splitPath splits an unsafe path at its last name.
+func splitPath(unsafePath string) (dir, name string) {
+	dir, name = path.Split(strings.TrimRight(unsafePath, "/"))
+	if dir == "" {
+		dir = "."
+	}
+	return dir, name
+}
+
+// placeOf is the place of an entry, for the result: the place of its directory
+// and its name, or "" where that cannot be told.
+func (c *call) placeOf(unsafePath string) string {
+	dir, name := splitPath(unsafePath)
+	d, err := c.fs.OpenDir(dir)
+	if err != nil {
+		return ""
+	}
+	defer d.Close()
+	return path.Join(d.Place(), name)
 }

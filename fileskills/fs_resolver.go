@@ -8,10 +8,14 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// Resolved is the FS over a resolver: what the skills use in production.
-func Resolved(r *pathresolver.Resolver) FS { return &resolved{r} }
+// Resolved is the FS over a resolver, for who wraps it: Config.Resolver is the
+// shorter way.
+func Resolved(r *pathresolver.Resolver) FS { return &resolved{r: r, sync: true} }
 
-type resolved struct{ r *pathresolver.Resolver }
+type resolved struct {
+	r    *pathresolver.Resolver
+	sync bool
+}
 
 func (f *resolved) Open(unsafePath string) (File, error) {
 	file, err := f.r.OpenRead(unsafePath)
@@ -68,7 +72,7 @@ func (f *resolved) Replace(unsafePath string, o ReplaceOptions) (Replacement, er
 	like, _ := o.Like.(*pathresolver.File)
 	w, err := f.r.Replace(unsafePath, pathresolver.ReplaceOptions{
 		MustExist: o.MustExist, MustBeNew: o.MustBeNew, Parents: o.Parents,
-		Perm: o.Perm, Like: like, Sync: true,
+		Perm: o.Perm, Like: like, Sync: f.sync,
 	})
 	if err != nil {
 		return nil, err

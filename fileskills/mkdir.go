@@ -10,6 +10,7 @@ var makeDirectory = define(spec[mkdirIn]{
 	name:        "mkdir",
 	description: "Make a directory and its missing parents. One that exists is no error.",
 	idempotent:  true,
+	meta:        "path created",
 	act: func(_ context.Context, c *call, in *mkdirIn) (*Result, error) {
 		created, err := c.fs.MkdirAll(string(in.Path))
 		if err != nil {
@@ -19,6 +20,11 @@ var makeDirectory = define(spec[mkdirIn]{
 		if !created {
 			text = "Directory " + shown(string(in.Path)) + " exists already."
 		}
-		return &Result{Text: text, Meta: Meta{Path: string(in.Path), Created: created}}, nil
+		place := string(in.Path)
+		if d, err := c.fs.OpenDir(place); err == nil {
+			place = d.Place()
+			d.Close()
+		}
+		return &Result{Text: text, Meta: Meta{Path: place, Created: created}}, nil
 	},
 })

@@ -19,6 +19,7 @@ var rename = define(spec[renameIn]{
 	name:        "rename",
 	description: "Rename or move a file or directory. Both names must be writable.",
 	destructive: true,
+	meta:        "path created",
 	act:         actRename,
 })
 
@@ -52,7 +53,7 @@ func actRename(ctx context.Context, c *call, in *renameIn) (*Result, error) {
 	}
 	return &Result{
 		Text: fmt.Sprintf("Renamed %s to %s.", shown(source), shown(destination)),
-		Meta: Meta{Path: destination, Created: to == nil},
+		Meta: Meta{Path: c.placeOf(destination), Created: to == nil},
 	}, nil
 }
 

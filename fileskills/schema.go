@@ -3,20 +3,21 @@ package fileskills
 import (
 	"encoding/json"
 	"reflect"
-	"sync"
+	"slices"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // inputSchema is the JSON Schema of an input struct: what the library infers,
 // and the tags of the shape.
-func inputSchema(t reflect.Type) json.RawMessage {
+func inputSchema(t reflect.Type) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{})
 	if err != nil {
 		panic("fileskills: bug: " + err.Error())
 	}
 	refine(s, shapeOf(t))
-	return mustJSON(s)
+	return s
 }
 
 // refine adds what the shape knows. null is taken for an optional argument,
@@ -55,19 +56,26 @@ func refineValue(p *jsonschema.Schema, v *valueShape) {
 	}
 }
 
-// outputSchema is that of Meta, which every skill answers.
-var outputSchema = sync.OnceValue(func() json.RawMessage {
+// outputSchema is that of the fields of Meta that are named, separated by
+// spaces; of all where none is.
+func outputSchema(names string) json.RawMessage {
 	s, err := jsonschema.For[Meta](nil)
 	if err != nil {
 		panic("fileskills: bug: " + err.Error())
 	}
-	for _, p := range s.Properties {
+	s.AdditionalProperties = nil
+	keep := strings.Fields(names)
+	for name, p := range s.Properties {
 		if len(p.Types) == 2 { // a pointer: absent, never null
 			p.Type, p.Types = p.Types[1], nil
 		}
+		if len(keep) > 0 && !slices.Contains(keep, name) {
+			delete(s.Properties, name)
+		}
 	}
+	s.PropertyOrder = nil
 	return mustJSON(s)
-})
+}
 
 func mustJSON(v any) json.RawMessage {
 	b, err := json.Marshal(v)

@@ -18,6 +18,11 @@ type Config struct {
 	Resolver *pathresolver.Resolver
 	// FS is where files are instead: for tests. Exactly one of both is set.
 	FS FS
+	// NoSync leaves it to the system when changes reach the disk, instead of
+	// waiting for it. That is several times faster; after a power failure a file
+	// may have its old content, or on some file systems none. It does not matter
+	// to a process that is killed.
+	NoSync bool
 	// Gate narrows further. nil: the rules of the resolver alone.
 	Gate Gate
 	// Enable names skills that are off otherwise: delete_file, apply_patch.
@@ -53,7 +58,7 @@ func New(c Config) (*Set, error) {
 	case c.Resolver != nil && c.FS != nil:
 		return nil, errors.New("fileskills: Config has both a Resolver and an FS: set one")
 	case c.Resolver != nil:
-		s.fs = Resolved(c.Resolver)
+		s.fs = &resolved{r: c.Resolver, sync: !c.NoSync}
 	case c.FS == nil:
 		return nil, errors.New("fileskills: Config has no Resolver")
 	}
@@ -83,7 +88,7 @@ type Skill struct {
 	Name         string
 	Description  string
 	InputSchema  json.RawMessage // of the arguments
-	OutputSchema json.RawMessage // of Result.Meta
+	OutputSchema json.RawMessage // of Result.Meta, as far as the skill fills it
 	Uses         []Action        // every action of its path arguments, sorted, without duplicates
 	Destructive  bool            // may change or remove what exists
 	Idempotent   bool            // a second call with the same input changes nothing more
@@ -104,7 +109,7 @@ func (s *Set) Skills() []Skill {
 		}
 		list = append(list, Skill{
 			Name: k.name, Description: k.description,
-			InputSchema: slices.Clone(k.schema()), OutputSchema: slices.Clone(outputSchema()),
+			InputSchema: slices.Clone(k.schema()), OutputSchema: outputSchema(k.meta),
 			Uses: k.actions(), Destructive: k.destructive, Idempotent: k.idempotent,
 			Execute: func(ctx context.Context, input json.RawMessage) (*Result, error) {
 				return s.Call(ctx, k.name, input)

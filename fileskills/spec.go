@@ -29,12 +29,13 @@ type spec[In any] struct {
 	destructive bool   // may change or remove what exists
 	idempotent  bool   // a second call with the same input changes nothing more
 	off         bool   // offered only where Config.Enable names it
+	meta        string // the fields of Meta that it fills, by their JSON names; "": all
 	act         func(ctx context.Context, c *call, in *In) (*Result, error)
 }
 
 // skill is a spec with its type taken away.
 type skill struct {
-	name, description            string
+	name, description, meta      string
 	destructive, idempotent, off bool
 
 	typ reflect.Type
@@ -48,14 +49,14 @@ type skill struct {
 // define makes a skill of a spec.
 func define[In any](s spec[In]) *skill {
 	k := &skill{
-		name: s.name, description: s.description,
+		name: s.name, description: s.description, meta: s.meta,
 		destructive: s.destructive, idempotent: s.idempotent, off: s.off,
 		typ: reflect.TypeFor[In](),
 		new: func() any { return new(In) },
 		act: func(ctx context.Context, c *call, in any) (*Result, error) { return s.act(ctx, c, in.(*In)) },
 	}
 	k.shape = sync.OnceValue(func() *shape { return shapeOf(k.typ) })
-	k.schema = sync.OnceValue(func() json.RawMessage { return inputSchema(k.typ) })
+	k.schema = sync.OnceValue(func() json.RawMessage { return mustJSON(inputSchema(k.typ)) })
 	return k
 }
 

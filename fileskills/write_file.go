@@ -19,6 +19,7 @@ var writeFile = define(spec[writeFileIn]{
 	description: "Make a file or replace its whole content. To change a part of a file use edit_file.",
 	destructive: true,
 	idempotent:  true,
+	meta:        "path bytes lines hash created dry_run added removed diff",
 	act:         actWriteFile,
 })
 

@@ -1,0 +1,225 @@
+package fileskills
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// writeCalls is a call of every write-capable skill at a path.
+func writeCalls(path string) map[string]args {
+	return map[string]args{
+		"write_file":      {"path": path, "content": "new\n"},
+		"append_file":     {"path": path, "content": "more\n"},
+		"edit_file":       {"path": path, "old_string": "ok", "new_string": "changed"},
+		"edit_file_batch": {"path": path, "edits": []args{{"old_string": "ok", "new_string": "changed"}}},
+		"regex_replace":   {"path": path, "pattern": "o.", "replacement": "changed"},
+		"mkdir":           {"path": path + ".d"},
+		"copy_file":       {"source": "ok.txt", "destination": path + ".copy"},
+		"rename":          {"source": path, "destination": path + ".moved"},
+		"delete_file":     {"path": path},
+		"apply_patch":     {"patch": "*** Begin Patch\n*** Update File: " + path + "\n-ok\n+changed\n*** End Patch\n"},
+	}
+}
+
+func withEverything(t *testing.T) func(*Config) {
+	return func(c *Config) {
+		c.Enable, c.StateDir = nil, t.TempDir()
+		for _, k := range all {
+			if k.off {
+				c.Enable = append(c.Enable, k.name)
+			}
+		}
+	}
+}
+
+// TestWriteRules: W5, W6, W13. Every skill that writes is refused without a
+// write path and beside one, and the same call beneath one succeeds.
+func TestWriteRules(t *testing.T) {
+	tested := 0
+	for _, k := range all {
+		if !k.writes() {
+			continue
+		}
+		tested++
+		t.Run(k.name, func(t *testing.T) {
+			call, ok := writeCalls("ok.txt")[k.name]
+			require.True(t, ok, "no call of %s to test it with", k.name)
+
+			none := newWorldWith(t, pathresolver.Config{}, withEverything(t))
+			e := none.refused(CodeWriteNotAllowed, k.name, call) // W5
+			require.Contains(t, e.Hint, "Writable: nothing.")
+			require.Equal(t, "ok\n", none.read("ok.txt"))
+
+			w := newWorldWith(t, pathresolver.Config{WritePaths: []string{"out", "notes.md"}}, withEverything(t))
+			e = w.refused(CodeWriteNotAllowed, k.name, call)
+			given := strings.TrimSuffix(strings.TrimPrefix(e.Message, "Path '"), "' is outside the allowed sandbox")
+			require.Equal(t, "Path '"+e.Path+"' is outside the allowed sandbox", e.Message) // W13
+			require.True(t, strings.HasPrefix(given, "ok.txt"), given)
+			require.Equal(t, k.name+" may not write it: no write path covers it. Writable: notes.md, out. Reading is allowed.", e.Hint)
+			require.Equal(t, []string{"notes.md", "out"}, e.Data["writable"])
+			require.Equal(t, []string{"ok.txt", "out"}, w.names("."))
+			require.Equal(t, "ok\n", w.read("ok.txt"))
+
+			w.write("out/f", "ok\n")
+			w.ok(k.name, writeCalls("out/f")[k.name]) // W6
+		})
+	}
+	require.NotZero(t, tested)
+}
+
+// TestOutside: A01, A02, B01, B10 through every skill that writes.
+func TestOutside(t *testing.T) {
+	for _, k := range all {
+		if !k.writes() {
+			continue
+		}
+		w := newWorldWith(t, pathresolver.Config{WritePaths: []string{"."}}, withEverything(t))
+		require.NoError(t, os.Symlink("../outside", w.path("ld")))
+		require.NoError(t, os.Symlink("../outside/new", w.path("dangling")))
+		for path, code := range map[string]Code{
+			"../outside/secret":        CodePathOutsideRoot,
+			w.base + "/outside/secret": CodePathOutsideRoot,
+			"ld/secret":                CodeSymlinkEscape,
+		} {
+			e := w.refused(code, k.name, writeCalls(path)[k.name])
+			require.True(t, strings.HasPrefix(e.Message, "Path '"+path), e.Message)
+			require.NotContains(t, e.Hint, w.base)
+		}
+		if k.name == "write_file" || k.name == "append_file" {
+			w.refused(CodeSymlinkEscape, k.name, writeCalls("dangling")[k.name]) // B10
+		}
+		secret, err := os.ReadFile(w.base + "/outside/secret")
+		require.NoError(t, err)
+		require.Equal(t, "secret\n", string(secret), k.name)
+		entries, err := os.ReadDir(w.base + "/outside")
+		require.NoError(t, err)
+		require.Len(t, entries, 1, k.name)
+	}
+}
+
+// TestMessageIsEscaped: W13, V11.
+func TestMessageIsEscaped(t *testing.T) {
+	e := newWorld(t).refused(CodeWriteNotAllowed, "write_file", args{"path": "evil\x1b[31m\n\u202e", "content": ""})
+	require.Equal(t, `Path 'evil\x1b[31m\n\u202e' is outside the allowed sandbox`, e.Message)
+}
+
+// gateFunc is a Gate of one function.
+type gateFunc func(context.Context, Request) Decision
+
+func (f gateFunc) Check(ctx context.Context, r Request) Decision { return f(ctx, r) }
+
+// TestGateIsAskedAboutEveryPath: T01, M9, and copies need less than moves
+// (W11, W12).
+func TestGateIsAskedAboutEveryPath(t *testing.T) {
+	var asked []Use
+	w := newWorld(t, func(c *Config) {
+		c.Gate = gateFunc(func(_ context.Context, r Request) Decision {
+			asked = append(asked, r.Use)
+			return Decision{Allow: true}
+		})
+	})
+	w.ok("copy_file", args{"source": "ok.txt", "destination": "out/copy"})
+	require.Equal(t, []Use{{"ok.txt", ActionRead}, {"out/copy", ActionWrite}}, asked) // W11
+	asked = nil
+	w.ok("rename", args{"source": "out/copy", "destination": "out/moved"})
+	require.Equal(t, []Use{{"out/copy", ActionMove}, {"out/moved", ActionMove}}, asked) // W12
+
+	// A gate that allows everything does not widen what the rules refuse: it
+	// is not even asked.
+	asked = nil
+	w.refused(CodeWriteNotAllowed, "rename", args{"source": "ok.txt", "destination": "out/x"}) // W12
+	require.Empty(t, asked)
+	w.refused(CodeWriteNotAllowed, "rename", args{"source": "out/moved", "destination": "x"})
+}
+
+// TestGateNarrows: the zero decision refuses, before anything is touched.
+func TestGateNarrows(t *testing.T) {
+	deny := Decision{}
+	w := newWorld(t, func(c *Config) {
+		c.Gate = gateFunc(func(context.Context, Request) Decision { return deny })
+	})
+	e := w.refused(CodePermissionDenied, "write_file", args{"path": "out/d/new", "content": "x"})
+	require.Equal(t, "Path 'out/d/new' is outside the allowed sandbox\nwrite_file was refused.", e.Error())
+	require.Empty(t, w.names("out"))
+	deny = Decision{Code: CodePathBlocked, Reason: "ask the manager"}
+	e = w.refused(CodePathBlocked, "write_file", args{"path": "out/d/new", "content": "x"})
+	require.Equal(t, "ask the manager", e.Hint)
+	// Nor does a hint tell what lies beside.
+	deny = Decision{Allow: true}
+	e = w.refused(CodeNotFound, "copy_file", args{"source": "ok.tx", "destination": "out/x"})
+	require.Empty(t, e.Hint)
+	w.ok("write_file", args{"path": "out/d/new", "content": "x"})
+}
+
+// TestGateMayBlock: a gate that waits for somebody ends with ctx.
+func TestGateMayBlock(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := newWorld(t, func(c *Config) {
+		c.Gate = gateFunc(func(ctx context.Context, _ Request) Decision {
+			cancel()
+			<-ctx.Done()
+			return Decision{}
+		})
+	})
+	_, err := w.set.Call(ctx, "write_file", json.RawMessage(`{"path":"out/a","content":"x"}`))
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, CodeCancelled, e.Code)
+	require.Empty(t, w.names("out"))
+}
+
+// TestHidden: K08, K01.
+func TestHidden(t *testing.T) {
+	w := newWorldWith(t, pathresolver.Config{WritePaths: []string{"."}, Hide: []string{"**/.env"}, Protect: []string{"keep"}})
+	w.write(".env", "TOKEN=x")
+	w.write("keep", "k")
+	w.refused(CodePathBlocked, "copy_file", args{"source": ".env", "destination": "out/x"})
+	w.refused(CodePathBlocked, "write_file", args{"path": ".env", "content": "x"})
+	w.refused(CodePathBlocked, "write_file", args{"path": "keep", "content": "x"})
+	w.refused(CodePathBlocked, "rename", args{"source": "keep", "destination": "out/x"})
+	e := w.refused(CodeNotFound, "copy_file", args{"source": ".en", "destination": "out/x"})
+	require.Empty(t, e.Hint, "a hint names what is hidden")
+	w.ok("copy_file", args{"source": "keep", "destination": "out/x"})
+}
+
+func TestDidYouMean(t *testing.T) {
+	w := newWorld(t)
+	w.write("config.yaml", "")
+	w.write("out/deep.txt", "")
+	e := w.refused(CodeNotFound, "copy_file", args{"source": "config.yml", "destination": "out/x"})
+	require.Equal(t, "config.yml does not exist.\nDid you mean config.yaml?", e.Error())
+	e = w.refused(CodeNotFound, "rename", args{"source": "out/dep.txt", "destination": "out/x"})
+	require.Equal(t, "Did you mean out/deep.txt?", e.Hint)
+	e = w.refused(CodeNotFound, "copy_file", args{"source": "zebra", "destination": "out/x"})
+	require.Empty(t, e.Hint)
+	e = w.refused(CodeUnknownSkill, "writ_file", nil)
+	require.Equal(t, "Did you mean write_file?", e.Hint)
+}
+
+func TestOffUnlessEnabled(t *testing.T) {
+	off := newWorld(t, func(c *Config) { c.Enable = nil })
+	off.write("out/f", "x")
+	off.refused(CodeUnknownSkill, "delete_file", args{"path": "out/f"})
+	require.Equal(t, "x", off.read("out/f"))
+	on := newWorld(t)
+	on.write("out/f", "x")
+	on.ok("delete_file", args{"path": "out/f"})
+	require.Empty(t, on.names("out"))
+}
+
+// TestPanicIsAnError: a fault in a skill does not end the host.
+func TestPanicIsAnError(t *testing.T) {
+	w := newWorld(t)
+	w.set.fs = nil
+	_, err := w.set.Call(context.Background(), "mkdir", json.RawMessage(`{"path":"out/d"}`))
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, CodeIOError, e.Code)
+}
