@@ -3,17 +3,17 @@ package fileskills
 import "context"
 
 type editFileIn struct {
-	Path         EditPath `json:"path" jsonschema:"file to edit"`
-	OldString    string   `json:"old_string" jsonschema:"exact text to replace, without line numbers; must occur once"`
-	NewString    string   `json:"new_string" jsonschema:"text to put there"`
-	ReplaceAll   bool     `json:"replace_all,omitzero" jsonschema:"replace every occurrence"`
-	DryRun       bool     `json:"dry_run,omitzero" jsonschema:"only show the diff"`
-	ExpectedHash string   `json:"expected_hash,omitzero" jsonschema:"refuse if the file has another sha256"`
+	Path         EditPath `json:"path" jsonschema:"file"`
+	OldString    string   `json:"old_string" jsonschema:"exact text, without line numbers"`
+	NewString    string   `json:"new_string" jsonschema:"new text"`
+	ReplaceAll   bool     `json:"replace_all,omitzero" jsonschema:"all occurrences"`
+	DryRun       bool     `json:"dry_run,omitzero" jsonschema:"only the diff"`
+	ExpectedHash string   `json:"expected_hash,omitzero" jsonschema:"sha256 the file must have"`
 }
 
 var editFile = define(spec[editFileIn]{
 	name:        "edit_file",
-	description: "Replaces an exact text in a file. It must occur exactly once, unless replace_all is set. Line endings are kept.",
+	description: "Replaces a text that occurs exactly once in a file, or all occurrences.",
 	destructive: true,
 	act: func(ctx context.Context, c *call, in *editFileIn) (*Result, error) {
 		return c.changeText(ctx, textChange{

@@ -9,20 +9,20 @@ import (
 const maxBatch = 1000
 
 type editFileBatchIn struct {
-	Path   EditPath    `json:"path" jsonschema:"file to edit"`
-	Edits  []batchEdit `json:"edits" jsonschema:"all matched against the file as it is; they may not overlap"`
-	DryRun bool        `json:"dry_run,omitzero" jsonschema:"only show the diff"`
+	Path   EditPath    `json:"path" jsonschema:"file"`
+	Edits  []batchEdit `json:"edits" jsonschema:"matched against the file as it is; may not overlap"`
+	DryRun bool        `json:"dry_run,omitzero" jsonschema:"only the diff"`
 }
 
 type batchEdit struct {
-	OldString  string `json:"old_string" jsonschema:"exact text to replace; must occur once"`
-	NewString  string `json:"new_string" jsonschema:"text to put there"`
-	ReplaceAll bool   `json:"replace_all,omitzero" jsonschema:"replace every occurrence"`
+	OldString  string `json:"old_string"`
+	NewString  string `json:"new_string"`
+	ReplaceAll bool   `json:"replace_all,omitzero"`
 }
 
 var editFileBatch = define(spec[editFileBatchIn]{
 	name:        "edit_file_batch",
-	description: "Makes several edits, like those of edit_file, in one file: all or none.",
+	description: "Several edits, as of edit_file, in one file: all or none.",
 	destructive: true,
 	act: func(ctx context.Context, c *call, in *editFileBatchIn) (*Result, error) {
 		if n := len(in.Edits); n == 0 || n > maxBatch {

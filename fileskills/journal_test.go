@@ -26,13 +26,14 @@ func (w *world) again(c Config) error {
 }
 
 // left makes a world with a patch that stopped half way: out/u is written,
-// out/d/n was made in a new directory, out/later not yet written.
+// out/d/n was made in a new directory, out/l/later not yet written.
 func left(t *testing.T) (*world, Config, *transaction) {
 	enable := withPatch(t)
 	w := newWorld(t, enable)
 	w.write("out/u", "new u\n")
 	require.NoError(t, os.Chmod(w.path("out/u"), 0o640))
-	w.write("out/later", "old later\n")
+	require.NoError(t, os.Mkdir(w.path("out/l"), 0o755))
+	w.write("out/l/later", "old later\n")
 	require.NoError(t, os.Mkdir(w.path("out/d"), 0o755))
 	w.write("out/d/n", "new n\n")
 	w.write("out/gone", "going\n")
@@ -41,7 +42,7 @@ func left(t *testing.T) (*world, Config, *transaction) {
 		Writes: []recordWrite{
 			{Place: "out/u", Old: &oldU, New: digestOf([]byte("new u\n")), old: []byte("old u\n")},
 			{Place: "out/d/n", New: digestOf([]byte("new n\n"))},
-			{Place: "out/later", Old: &oldLater, New: digestOf([]byte("new later\n")), old: []byte("old later\n")},
+			{Place: "out/l/later", Old: &oldLater, New: digestOf([]byte("new later\n")), old: []byte("old later\n")},
 		},
 		Removals: []recordRemoval{{Place: "out/gone", Old: digestOf([]byte("going\n"))}},
 		Dirs:     []string{"out/d"},
@@ -55,9 +56,10 @@ func left(t *testing.T) (*world, Config, *transaction) {
 func TestJournalUndoes(t *testing.T) {
 	w, c, _ := left(t)
 	w.write("out/.pinfold-new", "what a killed commit leaves")
+	w.write("out/l/.pinfold-new", "what a killed commit leaves")
 	require.Equal(t, "new u\n", w.read("out/u"))
 	require.NoError(t, w.again(c))
-	require.Equal(t, map[string]string{"out/u": "old u\n", "out/later": "old later\n", "out/gone": "going\n"}, w.tree("out"))
+	require.Equal(t, map[string]string{"out/u": "old u\n", "out/l/": "", "out/l/later": "old later\n", "out/gone": "going\n"}, w.tree("out"))
 	info, err := os.Stat(w.path("out/u"))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o640), info.Mode().Perm())
@@ -78,7 +80,7 @@ func TestJournalFinishes(t *testing.T) {
 	w, c, tx := left(t)
 	require.NoError(t, tx.writesDone())
 	require.NoError(t, w.again(c))
-	require.Equal(t, map[string]string{"out/u": "new u\n", "out/later": "old later\n", "out/d/": "", "out/d/n": "new n\n"}, w.tree("out"))
+	require.Equal(t, map[string]string{"out/u": "new u\n", "out/l/": "", "out/l/later": "old later\n", "out/d/": "", "out/d/n": "new n\n"}, w.tree("out"))
 	w.noJournal()
 }
 

@@ -6,19 +6,19 @@ import (
 )
 
 type regexReplaceIn struct {
-	Path        EditPath `json:"path" jsonschema:"file to edit"`
-	Pattern     string   `json:"pattern" jsonschema:"RE2 regular expression"`
+	Path        EditPath `json:"path" jsonschema:"file"`
+	Pattern     string   `json:"pattern" jsonschema:"RE2"`
 	Replacement string   `json:"replacement" jsonschema:"\\1 and \\g<name> are groups, \\\\ is a backslash"`
-	Count       int      `json:"count,omitzero" min:"0" jsonschema:"most replacements; 0 is all"`
+	Count       int      `json:"count,omitzero" min:"0" jsonschema:"at most; 0 is all"`
 	IgnoreCase  bool     `json:"ignore_case,omitzero"`
-	Multiline   bool     `json:"multiline,omitzero" jsonschema:"^ and $ match at every line"`
+	Multiline   bool     `json:"multiline,omitzero" jsonschema:"^ and $ at every line"`
 	DotAll      bool     `json:"dotall,omitzero" jsonschema:". matches line feeds"`
-	DryRun      bool     `json:"dry_run,omitzero" jsonschema:"only show the diff"`
+	DryRun      bool     `json:"dry_run,omitzero" jsonschema:"only the diff"`
 }
 
 var regexReplace = define(spec[regexReplaceIn]{
 	name:        "regex_replace",
-	description: "Replaces what a regular expression matches in a file. RE2: no look-around, no back-references in the pattern.",
+	description: "Replaces all matches of a regular expression (RE2: no look-around) in a file.",
 	destructive: true,
 	act: func(ctx context.Context, c *call, in *regexReplaceIn) (*Result, error) {
 		p, err := compilePattern(in.Pattern, in.IgnoreCase, in.Multiline, in.DotAll)

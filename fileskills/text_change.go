@@ -48,26 +48,12 @@ func (c *call) changeText(ctx context.Context, ch textChange) (*Result, error) {
 var errMoved = errors.New("the file has changed")
 
 func (c *call) tryChange(ctx context.Context, ch textChange, first *string) (*Result, error) {
-	rep, err := c.fs.Replace(string(ch.path), ReplaceOptions{MustExist: true})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { rep.Close() }()
-	unlock, waited, err := c.set.locks.lock(ctx, rep.Place())
+	rep, unlock, err := c.replace(ctx, string(ch.path), ReplaceOptions{MustExist: true})
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if waited { // what is held open may be what the file was
-		place := rep.Place()
-		rep.Close()
-		if rep, err = c.fs.Replace(string(ch.path), ReplaceOptions{MustExist: true}); err != nil {
-			return nil, err
-		}
-		if rep.Place() != place {
-			return nil, errMoved
-		}
-	}
+	defer rep.Close()
 	name := shown(string(ch.path))
 	raw, err := readWhole(ctx, rep.Old(), name)
 	if err != nil {

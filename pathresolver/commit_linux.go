@@ -45,6 +45,7 @@ func (w *Replacement) commit(ctx context.Context, still func(now *File) error) e
 		}
 		switch {
 		case err != nil:
+			_ = unlink(w.dir, linkedTemp, 0) // left by a process that was killed
 		case w.inPlace:
 			err = w.overwrite(ctx, now)
 		case now == nil:
