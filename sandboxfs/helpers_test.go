@@ -27,6 +27,7 @@ type fixture struct {
 // arrangements are the ways to serve one policy; most tests run in all.
 var arrangements = map[string]sandboxfs.Options{
 	"root":   {Passthrough: true, DefaultPermissions: true},
+	"run":    {Passthrough: true, Unprivileged: true},
 	"plain":  {},
 	"single": {SingleConnection: true},
 }

@@ -31,6 +31,7 @@ const maxAnswering = 256
 // as long as fewer than maxAnswering take that long; and none is answered by
 // asking one of our own connections.
 type leader struct {
+	within    func(lead func()) // runs lead, which answers requests
 	epoll     int
 	turn      atomic.Uint64
 	answering atomic.Int32 // goroutines in lead
@@ -43,8 +44,9 @@ type leader struct {
 	ended chan struct{} // of the watchdog; nil while nobody leads
 }
 
-func newLeader() *leader {
-	return &leader{epoll: -1, conns: map[int32]*connection{}, wake: make(chan struct{}, 1)}
+// newLeader makes one whose goroutines are run by within.
+func newLeader(within func(lead func())) *leader {
+	return &leader{within: within, epoll: -1, conns: map[int32]*connection{}, wake: make(chan struct{}, 1)}
 }
 
 // add has the requests of c answered from now on.
@@ -68,7 +70,7 @@ func (l *leader) add(c *connection) error {
 		l.ended = make(chan struct{})
 		go l.watchdog(l.ended)
 		l.answering.Add(1)
-		go l.lead()
+		go l.within(l.lead)
 	}
 	return nil
 }
@@ -113,7 +115,7 @@ func (l *leader) another() bool {
 		l.answering.Add(-1)
 		return false
 	}
-	go l.lead()
+	go l.within(l.lead)
 	return true
 }
 

@@ -262,13 +262,21 @@ func TestPrivilegeBitsGo(t *testing.T) {
 	}
 }
 
-// access(2) carries the verdict.
+// access(2) carries the verdict, but for the root arrangement, where the kernel
+// answers by the mode of a file.
 func TestAccess(t *testing.T) {
-	f := mount(t, arrangements["plain"], pathresolver.Config{WritePaths: []string{"out"}, Protect: []string{"out/keep"}},
-		"src/x=1", "out/keep=1", "out/x=1")
-	for place, want := range map[string]error{"src/x": syscall.EROFS, "src": syscall.EROFS, "out/keep": syscall.EROFS, "out/x": nil, "out": nil} {
-		require.Equal(t, want, unix.Access(f.in(place), unix.W_OK), place)
-		require.NoError(t, unix.Access(f.in(place), unix.R_OK), place)
-	}
-	require.ErrorIs(t, unix.Access(f.in("src/x"), unix.X_OK), syscall.EACCES)
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}, Protect: []string{"out/keep"}},
+			"src/x=1", "out/keep=1", "out/x=1")
+		verdicts := map[string]error{"src/x": syscall.EROFS, "src": syscall.EROFS, "out/keep": syscall.EROFS, "out/x": nil, "out": nil}
+		if o.DefaultPermissions {
+			verdicts["out/keep"] = nil
+		}
+		for place, want := range verdicts {
+			require.Equal(t, want, unix.Access(f.in(place), unix.W_OK), place)
+			require.NoError(t, unix.Access(f.in(place), unix.R_OK), place)
+		}
+		require.ErrorIs(t, unix.Access(f.in("src/x"), unix.X_OK), syscall.EACCES)
+		require.ErrorIs(t, write(f.in("out/keep"), ""), syscall.EROFS)
+	})
 }

@@ -39,8 +39,14 @@ func New(r *pathresolver.Resolver, o Options) (*View, error) {
 	if o.Logger == nil {
 		o.Logger = log.New(io.Discard, "", 0)
 	}
+	if o.Unprivileged && (o.DefaultPermissions || o.AllowOther) {
+		return nil, errors.New("Unprivileged excludes DefaultPermissions and AllowOther")
+	}
 	raiseOpenFiles()
-	v := &View{r: r, o: o, refusals: newRefusals(o.OnRefusal), leader: newLeader()}
+	v := &View{r: r, o: o, refusals: newRefusals(o.OnRefusal), leader: newLeader(func(lead func()) { lead() })}
+	if o.Unprivileged {
+		v.leader.within = func(lead func()) { withoutFileCapabilities(o.Logger, lead) }
+	}
 	layout := arrange(r.WritePaths(), o.SingleConnection || o.ReportAll, o.ReportAll, v.kindAt)
 	for _, p := range layout {
 		built, err := newPart(v, p, layout)

@@ -61,6 +61,6 @@ func (l *leader) watchdog(ended <-chan struct{}) {
 func (l *leader) takeOver(turn uint64) {
 	if l.answering.Load() < maxAnswering && l.turn.CompareAndSwap(turn, turn+1) {
 		l.answering.Add(1)
-		go l.lead()
+		go l.within(l.lead)
 	}
 }
