@@ -1,0 +1,59 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pinfold-dev/pinfold/fileskills"
+)
+
+// ErrorKey is the key in _meta of a result with isError whose value is the
+// fileskills.Error as JSON.
+const ErrorKey = "io.github.pinfold-dev/error"
+
+// call is the handler of every tool.
+func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	start := time.Now()
+	ctx, free := untilClosing(ctx)
+	defer free()
+	ctx, stop := reportProgress(ctx, req)
+	res, err := s.set.Call(ctx, req.Params.Name, req.Params.Arguments)
+	stop() // before the result: progress after it would be about nothing
+	s.log(ctx, req, err, time.Since(start))
+	if err != nil {
+		return failed(err), nil
+	}
+	return answered(res, s.structured(req.ClientInfo())), nil
+}
+
+// answered is a result in the protocol's words.
+func answered(res *fileskills.Result, structured bool) *mcp.CallToolResult {
+	out := &mcp.CallToolResult{Content: make([]mcp.Content, 0, 1+len(res.Parts))}
+	if res.Text != "" {
+		out.Content = append(out.Content, &mcp.TextContent{Text: res.Text})
+	}
+	for _, p := range res.Parts {
+		out.Content = append(out.Content, partOf(p))
+	}
+	if structured {
+		out.StructuredContent = &res.Meta
+	}
+	return out
+}
+
+// failed is an error in the protocol's words. It has no structured content,
+// which would have to fit the output schema.
+func failed(err error) *mcp.CallToolResult {
+	out := &mcp.CallToolResult{
+		IsError: true,
+		Content: []mcp.Content{&mcp.TextContent{Text: err.Error()}},
+	}
+	var e *fileskills.Error
+	if errors.As(err, &e) {
+		out.Meta = mcp.Meta{ErrorKey: e}
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package mcpserver
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pinfold-dev/pinfold/fileskills"
+)
+
+// Options say how a Set is offered. The zero value is complete.
+type Options struct {
+	// Name and Version are what the server calls itself. "" is "pinfold" and
+	// "devel".
+	Name, Version string
+	// Instructions are for the model, when a session begins. Keep them short.
+	Instructions string
+	// Structured is who gets structured content. See its values.
+	Structured Structured
+	// Logger gets what is of no use to a client: sessions, broken peers. nil
+	// discards it.
+	Logger *slog.Logger
+}
+
+// Server is a Set as an MCP server. It may serve many sessions at once.
+type Server struct {
+	set  *fileskills.Set
+	opts Options
+	mcp  *mcp.Server
+
+	mu     sync.Mutex          // guards listed
+	listed map[string]struct{} // names of the tools that the SDK has
+}
+
+// New makes the server. It does not listen.
+func New(set *fileskills.Set, o Options) *Server {
+	if o.Name == "" {
+		o.Name = "pinfold"
+	}
+	if o.Version == "" {
+		o.Version = "devel"
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{set: set, opts: o, listed: map[string]struct{}{}}
+	s.mcp = mcp.NewServer(&mcp.Implementation{Name: o.Name, Version: o.Version}, &mcp.ServerOptions{
+		Instructions: o.Instructions,
+		Logger:       o.Logger,
+		Capabilities: &mcp.ServerCapabilities{
+			Logging:   &mcp.LoggingCapabilities{}, //nolint:staticcheck // see log
+			Tools:     &mcp.ToolCapabilities{ListChanged: true},
+			Resources: &mcp.ResourceCapabilities{},
+		},
+	})
+	s.mcp.AddReceivingMiddleware(s.perClient)
+	s.addResources()
+	s.Refresh()
+	return s
+}
+
+// Refresh makes the list of tools what the Set says now, and tells the
+// sessions when that is something else than before. Call it after the policy
+// behind the Set was replaced.
+func (s *Server) Refresh() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := map[string]struct{}{}
+	for _, skill := range s.set.Skills() {
+		now[skill.Name] = struct{}{}
+		if _, known := s.listed[skill.Name]; !known {
+			s.mcp.AddTool(toolOf(&skill), s.call)
+		}
+	}
+	var gone []string
+	for name := range s.listed {
+		if _, still := now[name]; !still {
+			gone = append(gone, name)
+		}
+	}
+	if len(gone) > 0 {
+		s.mcp.RemoveTools(gone...)
+	}
+	s.listed = now
+}
+
+// perClient fits answers to the client that asked.
+func (s *Server) perClient(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		switch req := req.(type) {
+		case *mcp.ListToolsRequest:
+			res, err := next(ctx, method, req)
+			if list, ok := res.(*mcp.ListToolsResult); ok && err == nil && !s.structured(req.ClientInfo()) {
+				list.Tools = withoutOutputSchemas(list.Tools)
+			}
+			return res, err
+		case *mcp.ListResourcesRequest:
+			return s.listResources(ctx, req)
+		}
+		return next(ctx, method, req)
+	}
+}

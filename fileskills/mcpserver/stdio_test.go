@@ -1,0 +1,206 @@
+package mcpserver_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/fileskills/mcpserver"
+)
+
+const ping = `{"jsonrpc":"2.0","id":"alive","method":"ping"}`
+
+// broken are lines that are no request, and the id and code of the answer.
+var broken = []struct {
+	name, line string
+	id         any
+	code       int
+}{
+	{"no JSON", "hello?", nil, -32700},
+	{"half an object", `{"jsonrpc":"2.0","id":1,"method":"pi`, nil, -32700},
+	{"NUL bytes", "\x00\x00\x00", nil, -32700},
+	{"a number", "123", nil, -32600},
+	{"a batch", `[` + ping + `]`, nil, -32600},
+	{"another version", `{"jsonrpc":"1.0","id":7,"method":"ping"}`, 7.0, -32600},
+	{"a method that is a number", `{"jsonrpc":"2.0","id":"x","method":5}`, "x", -32600},
+	{"nesting beyond all bounds", `{"jsonrpc":"2.0","id":9,"method":"ping","params":` + strings.Repeat("[", 1_000_000) + strings.Repeat("]", 1_000_000) + `}`, nil, -32700},
+	{"deep nesting", `{"jsonrpc":"2.0","id":9,"method":"ping","params":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}`, 9.0, -32600},
+}
+
+// T04
+func TestBrokenLinesAreAnsweredAndTheSessionGoesOn(t *testing.T) {
+	p := newPeer(t, newSet(t, nil, nil), mcpserver.Options{})
+	p.hello("test")
+	for _, b := range broken {
+		p.send(b.line)
+		a := p.next()
+		require.Equal(t, b.id, a.ID, b.name)
+		require.NotNil(t, a.Error, b.name)
+		require.Equal(t, b.code, a.Error.Code, b.name)
+		p.send(ping)
+		require.Nil(t, p.next().Error, "after %s", b.name)
+	}
+	p.send("", "\r", ping+"\r")
+	require.Nil(t, p.next().Error, "blank lines are nothing")
+}
+
+// The SDK's own transport ends the session at the first of them.
+func TestBrokenLinesEndASessionOfTheSDK(t *testing.T) {
+	in, to, err := os.Pipe()
+	require.NoError(t, err)
+	defer in.Close()
+	from, out, err := os.Pipe()
+	require.NoError(t, err)
+	defer from.Close()
+	ended := make(chan error, 1)
+	bare := mcp.NewServer(&mcp.Implementation{Name: "bare"}, nil)
+	go func() { ended <- bare.Run(t.Context(), &mcp.IOTransport{Reader: in, Writer: out}) }()
+	_, err = to.WriteString(broken[0].line + "\n")
+	require.NoError(t, err)
+	select {
+	case err := <-ended:
+		require.Error(t, err)
+	case <-time.After(patience):
+		t.Fatal("it lives on: our own transport is not needed any more")
+	}
+	require.NoError(t, to.Close())
+}
+
+func TestALineThatIsTooLongIsSkipped(t *testing.T) {
+	p := newPeer(t, newSet(t, nil, nil), mcpserver.Options{})
+	p.hello("test")
+	go p.send(`{"jsonrpc":"2.0","id":1,"method":"`+strings.Repeat("x", 33<<20)+`"}`, ping)
+	a := p.next()
+	require.NotNil(t, a.Error)
+	require.Contains(t, a.Error.Message, "too long")
+	require.Equal(t, "alive", p.next().ID)
+}
+
+func TestTheEndOfInputEndsTheSession(t *testing.T) {
+	for name, last := range map[string]string{"nothing": "", "half a request": `{"jsonrpc":"2.0","id":1,"me`} {
+		p := newPeer(t, newSet(t, nil, nil), mcpserver.Options{})
+		p.hello("test")
+		_, err := p.to.WriteString(last)
+		require.NoError(t, err)
+		require.NoError(t, p.to.Close())
+		require.NoError(t, p.wait(), name)
+	}
+}
+
+// A shell pipeline closes its end before the answers are there.
+func TestRequestsBeforeTheEndAreAnswered(t *testing.T) {
+	p := newPeer(t, newSet(t, map[string]string{"a.txt": "hello"}, nil), mcpserver.Options{})
+	p.hello("test")
+	p.send(toolCall(1, "file_info", map[string]any{"path": "a.txt"}), ping)
+	require.NoError(t, p.to.Close())
+	ids := []any{p.next().ID, p.next().ID}
+	require.ElementsMatch(t, []any{1.0, "alive"}, ids)
+	require.NoError(t, p.wait())
+}
+
+func TestAPeerThatIsGoneEndsTheSession(t *testing.T) {
+	in, to, err := os.Pipe()
+	require.NoError(t, err)
+	from, out, err := os.Pipe()
+	require.NoError(t, err)
+	require.NoError(t, from.Close())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- mcpserver.New(newSet(t, nil, nil), mcpserver.Options{}).ServeStdio(t.Context(), in, out)
+	}()
+	_, err = to.WriteString(ping + "\n")
+	require.NoError(t, err)
+	select {
+	case err := <-ended:
+		require.Error(t, err)
+	case <-time.After(patience):
+		t.Fatal("the server does not end")
+	}
+	require.NoError(t, to.Close())
+}
+
+func TestCallsEndWithTheServer(t *testing.T) {
+	gate := make(parked)
+	p := newPeer(t, newSet(t, map[string]string{"a.txt": "hello"}, gate), mcpserver.Options{})
+	p.hello("test")
+	p.send(toolCall(1, "read_file", map[string]any{"path": "a.txt"}))
+	<-gate
+	start := time.Now()
+	p.cancel()
+	require.NoError(t, p.wait())
+	require.Less(t, time.Since(start), patience/2, "it did not wait for the drain to pass")
+}
+
+func TestACallCanBeCancelled(t *testing.T) {
+	gate := make(parked)
+	p := newPeer(t, newSet(t, map[string]string{"a.txt": "hello"}, gate), mcpserver.Options{})
+	p.hello("test")
+	p.send(toolCall(1, "read_file", map[string]any{"path": "a.txt"}))
+	<-gate
+	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	r := resultOf(t, p.next())
+	require.True(t, r.IsError)
+	require.Equal(t, "cancelled", r.Meta[mcpserver.ErrorKey]["code"])
+}
+
+func TestTooManyRequestsAtOnceAreRefused(t *testing.T) {
+	const most = 64
+	gate := make(parked, most+1)
+	p := newPeer(t, newSet(t, map[string]string{"a.txt": "hello"}, gate), mcpserver.Options{})
+	p.hello("test")
+	for i := range most + 1 {
+		p.send(toolCall(i, "read_file", map[string]any{"path": "a.txt"}))
+	}
+	a := p.next()
+	require.InDelta(t, most, a.ID, 1, "the greeting may still count")
+	require.NotNil(t, a.Error)
+	require.Equal(t, -32000, a.Error.Code)
+	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":0}}`)
+	require.Equal(t, 0.0, p.next().ID, "it is read on")
+	p.send(ping)
+	require.Equal(t, "alive", p.next().ID, "and there is room again")
+}
+
+// T04
+func TestBadArgumentsAreToolErrors(t *testing.T) {
+	p := newPeer(t, newSet(t, map[string]string{"a.txt": "hello"}, nil), mcpserver.Options{})
+	p.hello("test")
+	for name, args := range map[string]string{
+		"none":              `null`,
+		"an array":          `[]`,
+		"a string":          `"a.txt"`,
+		"wrong type":        `{"path":5}`,
+		"wrong nested type": `{"path":{"path":"a.txt"}}`,
+		"missing":           `{}`,
+		"extra":             `{"path":"a.txt","sudo":true}`,
+		"twice":             `{"path":"a.txt","path":"b.txt"}`,
+		"other case":        `{"Path":"a.txt"}`,
+		"invalid UTF-8":     "{\"path\":\"a\xff.txt\"}",
+		"NUL":               `{"path":"a\u0000.txt"}`,
+		"nested deeply":     `{"path":` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + `}`,
+		"10 MiB":            `{"path":"` + strings.Repeat("x", 10<<20) + `"}`,
+	} {
+		go p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"file_info","arguments":%s}}`, args))
+		a := p.next()
+		r := resultOf(t, a)
+		require.True(t, r.IsError, name)
+		require.NotEmpty(t, r.Meta[mcpserver.ErrorKey]["code"], name)
+		require.Less(t, len(a.Result), 64<<10, "%s: it is not echoed whole", name)
+	}
+	p.send(toolCall(2, "file_info", map[string]any{"path": "a.txt"}))
+	require.False(t, resultOf(t, p.next()).IsError)
+}
+
+func TestAnUnknownToolIsAProtocolError(t *testing.T) {
+	p := newPeer(t, newSet(t, nil, nil), mcpserver.Options{})
+	p.hello("test")
+	p.send(toolCall(1, "sudo", map[string]any{}))
+	a := p.next()
+	require.NotNil(t, a.Error)
+	require.Equal(t, -32602, a.Error.Code)
+}
