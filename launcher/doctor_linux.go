@@ -117,7 +117,7 @@ func probeLandlock() Finding {
 		return no(name, fmt.Sprintf("version %d: %s", abi, strings.Join(lost, "; ")), means, fix, false)
 	}
 	saw := fmt.Sprintf("version %d", abi)
-	if abi < 9 {
+	if !SocketsRefused() {
 		// A read-only mount does not keep anybody from connecting to a socket.
 		saw += "; before version 9, unix sockets beneath --ro and --home can be connected to"
 	}

@@ -39,6 +39,11 @@ func landlockABI() int {
 	return v
 }
 
+// SocketsRefused reports whether unix sockets of the host that lie in what is
+// shown read-only, or as the home, refuse connections: a read-only mount alone
+// does not make them (Landlock 9).
+func SocketsRefused() bool { return landlockABI() >= 9 }
+
 // lostWithout names the guarantees that an older Landlock cannot give.
 func lostWithout(abi int) []string {
 	var lost []string

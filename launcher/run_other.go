@@ -17,6 +17,9 @@ func Run(context.Context, Config) (Result, error) {
 // CanWatch reports false: there is no such filter.
 func CanWatch() bool { return false }
 
+// SocketsRefused reports true: nothing is shown.
+func SocketsRefused() bool { return true }
+
 // LookAtHost needs Linux.
 func LookAtHost(Config) (Host, error) { return Host{}, errLinux }
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"github.com/pinfold-dev/pinfold/launcher"
@@ -17,7 +19,7 @@ user who calls it. It exits with 0 when everything that 'pinfold run' needs is
 there, and 1 when something is missing.`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			findings := launcher.Probe()
+			findings := withNested(launcher.Probe())
 			if asJSON {
 				if err := writeJSON(a.out.stdout, doctorReport(findings)); err != nil {
 					return err
@@ -33,6 +35,22 @@ there, and 1 when something is missing.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
+}
+
+// withNested explains what is missing inside a run, where it is meant to be.
+func withNested(findings []launcher.Finding) []launcher.Finding {
+	if _, err := os.Stat(policyFile); err != nil {
+		return findings
+	}
+	for i := range findings {
+		if f := &findings[i]; !f.OK {
+			f.Fix = "see nested"
+		}
+	}
+	return append([]launcher.Finding{{
+		Name: "nested", Detail: "this is inside 'pinfold run'", Means: "another run starts in it only where that one was given --nested, by an ordinary user",
+		Fix: "run 'pinfold doctor' outside to see what works on this system",
+	}}, findings...)
 }
 
 // ready reports whether nothing that is required is missing.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
@@ -58,16 +59,15 @@ is asked. 'pinfold run' is what confines a program.`,
 func mount(ctx context.Context, a *app, f *mountFlags, mnt string) (err error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	cfg, err := f.config(nil)
-	if err != nil {
-		return err
-	}
-	r, err := open(cfg, a.out)
+	_, r, err := f.resolver(nil, a.out)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
 	if err := outside(mnt, r.Root()); err != nil {
+		return err
+	}
+	if err := notMounted(mnt); err != nil {
 		return err
 	}
 	becomeServer()
@@ -77,7 +77,7 @@ func mount(ctx context.Context, a *app, f *mountFlags, mnt string) (err error) {
 	}
 	defer func() { err = errors.Join(err, view.Close()) }()
 	if err := view.Mount(mnt); err != nil {
-		return &exitError{code: exitFailed, err: err, hint: "'pinfold doctor' says what works here"}
+		return &exitError{code: exitFailed, err: err, hint: mountHint()}
 	}
 	a.out.warning("a mount confines nothing by itself: it is for looking; 'pinfold run' confines a program")
 	if f.readyFD > 0 {
@@ -97,6 +97,17 @@ func mount(ctx context.Context, a *app, f *mountFlags, mnt string) (err error) {
 		a.out.warning(busyText(mnt))
 	}
 	return err
+}
+
+// mountHint is what to do about a mount that failed: the first thing that is
+// found missing for it, or where to look.
+func mountHint() string {
+	for _, found := range launcher.Probe() {
+		if !found.OK && (found.Name == "fuse" || found.Name == "fusermount3") && found.Fix != "" {
+			return found.Detail + ": " + found.Fix
+		}
+	}
+	return "'pinfold doctor' says what works here"
 }
 
 func (f *mountFlags) viewOptions() sandboxfs.Options {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,10 @@ import (
 //   - Colours only where the stream is a terminal, NO_COLOR is unset or empty
 //     (https://no-color.org) and TERM is not "dumb".
 //   - `pinfold run` prints nothing when all went well and no terminal looks on.
+//   - --json (or --format json) prints one document by writeJSON: stable
+//     snake_case keys, an empty list and never null for "none", text escaped
+//     by EscapePath, a published schema in docs/schema and a test that holds
+//     the output to it. Exit codes are those of the text.
 
 // output is both streams of one invocation.
 type output struct {
@@ -69,6 +74,14 @@ func (s stream) paint(colour, text string) string {
 // printf writes to the stream. A reader that went away is not our failure.
 func (s stream) printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(s, format, args...)
+}
+
+// writeJSON prints v indented, and leaves <, > and & as they are.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }
 
 // failure prints an error that a command returned, with its hints.

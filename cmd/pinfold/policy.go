@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"slices"
 
@@ -38,7 +39,7 @@ func (p *policyFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&p.broad, "allow-broad-root", false, "admit /, the home directory and system directories as DIR")
 	_ = cmd.MarkFlagFilename("write-paths-from")
 	_ = cmd.RegisterFlagCompletionFunc("hardlinks", cobra.FixedCompletions([]string{"deny", "break", "allow"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("unprotect", cobra.FixedCompletions(pathresolver.DefaultProtected(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("unprotect", cobra.FixedCompletions(unprotectable(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // addRoot gives cmd the flag -C. Empty stands for the process's own directory
@@ -48,9 +49,23 @@ func (p *policyFlags) addRoot(cmd *cobra.Command) {
 	_ = cmd.MarkFlagDirname("directory")
 }
 
-// config is the policy that the flags describe. stdin is what "-" stands for
-// as a list of write paths; nil where it belongs to somebody else.
+// unprotectable are the names that --unprotect takes.
+func unprotectable() []string { return append([]string{".git"}, pathresolver.DefaultProtected()...) }
+
+// config is the policy that the flags describe: the one place where flags
+// become a pathresolver.Config, so that they mean the same to every command.
+// stdin is what "-" stands for as a list of write paths; nil where it belongs
+// to somebody else. What is wrong with the policy itself pathresolver says:
+// open passes that on, and check lists it.
 func (p *policyFlags) config(stdin io.Reader) (pathresolver.Config, error) {
+	for _, given := range []flagValues{
+		{"-C", []string{p.root}}, {"--write-path", p.writePaths}, {"--write-paths-from", []string{p.from}},
+		{"--hide", p.hide}, {"--protect", p.protect}, {"--unprotect", p.unprotect},
+	} {
+		if err := given.refuseDashes(); err != nil {
+			return pathresolver.Config{}, err
+		}
+	}
 	links, err := pathresolver.ParseHardLinks(p.hardLinks)
 	if err != nil {
 		return pathresolver.Config{}, usageError(err, "")
@@ -69,6 +84,32 @@ func (p *policyFlags) config(stdin io.Reader) (pathresolver.Config, error) {
 		HardLinks:      links,
 		AllowBroadRoot: p.broad,
 	}, nil
+}
+
+// flagValues are what a flag was given.
+type flagValues struct {
+	flag   string
+	values []string
+}
+
+// refuseDashes refuses "--" as a value: `-w $UNSET -- CMD` would otherwise take
+// the end of the flags for a path.
+func (f flagValues) refuseDashes() error {
+	if slices.Contains(f.values, "--") {
+		return usageError(fmt.Errorf("%s was given \"--\", which ends the flags, as its value", f.flag),
+			"is a variable empty? Quote it; a file of that name is './--'")
+	}
+	return nil
+}
+
+// resolver is config and open in one, for a command that acts by one policy.
+// The caller closes r.
+func (p *policyFlags) resolver(stdin io.Reader, o *output) (cfg pathresolver.Config, r *pathresolver.Resolver, err error) {
+	if cfg, err = p.config(stdin); err != nil {
+		return cfg, nil, err
+	}
+	r, err = open(cfg, o)
+	return cfg, r, err
 }
 
 // open makes the resolver of a policy, and passes on its warnings.

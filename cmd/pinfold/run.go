@@ -21,6 +21,7 @@ type runFlags struct {
 	report     string
 	failOnDeny bool
 	background bool
+	nested     bool
 	quiet      bool
 }
 
@@ -51,12 +52,13 @@ own: CMD did not run then.`,
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // what follows CMD belongs to CMD
 	flags.StringArrayVar(&f.ro, "ro", nil, "show `PATH` of the host inside, read-only, at its own path (repeatable)")
-	flags.StringVar(&f.home, "home", "", "use `DIR` as the home directory inside, writable, instead of a private empty one")
+	flags.StringVar(&f.home, "home", "", "show `DIR` as the home directory inside, writable, instead of a private empty one")
 	flags.StringVar(&f.user, "user", "", "as root: run CMD as the user `NAME`")
 	flags.StringArrayVar(&f.env, "env", nil, "pass `KEY[=VAL]` on to CMD, besides the few variables that always are (repeatable)")
 	flags.StringVar(&f.report, "report", "", "append a JSON line to `FILE` for each refusal")
 	flags.BoolVar(&f.failOnDeny, "fail-on-deny", false, "exit with 123 when anything was refused")
 	flags.BoolVar(&f.background, "wait-background", false, "wait for CMD's background processes instead of ending them")
+	flags.BoolVar(&f.nested, "nested", false, "let CMD start sandboxes of its own, such as 'pinfold run'; without Landlock, and not as root")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no hints and no summary on a terminal")
 	return cmd
 }
@@ -78,11 +80,10 @@ func runCode(err error) int {
 }
 
 func runCommand(ctx context.Context, a *app, f *runFlags, command []string) error {
-	cfg, err := f.config(nil)
-	if err != nil {
+	if err := f.refuseDashes(); err != nil {
 		return err
 	}
-	r, err := open(cfg, a.out)
+	cfg, r, err := f.resolver(nil, a.out)
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 	}
 	watched := a.out.stderr.terminal && !f.quiet
 	if watched {
-		hintGit(a.out, r, f.git)
+		f.hints(a.out, r)
 	}
 	becomeServer()
 	view, err := sandboxfs.New(r, f.viewOptions(refused))
@@ -105,7 +106,7 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 	left := view.Close() // after it every refusal has been told
 	left = errors.Join(left, refused.close())
 	if err != nil {
-		return errors.Join(err, left)
+		return errors.Join(nestedError(err), left)
 	}
 	if left != nil {
 		a.out.error(left.Error()) // the command has run: its exit code stands
@@ -115,6 +116,9 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 	}
 	if result.Reason != "" {
 		a.out.error(result.Reason)
+		if result.ExitCode == exitNotFound {
+			a.out.hint(hintOutside(command[0]))
+		}
 	}
 	if watched {
 		refused.summary(a.out, dropped)
@@ -123,6 +127,18 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 		return silent(exitDenied)
 	}
 	return silent(result.ExitCode)
+}
+
+// refuseDashes looks at the flags that only run has.
+func (f *runFlags) refuseDashes() error {
+	for _, given := range []flagValues{
+		{"--ro", f.ro}, {"--home", []string{f.home}}, {"--user", []string{f.user}}, {"--env", f.env}, {"--report", []string{f.report}},
+	} {
+		if err := given.refuseDashes(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // launch runs the command inside the view.
@@ -140,6 +156,7 @@ func (f *runFlags) launch(ctx context.Context, a *app, cfg pathresolver.Config, 
 		Stdin: file(a.stdin), Stdout: file(a.out.stdout.Writer), Stderr: file(a.out.stderr.Writer),
 		OnRefusal:      refused.fromKernel(),
 		WaitBackground: f.background,
+		Nested:         f.nested,
 	})
 }
 
@@ -153,16 +170,6 @@ func (f *runFlags) viewOptions(refused *refused) sandboxfs.Options {
 		o.OnRefusal, o.ReportAll = refused.add, !refused.watch
 	}
 	return o
-}
-
-// hintGit tells a person that commits need --git, before they are refused.
-func hintGit(o *output, r *pathresolver.Resolver, git bool) {
-	if git {
-		return
-	}
-	if info, err := r.Lstat(".git"); err == nil && info.IsDir() {
-		o.hint(".git is read-only inside; --git lets git commit work")
-	}
 }
 
 // file is the file behind a stream; a stream that has none is /dev/null.

@@ -5,3 +5,5 @@ package main
 import "github.com/pinfold-dev/pinfold/sandboxfs"
 
 func unmount(string) (lazily bool, err error) { return false, sandboxfs.ErrUnsupported }
+
+func notMounted(string) error { return nil }

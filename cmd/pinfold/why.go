@@ -106,6 +106,10 @@ func whyText(o *output, d *pathresolver.Decision) {
 		denied := pathresolver.DeniedError{Op: d.Op, Path: d.Path, Rule: d.Rule, Reason: d.Reason, Allowed: d.Writable}
 		first, rest, _ := strings.Cut(denied.Error(), "\n")
 		out.printf("%s\n%s\n", out.paint(colourBad, first), rest)
+		if d.Op != pathresolver.OpRead && readable(d.Rule) {
+			// The first line's words are fixed (W13), and sound like more.
+			out.printf("  it lies inside the sandbox root: reading is allowed, %s is not\n", d.Op)
+		}
 	}
 	if d.Place != "" && d.Place != d.Path {
 		out.printf("  place: %s\n", esc(d.Place))
@@ -119,6 +123,15 @@ func whyText(o *output, d *pathresolver.Decision) {
 	if hint := ruleHint(d.Rule, d.Place); hint != "" {
 		out.printf("  hint: %s\n", hint)
 	}
+}
+
+// readable reports whether a rule refuses changes only.
+func readable(rule pathresolver.Rule) bool {
+	switch rule {
+	case pathresolver.RuleNoWritePath, pathresolver.RuleWritePathSelf, pathresolver.RuleProtected, pathresolver.RuleLoosens, pathresolver.RuleHardLink:
+		return true
+	}
+	return false
 }
 
 // ruleHint is what the person who starts the run can do about a refusal.

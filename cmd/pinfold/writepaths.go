@@ -20,8 +20,8 @@ var (
 )
 
 // readWritePaths reads a list of write paths: one a line, or ended by NUL as
-// find -print0 writes them. Nothing is trimmed or skipped: an empty line is an
-// empty path, and is refused as one.
+// find -print0 writes them. A line ends in LF or CR LF; nothing else is trimmed
+// or skipped: an empty line is an empty path, and is refused as one.
 func readWritePaths(from string, null bool, stdin io.Reader) ([]string, error) {
 	in := stdin
 	switch {
@@ -48,11 +48,14 @@ func readWritePaths(from string, null bool, stdin io.Reader) ([]string, error) {
 	case len(data) == 0:
 		return nil, nil
 	}
-	end := "\n"
 	if null {
-		end = "\x00"
+		return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00"), nil
 	}
-	return strings.Split(strings.TrimSuffix(string(data), end), end), nil
+	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSuffix(lines[i], "\r")
+	}
+	return lines, nil
 }
 
 // writePathIndex reads the index out of a finding's field "write_paths[7]".

@@ -18,15 +18,16 @@ func TestReadWritePaths(t *testing.T) {
 		"src\ndocs\n": {"src", "docs"},
 		"\n":          {""},
 		"a\n\nb":      {"a", "", "b"},
-		" a \r\n":     {" a \r"},
+		" a \r\n":     {" a "},
+		"a\r\r\nb\r":  {"a\r", "b"},
 	} {
 		got, err := readWritePaths("-", false, strings.NewReader(input))
 		require.NoError(t, err)
 		require.Equal(t, want, got, "%q", input)
 	}
-	got, err := readWritePaths("-", true, strings.NewReader("a\nb\x00c\x00"))
+	got, err := readWritePaths("-", true, strings.NewReader("a\nb\x00c\r\x00"))
 	require.NoError(t, err)
-	require.Equal(t, []string{"a\nb", "c"}, got)
+	require.Equal(t, []string{"a\nb", "c\r"}, got)
 
 	_, err = readWritePaths("-", false, strings.NewReader(strings.Repeat("x", maxListBytes+1)))
 	require.Error(t, err, "a list has a bound")

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pinfold-dev/pinfold/launcher"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// hints tells a person at a terminal, before the command starts, what is
+// likely to surprise them.
+func (f *runFlags) hints(o *output, r *pathresolver.Resolver) {
+	if info, err := r.Lstat(".git"); err == nil && info.IsDir() {
+		switch {
+		case !f.git:
+			o.hint(".git is read-only inside; --git lets git commit work")
+		case !f.knowsAuthor(r):
+			o.hint("git knows no name and e-mail for commits inside; --ro ~/.gitconfig shows yours")
+		}
+	}
+	if !launcher.SocketsRefused() {
+		if socket := findSocket(append(slices.Clone(f.ro), f.home)); socket != "" {
+			o.warning(fmt.Sprintf("%q is a socket that the command can connect to", socket))
+		}
+	}
+}
+
+// author matches a setting of user.email in a configuration of git.
+var author = regexp.MustCompile(`(?mi)^\s*email\s*=`)
+
+// knowsAuthor reports whether git will find an author inside, as far as can be
+// told by looking: in the environment, or in a file that is shown.
+func (f *runFlags) knowsAuthor(r *pathresolver.Resolver) bool {
+	for _, kv := range f.env {
+		if key, _, _ := strings.Cut(kv, "="); key == "GIT_AUTHOR_EMAIL" || key == "EMAIL" {
+			return true
+		}
+	}
+	if text, err := r.ReadFile(".git/config"); err == nil && author.Match(text) {
+		return true
+	}
+	home, _ := os.UserHomeDir()
+	files := []string{"/etc/gitconfig"}
+	for _, name := range []string{".gitconfig", ".config/git/config"} {
+		outside := filepath.Join(home, name)
+		shown := func(ro string) bool {
+			abs, err := filepath.Abs(ro)
+			return err == nil && (outside == abs || strings.HasPrefix(outside, abs+"/"))
+		}
+		switch {
+		case slices.ContainsFunc(f.ro, shown):
+			files = append(files, outside)
+		case f.home != "":
+			files = append(files, filepath.Join(f.home, name))
+		}
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file)
+		return err == nil && author.Match(text)
+	})
+}
+
+// maxLooked is how many names are looked at for a socket: enough for a
+// directory that is there for one, and no more time than a person notices.
+const maxLooked = 2000
+
+// findSocket returns a socket that lies beneath one of dirs, or "".
+func findSocket(dirs []string) (socket string) {
+	looked := 0
+	for _, dir := range dirs {
+		if dir == "" {
+			continue
+		}
+		_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+			looked++
+			switch {
+			case looked > maxLooked || socket != "":
+				return filepath.SkipAll
+			case err != nil:
+				return nil
+			case d.Type()&os.ModeSocket != 0:
+				socket = path
+			}
+			return nil
+		})
+	}
+	return socket
+}
+
+// hintOutside is what to do about a command that was not found inside.
+func hintOutside(command string) string {
+	outside, err := exec.LookPath(command)
+	if err == nil {
+		outside, err = filepath.Abs(outside)
+	}
+	if err != nil {
+		return "it is not in $PATH outside either"
+	}
+	hint := fmt.Sprintf("outside it is %q: --ro shows more of the host inside", outside)
+	if real, err := filepath.EvalSymlinks(outside); err == nil && real != outside {
+		hint = fmt.Sprintf("outside it is %q, a link to %q: --ro shows more of the host inside", outside, real)
+	}
+	return hint
+}
+
+// nestedError explains a set-up that failed for being inside another run.
+func nestedError(err error) error {
+	if _, outside := os.Stat(policyFile); outside != nil || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return &exitError{code: exitRunOwn, err: errors.New(err.Error()), // without the hint for a system that lacks something
+		hint: "this is inside 'pinfold run' already: give that one --nested to start another in it, as an ordinary user"}
+}
