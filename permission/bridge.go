@@ -190,7 +190,7 @@ func (p *Policy) writable() []string {
 }
 
 // outside is what the chain says about files outside the project.
-func (p *Policy) outside() opinion { return p.over(stageOutside, &question{}, nil).opinion }
+func (p *Policy) outside() opinion { return p.over(stageOutside, &question{}, nil, nil).opinion }
 
 // Network reports whether the agent has the network, and the rule that says
 // so; without one, no document of the chain grants it.

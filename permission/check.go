@@ -1,7 +1,5 @@
 package permission
 
-import "slices"
-
 // stage is one of the questions that a request is put to, in the order of T17:
 // enabled, action, target, paths. The first that refuses decides.
 type stage uint8
@@ -28,9 +26,13 @@ type question struct {
 	tool      string // the name under which tools are looked up
 	id        string // of the target
 	rel       relation
-	place     []byte
-	folded    []byte // the place for rules that ignore letter case
-	buf       [2][512]byte
+}
+
+// spelling is a place as the rules match it. It travels apart from the
+// question, so that it stays on the stack.
+type spelling struct {
+	exact  []byte
+	folded []byte // for rules that ignore letter case
 }
 
 // decide is Check; trace is told every layer's opinion, if it is not nil.
@@ -75,7 +77,8 @@ func (e Enforcer) decide(req Request, trace *[]Step) Decision {
 // pass asks one part of T17's order about one access.
 func (e Enforcer) pass(pass int, q *question, i int, trace *[]Step) finding {
 	p := e.Policy
-	aimed := slices.Contains(targetActions, q.Action)
+	class := q.Action.class()
+	aimed := class == messageClass || class == agentClass
 	switch pass {
 	case 0: // enabled
 		if aimed {
@@ -84,7 +87,7 @@ func (e Enforcer) pass(pass int, q *question, i int, trace *[]Step) finding {
 			}
 		}
 		if i < 0 && q.tool != "" {
-			return p.over(stageTool, q, trace)
+			return p.over(stageTool, q, nil, trace)
 		}
 	case 1: // action allowed
 		return p.action(q, trace)
@@ -98,13 +101,15 @@ func (e Enforcer) pass(pass int, q *question, i int, trace *[]Step) finding {
 		if f, bad := e.relate(q); bad {
 			return f
 		}
-		f := p.over(stageTarget, q, trace)
-		if f.opinion == denied || !slices.Contains(msgActions, q.Action) {
+		f := p.over(stageTarget, q, nil, trace)
+		if f.opinion == denied || class != messageClass {
 			return f
 		}
-		return stricter(f, p.over(stageACL, q, trace))
+		return stricter(f, p.over(stageACL, q, nil, trace))
 	case 3: // paths
-		return p.file(q, trace)
+		if class == readClass || class == writeClass {
+			return p.file(q, class == writeClass, trace)
+		}
 	}
 	return finding{opinion: allowed}
 }
@@ -112,24 +117,24 @@ func (e Enforcer) pass(pass int, q *question, i int, trace *[]Step) finding {
 // action asks whether the action may be done at all. Files have rules of their
 // own.
 func (p *Policy) action(q *question, trace *[]Step) finding {
-	switch {
-	case slices.Contains(readActions, q.Action), slices.Contains(writeActions, q.Action), q.Action == ToolUse:
+	switch q.Action.class() {
+	case readClass, writeClass, toolClass:
 		return finding{opinion: allowed}
-	case q.Action.index() < 0:
+	case unknownClass:
 		return finding{opinion: denied, code: CodeUnknownAction}
 	}
-	return p.over(stageAction, q, trace)
+	return p.over(stageAction, q, nil, trace)
 }
 
 // over is one stage over the whole chain: the strictest opinion. Where no layer
 // of a sealed group speaks, the group denies, or what silence means there.
-func (p *Policy) over(s stage, q *question, trace *[]Step) finding {
+func (p *Policy) over(s stage, q *question, at *spelling, trace *[]Step) finding {
 	worst := finding{opinion: allowed}
 	for gi := range p.groups {
 		g := &p.groups[gi]
 		spoke := false
 		for _, l := range g.layers {
-			f := l.opine(s, q)
+			f := l.opine(s, q, at)
 			if trace != nil {
 				*trace = append(*trace, stepOf(s, q, l.name, f))
 			}
@@ -175,7 +180,7 @@ func silence(s stage, q *question) finding {
 }
 
 // opine is what one layer says in one stage.
-func (l *layer) opine(s stage, q *question) finding {
+func (l *layer) opine(s stage, q *question, at *spelling) finding {
 	switch s {
 	case stageTool:
 		return l.opineTool(q)
@@ -188,9 +193,9 @@ func (l *layer) opine(s stage, q *question) finding {
 	case stageOutside:
 		return finding{opinion: l.outside.opinion, code: CodeOutsideRoot, rule: l.outside.rule}
 	case stageRead:
-		return l.opineRead(q)
+		return l.opineRead(at)
 	case stageWrite:
-		return l.opineWrite(q)
+		return l.opineWrite(at)
 	}
-	return l.opineToolPath(q)
+	return l.opineToolPath(q.tool, at)
 }

@@ -1,34 +1,27 @@
 package permission
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // file asks the rules about files.
-func (p *Policy) file(q *question, trace *[]Step) finding {
-	writes := slices.Contains(writeActions, q.Action)
-	if !writes && !slices.Contains(readActions, q.Action) {
-		return finding{opinion: allowed}
-	}
+func (p *Policy) file(q *question, writes bool, trace *[]Step) finding {
 	where := placeKind(q.Resource)
 	if where == notAPlace {
 		return finding{opinion: denied, code: CodeInvalidPath}
 	}
-	q.place = append(q.buf[0][:0], q.Resource...)
-	q.folded = foldInto(q.buf[1][:0], q.Resource)
+	var exact, folded [512]byte // so that a place of usual length allocates nothing
+	at := spelling{append(exact[:0], q.Resource...), foldInto(folded[:0], q.Resource)}
 	if where == outsidePlace {
-		return p.over(stageOutside, q, trace)
+		return p.over(stageOutside, q, &at, trace)
 	}
-	worst := p.over(stageRead, q, trace)
+	worst := p.over(stageRead, q, &at, trace)
 	if writes && worst.opinion != denied {
-		if r := p.always.covers(q.folded); r != nil {
+		if r := p.always.covers(at.folded); r != nil {
 			return finding{opinion: denied, code: CodeProtected, rule: r}
 		}
-		worst = stricter(worst, p.over(stageWrite, q, trace))
+		worst = stricter(worst, p.over(stageWrite, q, &at, trace))
 	}
 	if q.tool != "" && worst.opinion != denied {
-		f := p.over(stageToolPath, q, trace)
+		f := p.over(stageToolPath, q, &at, trace)
 		if f.opinion > worst.opinion {
 			worst = f
 		}
@@ -37,46 +30,46 @@ func (p *Policy) file(q *question, trace *[]Step) finding {
 }
 
 // opineRead is what the layer says about reading a place.
-func (l *layer) opineRead(q *question) finding {
-	if r := l.hide.covers(q.folded); r != nil {
+func (l *layer) opineRead(at *spelling) finding {
+	if r := l.hide.covers(at.folded); r != nil {
 		return finding{opinion: denied, code: CodeHidden, rule: r}
 	}
-	if r := l.askRead.covers(q.folded); r != nil {
+	if r := l.askRead.covers(at.folded); r != nil {
 		return finding{opinion: asked, code: CodeAsk, rule: r}
 	}
 	if l.read == nil {
 		return finding{}
 	}
-	if r := l.read.covers(q.place); r != nil {
+	if r := l.read.covers(at.exact); r != nil {
 		return finding{opinion: allowed, code: CodeAllowed, rule: r}
 	}
 	return finding{opinion: denied, code: CodeNotReadable, rule: l.readList}
 }
 
 // opineWrite is what the layer says about changing a place.
-func (l *layer) opineWrite(q *question) finding {
-	if r := l.protect.covers(q.folded); r != nil {
+func (l *layer) opineWrite(at *spelling) finding {
+	if r := l.protect.covers(at.folded); r != nil {
 		return finding{opinion: denied, code: CodeProtected, rule: r}
 	}
-	if r := l.askWrite.covers(q.folded); r != nil {
+	if r := l.askWrite.covers(at.folded); r != nil {
 		return finding{opinion: asked, code: CodeAsk, rule: r}
 	}
 	if l.write == nil {
 		return finding{}
 	}
-	if r := l.write.covers(q.place); r != nil {
+	if r := l.write.covers(at.exact); r != nil {
 		return finding{opinion: allowed, code: CodeAllowed, rule: r}
 	}
 	return finding{opinion: denied, code: CodeNoWritePath, rule: l.writeList}
 }
 
 // opineToolPath is what the layer says about a tool's touching a place (M9).
-func (l *layer) opineToolPath(q *question) finding {
-	t := l.tools[q.tool]
+func (l *layer) opineToolPath(tool string, at *spelling) finding {
+	t := l.tools[tool]
 	if t == nil || t.paths == nil {
 		return finding{}
 	}
-	if r := t.paths.covers(q.place); r != nil {
+	if r := t.paths.covers(at.exact); r != nil {
 		return finding{opinion: allowed, code: CodeAllowed, rule: r}
 	}
 	return finding{opinion: denied, code: CodeToolPath, rule: t.list}

@@ -20,7 +20,7 @@ func (p *Policy) exceededBy(l *layer) []Excess {
 			continue
 		}
 		q := question{tool: name}
-		if f := p.over(stageTool, &q, nil); f.opinion == denied {
+		if f := p.over(stageTool, &q, nil, nil); f.opinion == denied {
 			add(path, "tool '%s' goes beyond what '%s' has", name, p.Name())
 		} else if f.opinion == asked && !t.RequiresConfirmation {
 			add(path, "tool '%s' needs confirmation in '%s'", name, p.Name())
@@ -37,7 +37,7 @@ func (p *Policy) exceededBy(l *layer) []Excess {
 		if a == ToolUse {
 			s = stageTool
 		}
-		if f := p.over(s, &q, nil); opinionOf(doc.Defaults[a]) < f.opinion {
+		if f := p.over(s, &q, nil, nil); opinionOf(doc.Defaults[a]) < f.opinion {
 			add(join("defaults", string(a)), "action '%s' is %s, and in '%s' %s", a, doc.Defaults[a], p.Name(), f.effect())
 		}
 	}
@@ -48,7 +48,7 @@ func (p *Policy) exceededBy(l *layer) []Excess {
 				add(path, "action '%s' may target %s, and in '%s' only %s", a, t.text(), o.name, r.text())
 			}
 		}
-		if q := (question{Access: Access{Action: a}}); p.over(stageAction, &q, nil).opinion == denied && !t.within(Targets{IDs: []string{}}) {
+		if q := (question{Access: Access{Action: a}}); p.over(stageAction, &q, nil, nil).opinion == denied && !t.within(Targets{IDs: []string{}}) {
 			add(path, "action '%s' is not allowed in '%s'", a, p.Name())
 		}
 	}

@@ -70,6 +70,37 @@ func (Action) Words() []string {
 	return words
 }
 
+// class groups actions by what decides about them.
+type class uint8
+
+const (
+	unknownClass class = iota
+	readClass
+	writeClass
+	messageClass // aimed at an agent, and subject to the send ACL
+	agentClass   // aimed at an agent
+	toolClass
+	otherClass
+)
+
+func (a Action) class() class {
+	switch a {
+	case FSRead, FSList:
+		return readClass
+	case FSWrite, FSCreate, FSDelete, FSMove, FSMeta:
+		return writeClass
+	case MsgSend, MsgContextualize, MsgExecute, MsgAsk, MsgAnswer:
+		return messageClass
+	case AgentStatus, AgentCancel, AgentDestroy, AgentInterrupt:
+		return agentClass
+	case ToolUse:
+		return toolClass
+	case AgentSpawn, PolicyEdit:
+		return otherClass
+	}
+	return unknownClass
+}
+
 // index is the action's place in plainActions, or -1.
 func (a Action) index() int { return slices.Index(plainActions, a) }
 
