@@ -19,6 +19,10 @@ type count struct {
 	swaps         int // what the attacker did meanwhile
 }
 
+// viewedRest is how long an attacker of a view rests after each round: the
+// server is told of each swap, and would do nothing else.
+const viewedRest = 20 * time.Microsecond
+
 // batchLimit is how long a batch may take.
 const batchLimit = time.Minute
 
@@ -28,7 +32,11 @@ func (r race) run(g *ground, e ops.Executor, enough func(c count, took time.Dura
 	c := r.batchOf(g, e, 0, 1)
 	require.Equal(g.t, 1, c.Worked, "%s does not work before the attack: %s %v", r.op, c.Last, c.Other)
 	c = count{Tally: ops.NewTally()}
-	cmd := exec.Command(insiderPath, r.attack...)
+	rest := time.Duration(0)
+	if g.inView {
+		rest = viewedRest
+	}
+	cmd := exec.Command(insiderPath, append([]string{r.attack[0], rest.String()}, r.attack[1:]...)...)
 	cmd.Dir = g.root
 	attacker := startPeer(g.t, cmd, g.uid)
 	for begin := time.Now(); !enough(c, time.Since(begin)); {

@@ -5,30 +5,33 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// exchange swaps two names as fast as it can until standard input ends.
+// An attacker's first argument is how long it rests after each round.
+
+// exchange swaps two names until standard input ends.
 func exchange(args []string) error {
-	if len(args) != 2 {
-		return errors.New("exchange A B")
+	if len(args) != 3 {
+		return errors.New("exchange REST A B")
 	}
-	return attack(func() (int, error) { return 1, move(args[0], args[1], unix.RENAME_EXCHANGE) })
+	return attack(args[0], func() (int, error) { return 1, move(args[1], args[2], unix.RENAME_EXCHANGE) })
 }
 
 // pairs swaps each name in a directory with the same name and ".l" behind it,
 // or with the same name in another directory, for all such pairs that come
 // and go.
 func pairs(args []string) error {
-	if len(args) != 1 && len(args) != 2 {
-		return errors.New("pairs DIR [OTHER]")
+	if len(args) != 2 && len(args) != 3 {
+		return errors.New("pairs REST DIR [OTHER]")
 	}
-	return attack(func() (int, error) {
-		return visit(args[0], func(name string) int {
-			a, b := args[0]+"/"+name, args[0]+"/"+name+".l"
-			if len(args) == 2 {
-				b = args[1] + "/" + name
+	return attack(args[0], func() (int, error) {
+		return visit(args[1], func(name string) int {
+			a, b := args[1]+"/"+name, args[1]+"/"+name+".l"
+			if len(args) == 3 {
+				b = args[2] + "/" + name
 			}
 			if move(a, b, unix.RENAME_EXCHANGE) != nil {
 				return 0 // the pair has gone
@@ -42,12 +45,12 @@ func pairs(args []string) error {
 // such names, so that the one in front of it comes and goes. When somebody else
 // has made that one, the two are exchanged instead.
 func appear(args []string) error {
-	if len(args) != 1 {
-		return errors.New("appear DIR")
+	if len(args) != 2 {
+		return errors.New("appear REST DIR")
 	}
-	return attack(func() (swaps int, err error) {
-		return visit(args[0], func(name string) int {
-			a, b := args[0]+"/"+name, args[0]+"/"+name+".l"
+	return attack(args[0], func() (swaps int, err error) {
+		return visit(args[1], func(name string) int {
+			a, b := args[1]+"/"+name, args[1]+"/"+name+".l"
 			if move(b, a, unix.RENAME_NOREPLACE) == nil || move(a, b, unix.RENAME_NOREPLACE) == nil || move(a, b, unix.RENAME_EXCHANGE) == nil {
 				return 1
 			}
@@ -60,11 +63,8 @@ func move(a, b string, flags uint) error {
 	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, flags)
 }
 
-// visits is how often the names of one listing are gone through.
-const visits = 8
-
-// visit goes through the names in a directory, each without its ".l" and each
-// once a round, and sums what swap did.
+// visit goes once through the names in a directory, each without its ".l", and
+// sums what swap did.
 func visit(dir string, swap func(name string) int) (swaps int, err error) {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -76,13 +76,10 @@ func visit(dir string, swap func(name string) int) (swaps int, err error) {
 		return 0, err
 	}
 	seen := map[string]bool{}
-	for range visits {
-		clear(seen)
-		for _, name := range names {
-			if name = strings.TrimSuffix(name, ".l"); !seen[name] {
-				seen[name] = true
-				swaps += swap(name)
-			}
+	for _, name := range names {
+		if name = strings.TrimSuffix(name, ".l"); !seen[name] {
+			seen[name] = true
+			swaps += swap(name)
 		}
 	}
 	return swaps, nil
@@ -91,23 +88,27 @@ func visit(dir string, swap func(name string) int) (swaps int, err error) {
 // plant makes a symbolic link and removes the name again, until standard input
 // ends. Whatever the victim puts there in between is removed as well.
 func plant(args []string) error {
-	if len(args) != 2 {
-		return errors.New("plant TARGET LINK")
+	if len(args) != 3 {
+		return errors.New("plant REST TARGET LINK")
 	}
-	return attack(func() (int, error) {
-		if err := os.Symlink(args[0], args[1]); err != nil && !errors.Is(err, os.ErrExist) {
+	return attack(args[0], func() (int, error) {
+		if err := os.Symlink(args[1], args[2]); err != nil && !errors.Is(err, os.ErrExist) {
 			return 0, err
 		}
-		if err := os.Remove(args[1]); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Remove(args[2]); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return 0, err
 		}
 		return 1, nil
 	})
 }
 
-// attack repeats once, says "ready" after the first time, ends with standard
-// input, and says how many swaps there were.
-func attack(once func() (swaps int, err error)) error {
+// attack repeats once with a rest in between, says "ready" after the first time,
+// ends with standard input, and says how many swaps there were.
+func attack(rest string, once func() (swaps int, err error)) error {
+	pause, err := time.ParseDuration(rest)
+	if err != nil {
+		return err
+	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -127,6 +128,9 @@ func attack(once func() (swaps int, err error)) error {
 			fmt.Println(total)
 			return nil
 		default:
+		}
+		if pause > 0 {
+			time.Sleep(pause)
 		}
 	}
 }
