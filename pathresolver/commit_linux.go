@@ -29,11 +29,13 @@ func (w *Replacement) commit(ctx context.Context, still func(now *File) error) e
 			return err
 		}
 	}
-	unlock, err := lockDirectory(ctx, w.dir)
-	if err != nil {
+	var err error
+	if w.locked, err = lockDirectory(ctx, w.dir); err != nil {
 		return err
 	}
-	defer unlock()
+	if w.locked {
+		defer func() { _ = unix.Flock(w.dir, unix.LOCK_UN) }()
+	}
 	if err := w.sameDirectory(); err != nil {
 		return err
 	}
@@ -45,7 +47,7 @@ func (w *Replacement) commit(ctx context.Context, still func(now *File) error) e
 		}
 		switch {
 		case err != nil:
-			_ = unlink(w.dir, linkedTemp, 0) // left by a process that was killed
+			w.sweep()
 		case w.inPlace:
 			err = w.overwrite(ctx, now)
 		case now == nil:
@@ -188,22 +190,21 @@ const maxLockWait = 10 * time.Second
 
 // lockDirectory takes the lock of all commits in a directory. A file system
 // that has no such lock is used without.
-func lockDirectory(ctx context.Context, dir int) (unlock func(), err error) {
-	unlock = func() { _ = unix.Flock(dir, unix.LOCK_UN) }
+func lockDirectory(ctx context.Context, dir int) (locked bool, err error) {
 	for until := time.Now().Add(maxLockWait); ; {
 		switch err := fsat.Retry(func() error { return unix.Flock(dir, unix.LOCK_EX|unix.LOCK_NB) }); err {
 		case nil:
-			return unlock, nil
+			return true, nil
 		case unix.EWOULDBLOCK:
 		default: // EBADF: held by O_PATH
-			return func() {}, nil
+			return false, nil
 		}
 		if time.Now().After(until) {
-			return nil, unix.EBUSY
+			return false, unix.EBUSY
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return false, ctx.Err()
 		case <-time.After(lockPoll):
 		}
 	}

@@ -41,20 +41,29 @@ func TestOpenat2Fails(t *testing.T) {
 	}
 }
 
-func inFaultyChild(t *testing.T, errno uint32) {
-	// The filter is for every thread; the runtime's own need no openat2.
+// fail makes a system call fail in this process from now on; where mask is not
+// 0, only when its argument has all of these bits.
+func fail(t *testing.T, call uint32, errno unix.Errno, arg int, mask uint32) {
+	t.Helper()
+	// The filter is for every thread; the runtime's own need none of these.
 	runtime.LockOSThread()
 	require.NoError(t, unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 	filter := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}, // the system call's number
-		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_OPENAT2, Jf: 1},
-		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | errno},
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: call, Jf: 4},
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: uint32(16 + 8*arg)}, // the low half, on little-endian
+		{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: mask},
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: mask, Jf: 1},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(errno)},
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
 	}
 	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
 	_, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
 	require.Zero(t, e)
+}
 
+func inFaultyChild(t *testing.T, errno uint32) {
+	fail(t, unix.SYS_OPENAT2, unix.Errno(errno), 0, 0)
 	_, root := scene(t, "out/", "out/ld => ../src", "leak => ../outside/secret")
 	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"out"}})
 	require.NoError(t, err)

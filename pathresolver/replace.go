@@ -23,10 +23,10 @@ type ReplaceOptions struct {
 //
 // The content is written to a file that has no name yet (O_TMPFILE), so that a
 // process that is killed leaves nothing behind. Only for the instant between
-// linkat and rename, in Commit, is it called ".pinfold-new"; the next Commit
-// in that directory removes one that was left, also a Commit that still ends.
-// File systems without O_TMPFILE get a file of a random name that begins with
-// ".pinfold-", which stays behind when the process is killed.
+// linkat and rename, in Commit, is it called ".pinfold-new"; a later Commit
+// that replaces a file in that directory, or is called off, removes one that
+// was left. File systems without O_TMPFILE get a file of a random name that
+// begins with ".pinfold-", which stays behind when the process is killed.
 //
 // It is written in place instead, with the old content put back on failure,
 // where another file beside it cannot or must not take its stead: a write path

@@ -22,6 +22,7 @@ type replacing struct {
 	made    int      // how many of them were made
 	name    string   // of the file
 	temp    string   // the name of out, if it has one
+	locked  bool     // the lock of the directory is held
 }
 
 func (r *Resolver) startReplace(unsafePath string, o ReplaceOptions) (*Replacement, error) {

@@ -66,14 +66,8 @@ func (w *Replacement) publishNew() error {
 func (w *Replacement) publishOver() error {
 	temp := w.temp
 	if temp == "" {
-		temp = linkedTemp
-		err := linkFile(w.out, w.dir, temp)
-		if err == unix.EEXIST {
-			if err = unlink(w.dir, temp, 0); err == nil {
-				err = linkFile(w.out, w.dir, temp)
-			}
-		}
-		if err != nil {
+		var err error
+		if temp, err = w.linkTemp(); err != nil {
 			return err
 		}
 	}
@@ -88,6 +82,28 @@ func (w *Replacement) publishOver() error {
 		_ = unlink(w.dir, temp, 0)
 	}
 	return err
+}
+
+// linkTemp gives the content a name beside the file: the one name, where the
+// lock says that nobody else uses it.
+func (w *Replacement) linkTemp() (string, error) {
+	if !w.locked {
+		name := tempPrefix + rand.Text()
+		return name, linkFile(w.out, w.dir, name)
+	}
+	err := linkFile(w.out, w.dir, linkedTemp)
+	if err == unix.EEXIST {
+		w.sweep()
+		err = linkFile(w.out, w.dir, linkedTemp)
+	}
+	return linkedTemp, err
+}
+
+// sweep removes what a process that was killed has left.
+func (w *Replacement) sweep() {
+	if w.locked && !w.inPlace && !w.r.isWritePath(w.place) {
+		_ = unlink(w.dir, linkedTemp, 0)
+	}
 }
 
 // linkFile gives the file behind fd a name.
