@@ -37,7 +37,7 @@ type OpenAITool struct {
 
 // OpenAITools are the offered skills for OpenAI's APIs. strict makes schemas
 // for strict mode: every argument is required, an optional one may be null,
-// and there are no defaults or bounds. Call takes either form.
+// and there are no defaults. Call takes either form.
 func (s *Set) OpenAITools(strict bool) []OpenAITool {
 	var tools []OpenAITool
 	for _, k := range s.Skills() {
@@ -53,7 +53,7 @@ func (s *Set) OpenAITools(strict bool) []OpenAITool {
 }
 
 func makeStrict(s *jsonschema.Schema) {
-	s.Default, s.Minimum, s.Maximum = nil, nil, nil
+	s.Default = nil
 	if s.Items != nil {
 		makeStrict(s.Items)
 	}

@@ -10,14 +10,14 @@ import (
 )
 
 type appendFileIn struct {
-	Path    WritePath `json:"path" jsonschema:"file to append to; made if missing"`
-	Content string    `json:"content" jsonschema:"text to add at the end"`
-	Newline bool      `json:"newline,omitzero" default:"true" jsonschema:"begin on a new line and end with one"`
+	Path    WritePath `json:"path"`
+	Content string    `json:"content"`
+	Newline bool      `json:"newline,omitzero" default:"true" jsonschema:"begin on a new line, end with one"`
 }
 
 var appendFile = define(spec[appendFileIn]{
 	name:        "append_file",
-	description: "Add text at the end of a file, without reading it.",
+	description: "Adds text at the end of a file; makes the file if it is missing.",
 	meta:        "path bytes lines created",
 	act:         actAppendFile,
 })

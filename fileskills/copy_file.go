@@ -9,14 +9,14 @@ import (
 )
 
 type copyFileIn struct {
-	Source      ReadPath  `json:"source" jsonschema:"file to copy"`
-	Destination WritePath `json:"destination" jsonschema:"full new name; missing directories are made"`
-	Overwrite   bool      `json:"overwrite,omitzero" jsonschema:"replace an existing file"`
+	Source      ReadPath  `json:"source"`
+	Destination WritePath `json:"destination" jsonschema:"full new name"`
+	Overwrite   bool      `json:"overwrite,omitzero" jsonschema:"replace what exists"`
 }
 
 var copyFile = define(spec[copyFileIn]{
 	name:        "copy_file",
-	description: "Copy one file. The source only needs to be readable.",
+	description: "Copies one file, and makes missing directories.",
 	destructive: true,
 	idempotent:  true,
 	meta:        "path bytes created",

@@ -7,12 +7,12 @@ import (
 )
 
 type deleteFileIn struct {
-	Path DeletePath `json:"path" jsonschema:"file, link or empty directory to remove"`
+	Path DeletePath `json:"path"`
 }
 
 var deleteFile = define(spec[deleteFileIn]{
 	name:        "delete_file",
-	description: "Remove a file, a link or an empty directory. It cannot be undone.",
+	description: "Removes a file, a link or an empty directory. It cannot be undone.",
 	destructive: true,
 	off:         true,
 	meta:        "path",

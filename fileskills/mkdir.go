@@ -3,12 +3,12 @@ package fileskills
 import "context"
 
 type mkdirIn struct {
-	Path CreatePath `json:"path" jsonschema:"directory to make, with its parents"`
+	Path CreatePath `json:"path"`
 }
 
 var makeDirectory = define(spec[mkdirIn]{
 	name:        "mkdir",
-	description: "Make a directory and its missing parents. One that exists is no error.",
+	description: "Makes a directory and its missing parents; one that exists is no error.",
 	idempotent:  true,
 	meta:        "path created",
 	act: func(_ context.Context, c *call, in *mkdirIn) (*Result, error) {

@@ -10,14 +10,14 @@ import (
 )
 
 type renameIn struct {
-	Source      MovePath `json:"source" jsonschema:"file or directory to move"`
+	Source      MovePath `json:"source"`
 	Destination MovePath `json:"destination" jsonschema:"full new name"`
-	Overwrite   bool     `json:"overwrite,omitzero" jsonschema:"replace an existing file or empty directory"`
+	Overwrite   bool     `json:"overwrite,omitzero" jsonschema:"replace a file or empty directory"`
 }
 
 var rename = define(spec[renameIn]{
 	name:        "rename",
-	description: "Rename or move a file or directory. Both names must be writable.",
+	description: "Renames or moves a file or directory. Both names must be writable.",
 	destructive: true,
 	meta:        "path created",
 	act:         actRename,

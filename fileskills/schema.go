@@ -20,8 +20,9 @@ func inputSchema(t reflect.Type) *jsonschema.Schema {
 	return s
 }
 
-// refine adds what the shape knows. null is taken for an optional argument,
-// but not advertised.
+// refine adds what the shape knows. null is taken for an optional argument, but
+// not advertised; bounds of numbers are left to the decoder, since every word
+// here is paid for in each conversation.
 func refine(s *jsonschema.Schema, sh *shape) {
 	for _, f := range sh.fields {
 		p := s.Properties[f.name]
@@ -38,12 +39,6 @@ func refineValue(p *jsonschema.Schema, v *valueShape) {
 			p.Type, p.Types = t, nil
 			break
 		}
-	}
-	if v.min != nil {
-		p.Minimum = jsonschema.Ptr(float64(*v.min))
-	}
-	if v.max != nil {
-		p.Maximum = jsonschema.Ptr(float64(*v.max))
 	}
 	for _, w := range v.enum {
 		p.Enum = append(p.Enum, w)

@@ -1,6 +1,9 @@
 package fileskills
 
-import "sync"
+import (
+	"fmt"
+	"sync"
+)
 
 // Guard is whether a file must have been read by this Set before it is
 // changed. What was read is known by content hash, never by time alone.
@@ -67,14 +70,17 @@ func (c *call) checkSeen(place, hash string) (warning string, err error) {
 	if known == hash {
 		return "", nil
 	}
-	e := fail(CodeStaleFile, place, "%s was not read before. Nothing was written.", shown(place)).hint("Read it first, then try again.")
-	if known != "" {
-		e = stale(place, known, hash)
-	}
 	if c.set.guard == GuardWarn {
-		return "Warning: " + e.Message, nil
+		if known != "" {
+			return fmt.Sprintf("Warning: %s had changed since you read it.", shown(place)), nil
+		}
+		return fmt.Sprintf("Warning: %s was not read before.", shown(place)), nil
 	}
-	return "", e
+	if known != "" {
+		return "", stale(place, known, hash)
+	}
+	return "", fail(CodeStaleFile, place, "%s was not read before. Nothing was written.", shown(place)).
+		hint("Read it first, then try again.")
 }
 
 // stale says that a file is not what it was.

@@ -20,7 +20,7 @@ import (
 // jsonschema tag is what the model reads. Absent, null and "" are the same for
 // an optional argument: it gets the default tag's value, or stays zero. min,
 // max (of whole numbers, both inclusive) and enum (words, split by ",") are
-// checked by the decoder and stand in the schema. A field that holds a path
+// checked by the decoder; default and enum stand in the schema. A field that holds a path
 // has one of the path types. Allowed kinds are string, bool, int, int64,
 // *bool and *int, slices and structs of them.
 type spec[In any] struct {

@@ -7,16 +7,16 @@ import (
 )
 
 type writeFileIn struct {
-	Path         WritePath `json:"path" jsonschema:"file to write; missing directories are made"`
-	Content      string    `json:"content" jsonschema:"the whole new content"`
+	Path         WritePath `json:"path"`
+	Content      string    `json:"content"`
 	Overwrite    bool      `json:"overwrite,omitzero" default:"true" jsonschema:"false: fail if the file exists"`
-	DryRun       bool      `json:"dry_run,omitzero" jsonschema:"only show what would change"`
-	ExpectedHash string    `json:"expected_hash,omitzero" jsonschema:"fail unless the file has this hash"`
+	DryRun       bool      `json:"dry_run,omitzero" jsonschema:"only the diff"`
+	ExpectedHash string    `json:"expected_hash,omitzero" jsonschema:"sha256 the file must have"`
 }
 
 var writeFile = define(spec[writeFileIn]{
 	name:        "write_file",
-	description: "Make a file or replace its whole content. To change a part of a file use edit_file.",
+	description: "Writes a whole file, and makes missing directories. To change a part use edit_file.",
 	destructive: true,
 	idempotent:  true,
 	meta:        "path bytes lines hash created dry_run added removed diff",
@@ -76,7 +76,7 @@ func writtenText(m Meta, warning string) string {
 	}
 	text := fmt.Sprintf("%s %s: %s, %s", verb, shown(m.Path), count(*m.Lines, "line"), count(int(*m.Bytes), "byte"))
 	if m.Added != nil {
-		text += fmt.Sprintf(" (%d lines added, %d removed)", *m.Added, *m.Removed)
+		text += fmt.Sprintf(" (%s added, %d removed)", count(*m.Added, "line"), *m.Removed)
 	}
 	text += "."
 	if m.DryRun {
