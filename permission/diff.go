@@ -1,0 +1,151 @@
+package permission
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Change is one difference between two policies, in words, with a request that
+// shows it.
+type Change struct {
+	Widens  bool
+	Text    string
+	Rule    string   // that decides now; or, where none does, that decided before
+	Source  Position // of that rule
+	Request Request  // a request that is decided differently; zero for network and the like
+	Before  Effect
+	After   Effect
+
+	relatives kinship // under which it is
+}
+
+// String is "widens: ..." or "narrows: ...".
+func (c Change) String() string {
+	verb := "narrows: "
+	if c.Widens {
+		verb = "widens: "
+	}
+	text := verb + c.Text
+	if c.Rule != "" {
+		text += fmt.Sprintf(" [%s, %s]", c.Rule, c.Source)
+	}
+	return text
+}
+
+// Widens reports whether any of the changes allows more than before.
+func Widens(changes []Change) bool {
+	return slices.ContainsFunc(changes, func(c Change) bool { return c.Widens })
+}
+
+// Diff says what a policy allows more and less than another: what widens
+// first. It puts to both the requests that their rules tell apart: for each
+// pattern, word, tool and agent that either names, those that it matches and
+// their neighbours. The number of requests is bounded by maxWitnesses; two
+// globs whose common matches are none of these may go unnoticed.
+func Diff(before, after *Policy) []Change {
+	d := &differ{before: before, after: after, seen: map[string]bool{}}
+	for w := range witnesses(before, after) {
+		d.compare(w)
+	}
+	d.settings()
+	slices.SortStableFunc(d.changes, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(yesNo(a.Widens), yesNo(b.Widens)), cmp.Compare(a.Text, b.Text))
+	})
+	return d.changes
+}
+
+type differ struct {
+	before, after *Policy
+	changes       []Change
+	seen          map[string]bool // what is told already, without its example
+}
+
+// compare puts one request to both policies.
+func (d *differ) compare(w witness) {
+	b := Enforcer{d.before, w.kinship}.Check(context.Background(), w.Request)
+	a := Enforcer{d.after, w.kinship}.Check(context.Background(), w.Request)
+	if a.Effect == b.Effect {
+		return
+	}
+	by := a // the one that says most: with a pattern or word, or at least a rule
+	if a.text == "" && b.text != "" || a.Rule == "" {
+		by = b
+	}
+	subject, example := w.subject(by)
+	key := fmt.Sprintf("%s %s %s", b.Effect, a.Effect, subject)
+	if d.seen[key] {
+		return
+	}
+	d.seen[key] = true
+	subject += example
+	d.changes = append(d.changes, Change{
+		Widens: opinionOf(a.Effect) < opinionOf(b.Effect),
+		Text:   fmt.Sprintf("%s: %s, was %s", subject, effectText(a.Effect), effectText(b.Effect)),
+		Rule:   by.Rule, Source: by.Source, Request: w.Request, Before: b.Effect, After: a.Effect, relatives: w.kinship,
+	})
+}
+
+func effectText(e Effect) string {
+	switch e {
+	case Allow:
+		return "allowed"
+	case Ask:
+		return "only after asking"
+	}
+	return "refused"
+}
+
+// settings compares what is no request.
+func (d *differ) settings() {
+	add := func(widens bool, rule string, at Position, format string, args ...any) {
+		d.changes = append(d.changes, Change{Widens: widens, Text: fmt.Sprintf(format, args...), Rule: rule, Source: at})
+	}
+	was, oldRule, oldAt := d.before.Network()
+	is, rule, at := d.after.Network()
+	switch {
+	case is && !was:
+		add(true, rule, at, "the network: on, was off")
+	case was && !is && rule == "":
+		add(false, oldRule, oldAt, "the network: off, was on")
+	case was && !is:
+		add(false, rule, at, "the network: off, was on")
+	}
+	if b, a := d.before.BashPolicy(), d.after.BashPolicy(); a != b {
+		add(b != "" && (a == "" || a.rank() > b.rank()), "", Position{}, "bash_policy: %s, was %s", orNone(string(a)), orNone(string(b)))
+	}
+	for _, tool := range toolsOf(d.before, d.after) {
+		if b, a := d.before.timeout(tool), d.after.timeout(tool); a != b {
+			add(b != 0 && (a == 0 || a > b), "", Position{}, "timeout of tool '%s': %s, was %s", tool, seconds(a), seconds(b))
+		}
+	}
+	for _, role := range slices.Sorted(slices.Values(append(d.before.roles(), d.after.roles()...))) {
+		if b, a := d.before.Role(role), d.after.Role(role); a != b && !slices.ContainsFunc(d.changes, func(c Change) bool { return strings.HasPrefix(c.Text, "role '"+role+"':") }) {
+			add(roleWidens(b, a), "", Position{}, "role '%s': %s, was %s", role, a, b)
+		}
+	}
+}
+
+// roleWidens reports whether an agent gains by another profile. One that is no
+// built-in profile may be anything.
+func roleWidens(before, after string) bool {
+	b, errB := Preset(before, Options{})
+	a, errA := Preset(after, Options{})
+	return errA != nil || errB != nil || Widens(Diff(b, a))
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "not set"
+	}
+	return s
+}
+
+func seconds(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%d s", n)
+}
