@@ -39,7 +39,7 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	rows := f.String("rows", "*", "rows to measure: names or globs, separated by commas")
 	peers := f.String("peers", "*", "columns of the view's tables: names or globs; native and pinfold always; mount, hide1000 and wp100 only by name")
 	halves := f.String("halves", "resolver,root,user", "tables to make")
-	f.IntVar(&o.rounds, "rounds", 0, "rounds of every row (default: resolver 41, views 7; with --quick 3)")
+	f.IntVar(&o.rounds, "rounds", 0, fmt.Sprintf("rounds of every row (default: resolver %d, views %d; with --quick 3)", resolverRounds, viewRounds))
 	f.BoolVar(&o.quick, "quick", false, "a small tree and few rounds: shows that it runs, not how fast")
 	f.BoolVar(&o.noInstall, "no-install", false, "do not install missing peers with apt-get")
 	f.StringVar(&o.json, "json", "", "also write all rounds to this `file`")

@@ -36,7 +36,8 @@ func isolate(ctx context.Context, dir string, args []string, stdout, stderr *os.
 
 // settle makes the namespaces private: nothing mounted here is seen outside,
 // /proc shows the processes that are here, /dev/fuse is for everyone, as udev
-// would have made it, and mergerfs may mount as an ordinary user.
+// would have made it, and no peer fails for want of descriptors or of a
+// set-user-id bit.
 func settle(dir string) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
@@ -47,7 +48,28 @@ func settle(dir string) error {
 	if err := openFUSE(); err != nil {
 		return err
 	}
+	if err := allowFiles(); err != nil {
+		return err
+	}
 	return letMergerfsMount(dir)
+}
+
+// allowFiles lets every process have as many files open as can be had: some
+// peers hold a descriptor for each file that the kernel knows.
+func allowFiles() error {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return fmt.Errorf("read the limit of open files: %w", err)
+	}
+	const enough = 1 << 19
+	if syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: enough, Max: max(enough, limit.Max)}) == nil {
+		return nil
+	}
+	limit.Cur = limit.Max // more needs a right that not every root has
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return fmt.Errorf("allow %d open files: %w", limit.Max, err)
+	}
+	return nil
 }
 
 // letMergerfsMount gives mergerfs's own fusermount, in this mount namespace

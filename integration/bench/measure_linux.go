@@ -19,6 +19,10 @@ import (
 // given, and has no rights.
 const nobody = 65534
 
+// Rounds of every row, unless --rounds says otherwise: those of the resolver
+// take milliseconds each.
+const resolverRounds, viewRounds = 41, 5
+
 // measure makes the tables that were asked for, in dir, and reports. Tables
 // that were begun when ctx ended are reported as far as they are.
 func measure(ctx context.Context, o options, dir string, stdout, stderr *os.File) error {
@@ -76,7 +80,7 @@ func measureResolver(ctx context.Context, o options, dir string, p figures.Progr
 	}
 	h := b.Half()
 	r.Halves = append(r.Halves, h)
-	if err := h.Run(ctx, o.pick(b.Work(repeat)), o.roundsOr(41), p); err != nil {
+	if err := h.Run(ctx, o.pick(b.Work(repeat)), o.roundsOr(resolverRounds), p); err != nil {
 		return err
 	}
 	for _, g := range resolverbench.AllocationGoals() {
@@ -108,5 +112,5 @@ func measureView(ctx context.Context, o options, v viewbench.Options, p figures.
 	h := b.Half()
 	r.Halves = append(r.Halves, h)
 	b.Arrangement(ctx)
-	return h.Run(ctx, o.pick(append(b.Work(), b.HostEdit())), o.roundsOr(7), p)
+	return h.Run(ctx, o.pick(append(b.Work(), b.HostEdit())), o.roundsOr(viewRounds), p)
 }
