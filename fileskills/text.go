@@ -38,11 +38,11 @@ func readText(ctx context.Context, name string, raw []byte) (*text, error) {
 		return nil, err
 	}
 	t := &text{name: name, enc: enc, src: src, lf: src}
-	crlf := bytes.Count(src, []byte("\r\n"))
-	if crlf == 0 {
-		return t, nil
+	first, err := findAll(ctx, src, []byte("\r\n"), 1)
+	if err != nil || first == nil {
+		return t, err
 	}
-	t.lf = make([]byte, 0, len(src)-crlf)
+	t.lf = make([]byte, 0, len(src))
 	for rest, n := src, 0; len(rest) > 0; n++ {
 		if n%(1<<16) == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -76,35 +76,59 @@ func (t *text) apply(ctx context.Context, edits []edit) ([]byte, error) {
 	if t.mixed {
 		edits = narrowAll(t.lf, edits)
 	}
-	out := make([]byte, 0, size+size/16)
+	b := builder{ctx: ctx, name: t.name, out: make([]byte, 0, size+size/16)}
 	done := 0
 	at := cursor{text: t, next: -1}
 	for n, e := range edits {
 		if n%(1<<12) == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		from := at.to(e.start)
+		from, err := at.to(ctx, e.start)
+		if err != nil {
+			return nil, err
+		}
 		endings := at.endings(e)
-		out = append(out, t.src[done:from]...)
+		b.add(t.src[done:from])
 		for i := 0; ; i++ {
 			line, rest, more := strings.Cut(e.new, "\n")
-			out = append(out, line...)
+			b.out = append(b.out, line...)
 			if !more {
 				break
 			}
-			out = append(out, endings[min(i, len(endings)-1)]...)
+			b.out = append(b.out, endings[min(i, len(endings)-1)]...)
 			e.new = rest
 		}
-		done = at.to(e.end)
-		if len(out) > maxEditBytes {
-			return nil, errTooLarge(t.name, "would become larger")
+		if done, err = at.to(ctx, e.end); err != nil {
+			return nil, err
 		}
 	}
-	out = append(out, t.src[done:]...)
-	if len(out) > maxEditBytes {
-		return nil, errTooLarge(t.name, "would become larger")
+	b.add(t.src[done:])
+	if b.err == nil && len(b.out) > maxEditBytes {
+		b.err = errTooLarge(t.name, "would become larger")
 	}
-	return encodeText(ctx, t.enc, out)
+	if b.err != nil {
+		return nil, b.err
+	}
+	return encodeText(ctx, t.enc, b.out)
+}
+
+// builder is a growing text that may not grow too large.
+type builder struct {
+	ctx  context.Context
+	name string
+	out  []byte
+	err  error
+}
+
+func (b *builder) add(text []byte) {
+	for len(text) > 0 && b.err == nil {
+		part := text[:min(len(text), stride)]
+		b.out = append(b.out, part...)
+		text = text[len(part):]
+		if b.err = b.ctx.Err(); b.err == nil && len(b.out) > maxEditBytes {
+			b.err = errTooLarge(b.name, "would become larger")
+		}
+	}
 }
 
 // cursor maps offsets of lf to offsets of src, forwards only.
@@ -116,22 +140,25 @@ type cursor struct {
 }
 
 // to moves to an offset of lf, not before the last one, and returns that of src.
-func (c *cursor) to(lf int) int {
+func (c *cursor) to(ctx context.Context, lf int) (int, error) {
 	if len(c.lf) == len(c.src) {
 		c.inSrc += lf - c.inLF
-	} else {
-		for c.inLF < lf {
-			n := bytes.IndexByte(c.lf[c.inLF:lf], '\n')
-			if n < 0 {
-				c.inSrc += lf - c.inLF
-				break
-			}
-			c.inSrc += n + len(c.ending(c.inSrc+n))
-			c.inLF += n + 1
+		c.inLF = lf
+	}
+	for lines := 0; c.inLF < lf; lines++ {
+		n := bytes.IndexByte(c.lf[c.inLF:lf], '\n')
+		if n < 0 {
+			c.inSrc += lf - c.inLF
+			c.inLF = lf
+			break
+		}
+		c.inSrc += n + len(c.ending(c.inSrc+n))
+		c.inLF += n + 1
+		if lines%(1<<16) == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
 		}
 	}
-	c.inLF = lf
-	return c.inSrc
+	return c.inSrc, nil
 }
 
 // ending is the line ending at an offset of src where there is one.
@@ -163,8 +190,9 @@ func (c *cursor) endings(e edit) []string {
 		if n < 0 {
 			break
 		}
-		found = append(found, c.ending(ahead.inSrc+n))
-		ahead.to(ahead.inLF + n + 1)
+		end := c.ending(ahead.inSrc + n)
+		found = append(found, end)
+		ahead.inLF, ahead.inSrc = ahead.inLF+n+1, ahead.inSrc+n+len(end)
 	}
 	if found != nil {
 		return found
@@ -177,7 +205,8 @@ func (c *cursor) endings(e edit) []string {
 	}
 	inserted := e.start == e.end && e.start > 0 && c.lf[e.start-1] == '\n'
 	if !inserted && c.next < len(c.lf) {
-		return []string{c.ending(ahead.to(c.next))}
+		// No line feed lies between here and there: as many bytes in both.
+		return []string{c.ending(ahead.inSrc + c.next - ahead.inLF)}
 	}
 	// The line before: between lines, and in a last line without ending.
 	if c.before == nil || inserted {

@@ -59,7 +59,10 @@ func (c *call) tryChange(ctx context.Context, ch textChange, first *string) (*Re
 	if err != nil {
 		return nil, err
 	}
-	hash := hashOf(raw)
+	hash, err := hashSoon(ctx, raw)
+	if err != nil {
+		return nil, err
+	}
 	if *first == "" {
 		*first = hash
 	}
@@ -89,6 +92,10 @@ func (c *call) tryChange(ctx context.Context, ch textChange, first *string) (*Re
 	if bytes.Equal(out, raw) {
 		return nil, fail(CodeNoChange, "", "%s already is as the change would leave it. Nothing was changed.", name)
 	}
+	newHash, err := hashSoon(ctx, out)
+	if err != nil {
+		return nil, err
+	}
 	if !ch.dryRun {
 		if err := writeWhole(ctx, rep, out); err != nil {
 			return nil, err
@@ -96,12 +103,12 @@ func (c *call) tryChange(ctx context.Context, ch textChange, first *string) (*Re
 		if err := commit(ctx, rep, raw); err != nil {
 			return nil, err
 		}
-		c.noteRead(rep.Place(), hashOf(out))
+		c.noteRead(rep.Place(), newHash)
 	}
 	diff, added, removed := diffEdits(rep.Place(), t.lf, edits)
 	size, n := int64(len(out)), len(edits)
 	res := &Result{Meta: Meta{
-		Path: rep.Place(), Bytes: &size, Hash: hashOf(out), Replacements: &n,
+		Path: rep.Place(), Bytes: &size, Hash: newHash, Replacements: &n,
 		Added: &added, Removed: &removed, Diff: diff, DryRun: ch.dryRun,
 	}}
 	res.Text = changedText(res.Meta, ch.note, warning)

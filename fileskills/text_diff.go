@@ -161,11 +161,12 @@ func (d *differ) add(e edit) {
 	}
 	if !d.open {
 		d.open = true
-		skip := max(0, gap-diffContext)
-		for range skip {
-			d.at += bytes.IndexByte(d.lf[d.at:], '\n') + 1
+		from := e.start
+		for range min(gap, diffContext) {
+			from = bytes.LastIndexByte(d.lf[d.at:from-1], '\n') + 1 + d.at
 		}
-		d.line, d.shown = d.line+skip, d.shown+skip
+		skip := max(0, gap-diffContext)
+		d.at, d.line, d.shown = from, d.line+skip, d.shown+skip
 		d.oldAt, d.newAt = d.line, d.shown
 	}
 	d.context(gap, e.start)

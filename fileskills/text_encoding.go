@@ -32,7 +32,7 @@ const (
 	// binaryProbe is how far a NUL is looked for: it makes a file binary.
 	binaryProbe = 8 << 10
 	// stride is how much is worked through between two looks at the context.
-	stride = 4 << 20
+	stride = 1 << 20
 )
 
 // decodeText returns the encoding of raw and its text as UTF-8 without byte order
@@ -153,4 +153,11 @@ func notEncoded(name, encoding string, good []byte, what string) error {
 func hashOf(raw []byte) string {
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])
+}
+
+// hashSoon is hashOf, and ends when ctx does.
+func hashSoon(ctx context.Context, raw []byte) (string, error) {
+	sum := sha256.New()
+	err := writeWhole(ctx, sum, raw)
+	return hex.EncodeToString(sum.Sum(nil)), err
 }
