@@ -66,7 +66,11 @@ func (c *call) patch(ctx context.Context, files []patchFile) (*Result, error) {
 		return nil, err
 	}
 	defer plan.close()
-	tx, err := c.set.journal.begin(ctx, plan.record())
+	record, err := plan.record(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := c.set.journal.begin(ctx, record)
 	if err != nil {
 		return nil, c.journalError(err)
 	}
@@ -132,7 +136,7 @@ func (c *call) patched(plan *patchPlan) *Result {
 			fmt.Fprintf(&text, "Updated %s (%d lines added, %d removed)\n", shown(s.place), plus, minus)
 		}
 		if s.file.op != patchDelete {
-			c.noteRead(s.place, hashOf(s.new))
+			c.noteRead(s.place, s.hash)
 		}
 	}
 	for _, w := range plan.warnings {

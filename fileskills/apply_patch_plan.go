@@ -30,6 +30,7 @@ type patchStep struct {
 	going  Replacement // holds the file that goes away
 	old    []byte      // content of place; nil if there is none
 	new    []byte
+	hash   string // of new
 	source string // place that goes away
 	gone   []byte // its content
 	before *text  // of an update
@@ -149,7 +150,7 @@ func (c *call) planRemoval(ctx context.Context, p *patchPlan, s *patchStep) erro
 	if s.gone, err = readWhole(ctx, s.going.Old(), name); err != nil {
 		return err
 	}
-	return c.guardPatch(s.source, s.gone, p)
+	return c.guardPatch(ctx, s.source, s.gone, p)
 }
 
 func (c *call) planUpdate(ctx context.Context, p *patchPlan, s *patchStep) (err error) {
@@ -171,7 +172,7 @@ func (c *call) planUpdate(ctx context.Context, p *patchPlan, s *patchStep) (err 
 		if raw, err = readWhole(ctx, s.rep.Old(), name); err != nil {
 			return err
 		}
-		if err = c.guardPatch(s.rep.Place(), raw, p); err != nil {
+		if err = c.guardPatch(ctx, s.rep.Place(), raw, p); err != nil {
 			return err
 		}
 		s.place, s.old = s.rep.Place(), raw
@@ -195,11 +196,15 @@ func (c *call) planUpdate(ctx context.Context, p *patchPlan, s *patchStep) (err 
 }
 
 // guardPatch asks the guard about a file that is changed or removed.
-func (c *call) guardPatch(place string, raw []byte, p *patchPlan) error {
+func (c *call) guardPatch(ctx context.Context, place string, raw []byte, p *patchPlan) error {
 	if c.set.guard == GuardOff {
 		return nil
 	}
-	warning, err := c.checkSeen(place, hashOf(raw))
+	hash, err := hashSoon(ctx, raw)
+	if err != nil {
+		return err
+	}
+	warning, err := c.checkSeen(place, hash)
 	if warning != "" {
 		p.warnings = append(p.warnings, warning)
 	}
@@ -207,22 +212,34 @@ func (c *call) guardPatch(place string, raw []byte, p *patchPlan) error {
 }
 
 // record is what the journal must know.
-func (p *patchPlan) record() record {
+func (p *patchPlan) record(ctx context.Context) (record, error) {
 	r := record{Dirs: p.dirs}
 	for _, s := range p.steps {
 		if s.place != "" {
-			w := recordWrite{Place: s.place, New: digestOf(s.new), old: s.old}
+			w := recordWrite{Place: s.place, old: s.old}
+			var err error
+			if w.New, err = digestOf(ctx, s.new); err != nil {
+				return record{}, err
+			}
 			if s.rep != nil {
-				old := digestOf(s.old)
+				old, err := digestOf(ctx, s.old)
+				if err != nil {
+					return record{}, err
+				}
 				w.Old = &old
 			}
+			s.hash = w.New.Hash
 			r.Writes = append(r.Writes, w)
 		}
 		if s.source != "" {
-			r.Removals = append(r.Removals, recordRemoval{s.source, digestOf(s.gone)})
+			gone, err := digestOf(ctx, s.gone)
+			if err != nil {
+				return record{}, err
+			}
+			r.Removals = append(r.Removals, recordRemoval{s.source, gone})
 		}
 	}
-	return r
+	return r, nil
 }
 
 // write makes every new content ready, and then puts them in place one after

@@ -69,7 +69,10 @@ type digest struct {
 	Hash string
 }
 
-func digestOf(raw []byte) digest { return digest{int64(len(raw)), hashOf(raw)} }
+func digestOf(ctx context.Context, raw []byte) (digest, error) {
+	hash, err := hashSoon(ctx, raw)
+	return digest{int64(len(raw)), hash}, err
+}
 
 // openJournal makes the directory for the journals of one root.
 func openJournal(stateDir, root string) (*journal, error) {
@@ -161,13 +164,25 @@ func (j *journal) begin(ctx context.Context, r record) (*transaction, error) {
 			return nil, err
 		}
 	}
-	if err = f.Sync(); err != nil {
+	if err = syncSoon(ctx, f); err != nil {
 		return nil, err
 	}
 	if err = t.become("", undoSuffix); err != nil {
 		return nil, err
 	}
 	return t, nil
+}
+
+// syncSoon brings a file to the disk, and does not wait for it once ctx is done.
+func syncSoon(ctx context.Context, f *os.File) error {
+	done := make(chan error, 1)
+	go func() { done <- f.Sync() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func (t *transaction) path(suffix string) string { return filepath.Join(t.dir, t.name+suffix) }
@@ -225,7 +240,7 @@ func readTransaction(dir, file string) (t *transaction, redo bool, err error) {
 		if _, err := io.ReadFull(in, w.old); err != nil {
 			return nil, false, err
 		}
-		if digestOf(w.old) != *w.Old {
+		if hashOf(w.old) != w.Old.Hash {
 			return nil, false, errors.New("it is damaged")
 		}
 	}

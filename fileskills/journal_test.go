@@ -25,6 +25,12 @@ func (w *world) again(c Config) error {
 	return err
 }
 
+func digestFor(t *testing.T, content string) digest {
+	d, err := digestOf(context.Background(), []byte(content))
+	require.NoError(t, err)
+	return d
+}
+
 // left makes a world with a patch that stopped half way: out/u is written,
 // out/d/n was made in a new directory, out/l/later not yet written.
 func left(t *testing.T) (*world, Config, *transaction) {
@@ -37,14 +43,14 @@ func left(t *testing.T) (*world, Config, *transaction) {
 	require.NoError(t, os.Mkdir(w.path("out/d"), 0o755))
 	w.write("out/d/n", "new n\n")
 	w.write("out/gone", "going\n")
-	oldU, oldLater := digestOf([]byte("old u\n")), digestOf([]byte("old later\n"))
+	oldU, oldLater := digestFor(t, "old u\n"), digestFor(t, "old later\n")
 	tx, err := w.set.journal.begin(context.Background(), record{
 		Writes: []recordWrite{
-			{Place: "out/u", Old: &oldU, New: digestOf([]byte("new u\n")), old: []byte("old u\n")},
-			{Place: "out/d/n", New: digestOf([]byte("new n\n"))},
-			{Place: "out/l/later", Old: &oldLater, New: digestOf([]byte("new later\n")), old: []byte("old later\n")},
+			{Place: "out/u", Old: &oldU, New: digestFor(t, "new u\n"), old: []byte("old u\n")},
+			{Place: "out/d/n", New: digestFor(t, "new n\n")},
+			{Place: "out/l/later", Old: &oldLater, New: digestFor(t, "new later\n"), old: []byte("old later\n")},
 		},
-		Removals: []recordRemoval{{Place: "out/gone", Old: digestOf([]byte("going\n"))}},
+		Removals: []recordRemoval{{Place: "out/gone", Old: digestFor(t, "going\n")}},
 		Dirs:     []string{"out/d"},
 	})
 	require.NoError(t, err)
