@@ -1,6 +1,7 @@
 package fileskills
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -182,4 +183,33 @@ func TestApplyPatchNeedsItsFrame(t *testing.T) {
 	require.ErrorContains(t, err, "lies inside the root")
 	_, err = New(Config{Resolver: r, Enable: []string{"apply_patch"}, StateDir: filepath.Join(w.base, "state")})
 	require.NoError(t, err)
+}
+
+// Every path of a patch goes through the gate (T01), before anything is read.
+func TestApplyPatchAsksTheGate(t *testing.T) {
+	patch := patchOf("*** Add File: out/new", "+x", "*** Update File: out/u", "*** Move to: out/v", "@@", "-u", "+v", "*** Delete File: out/gone")
+	for _, refuse := range []Use{
+		{}, // nothing
+		{"out/new", ActionWrite}, {"out/u", ActionRead}, {"out/u", ActionWrite}, {"out/u", ActionMove},
+		{"out/v", ActionMove}, {"out/v", ActionWrite}, {"out/gone", ActionDelete},
+	} {
+		w := newWorld(t, withPatch(t), func(c *Config) { c.Gate = refusing(refuse) })
+		w.write("out/u", "u\n")
+		w.write("out/gone", "gone\n")
+		before := w.tree(".")
+		if refuse == (Use{}) {
+			w.ok("apply_patch", patch)
+			require.NotEqual(t, before, w.tree("."))
+			continue
+		}
+		w.refused(CodePermissionDenied, "apply_patch", patch)
+		require.Equal(t, before, w.tree("."))
+	}
+}
+
+// refusing is a gate that refuses one use.
+type refusing Use
+
+func (g refusing) Check(_ context.Context, r Request) Decision {
+	return Decision{Allow: r.Use != Use(g)}
 }
