@@ -23,9 +23,10 @@ var mayImport = map[string][]string{
 	"pathresolver/aferofs": {"pathresolver", "github.com/spf13/afero"},
 	"fileskills":           {"pathresolver", "github.com/google/jsonschema-go", "github.com/go-json-experiment/json", "github.com/aymanbagabas/go-udiff", "github.com/bmatcuk/doublestar", "golang.org/x/text"},
 	"permission":           {"pathresolver", "github.com/goccy/go-yaml", "github.com/bmatcuk/doublestar", "golang.org/x/text"},
+	"fileskills/mcpserver": {"fileskills", "github.com/modelcontextprotocol/go-sdk"},
 	"sandboxfs":            {"pathresolver", "internal/fsat", "github.com/hanwen/go-fuse/v2", "golang.org/x/sys"},
 	"launcher":             {"pathresolver", "sandboxfs", "github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx", "golang.org/x/sys"},
-	"cmd/pinfold":          {"pathresolver", "sandboxfs", "launcher", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
+	"cmd/pinfold":          {"pathresolver", "fileskills", "fileskills/mcpserver", "sandboxfs", "launcher", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
 }
 
 // free are the packages of tests and measurements, which join everything.

@@ -13,6 +13,14 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
+// everyCommand is all commands beneath the root, and theirs.
+func everyCommand() (all []*cobra.Command) {
+	for _, cmd := range newRoot(&app{out: newOutput(nil, nil)}).Commands() {
+		all = append(append(all, cmd), cmd.Commands()...)
+	}
+	return all
+}
+
 // TestManualIsWhole holds that docs/cli.md names every command, flag, exit
 // code and code of check.
 func TestManualIsWhole(t *testing.T) {
@@ -20,7 +28,7 @@ func TestManualIsWhole(t *testing.T) {
 	require.NoError(t, err)
 	manual := string(data)
 
-	for _, cmd := range newRoot(&app{out: newOutput(nil, nil)}).Commands() {
+	for _, cmd := range everyCommand() {
 		require.Contains(t, manual, cmd.Name())
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if !f.Hidden && f.Name != "help" {
@@ -43,7 +51,7 @@ func TestManualIsWhole(t *testing.T) {
 // TestFlagsInTheDocsExist holds the README and the guides to real flags.
 func TestFlagsInTheDocsExist(t *testing.T) {
 	known := map[string]bool{"--help": true, "--version": true}
-	for _, cmd := range newRoot(&app{out: newOutput(nil, nil)}).Commands() {
+	for _, cmd := range everyCommand() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
 	}
 	// Of other programs that the documents call.

@@ -42,6 +42,7 @@ path everything is read-only.`,
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(
 		newRun(a), newMount(a), newUnmount(a),
+		newMCP(a), newSkill(a),
 		newCheck(a), newWhy(a), newDoctor(a),
 		newVersion(a), newCompletion(a), newMan(),
 	)

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/fileskills"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// skillInput is the most that a call reads from standard input, in bytes.
+const skillInput = 32 << 20
+
+func newSkillCall(a *app) *cobra.Command {
+	var f skillFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "call NAME [JSON|-] [flags]",
+		Short: "Call a skill and print what it answers",
+		Long: `call runs one skill with the arguments in JSON, or with those on standard input
+where it says '-'. It exits with 0 when the skill did what it should, 1 when it
+refused or failed, and 2 when it was called wrongly.`,
+		Example: `  pinfold skill call grep '{"pattern":"TODO"}'
+  pinfold skill call write_file '{"path":"out/a.txt","content":"hello"}' -w out --json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 2 {
+				return usageError(fmt.Errorf("unexpected argument %q", args[2]), seeHelp(cmd))
+			}
+			return oneArg("NAME")(cmd, args[:min(len(args), 1)])
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return skillCall(cmd.Context(), a, &f, asJSON, args) },
+	}
+	f.addRoot(cmd)
+	f.add(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the answer, or why there is none, as JSON")
+	cmd.ValidArgsFunction = completeSkill(&f)
+	return cmd
+}
+
+func skillCall(ctx context.Context, a *app, f *skillFlags, asJSON bool, args []string) error {
+	// A call that is interrupted ends with nothing half done.
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	input, err := argumentsOf(args[1:], a.stdin)
+	if err != nil {
+		return usageError(err, "")
+	}
+	set, r, err := f.set(nil, a.out) // standard input may hold the arguments
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
+	skill, err := offered(set, args[0])
+	if err != nil {
+		return err
+	}
+	res, err := skill.Execute(ctx, input)
+	if asJSON {
+		return printOutcome(a.out, res, err)
+	}
+	var e *fileskills.Error
+	switch {
+	case errors.As(err, &e):
+		return &exitError{code: exitFailed, err: errors.New(e.Message), hint: e.Hint}
+	case err != nil:
+		return err
+	}
+	a.out.stdout.printf("%s", showable(&a.out.stdout, res.Text))
+	for _, p := range res.Parts {
+		a.out.stdout.printf("[%s, %d bytes: --json shows them]\n", p.MIMEType, len(p.Data))
+	}
+	return nil
+}
+
+// showable is a skill's text with a newline at its end. On a terminal what
+// could move the cursor is escaped (V11); elsewhere it is as the skill said.
+func showable(s *stream, text string) string {
+	if len(text) == 0 {
+		return ""
+	}
+	if s.terminal {
+		text = escapeText(text)
+	}
+	return strings.TrimSuffix(text, "\n") + "\n"
+}
+
+// escapeText escapes all control characters but newlines and tabs.
+func escapeText(text string) string {
+	var b strings.Builder
+	for {
+		i := strings.IndexAny(text, "\n\t")
+		if i < 0 {
+			break
+		}
+		b.WriteString(pathresolver.EscapePath(text[:i]) + text[i:i+1])
+		text = text[i+1:]
+	}
+	return b.String() + pathresolver.EscapePath(text)
+}
+
+// skillOutcome is what `skill call --json` prints.
+type skillOutcome struct {
+	Text  *string           `json:"text,omitempty"`
+	Meta  *fileskills.Meta  `json:"meta,omitempty"`
+	Parts []skillPart       `json:"parts,omitempty"`
+	Error *fileskills.Error `json:"error,omitempty"`
+}
+
+type skillPart struct {
+	MIMEType string `json:"mime_type"`
+	Data     []byte `json:"data"`
+}
+
+// printOutcome prints an answer for a program.
+func printOutcome(o *output, res *fileskills.Result, err error) error {
+	var e *fileskills.Error
+	switch {
+	case errors.As(err, &e):
+		return errors.Join(writeJSON(o.stdout, skillOutcome{Error: e}), silent(exitFailed))
+	case err != nil:
+		return err
+	}
+	answer := skillOutcome{Text: &res.Text, Meta: &res.Meta}
+	for _, p := range res.Parts {
+		answer.Parts = append(answer.Parts, skillPart(p))
+	}
+	return writeJSON(o.stdout, answer)
+}
+
+// argumentsOf is the JSON that was given: as an argument, or by "-" on stdin.
+// None is an empty object.
+func argumentsOf(args []string, stdin io.Reader) (json.RawMessage, error) {
+	switch {
+	case len(args) == 0:
+		return json.RawMessage("{}"), nil
+	case args[0] != "-":
+		return json.RawMessage(args[0]), nil
+	}
+	data, err := io.ReadAll(io.LimitReader(stdin, skillInput+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("standard input: %w", err)
+	case len(data) > skillInput:
+		return nil, fmt.Errorf("standard input: more than %d bytes", skillInput)
+	}
+	return data, nil
+}

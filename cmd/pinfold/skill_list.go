@@ -1,0 +1,81 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/fileskills"
+)
+
+func newSkillList(a *app) *cobra.Command {
+	var f skillFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list [flags]",
+		Short:   "List the skills that a policy offers, and what each does to files",
+		Example: `  pinfold skill list -w src --json`,
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			set, r, err := f.set(a.stdin, a.out)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
+			if asJSON {
+				return writeJSON(a.out.stdout, listed(set.Skills()))
+			}
+			for _, s := range set.Skills() {
+				a.out.stdout.printf("%-15s %-10s %s\n", s.Name, access(&s), firstSentence(s.Description))
+			}
+			if len(r.WritePaths()) == 0 {
+				a.out.hint("without a --write-path no skill that writes is offered")
+			}
+			return nil
+		},
+	}
+	f.addRoot(cmd)
+	f.add(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print names, descriptions, schemas and actions as JSON")
+	return cmd
+}
+
+// access is what a skill needs, in the words of people.
+func access(s *fileskills.Skill) string {
+	var needs fileskills.Access
+	for _, action := range s.Uses {
+		needs |= action.Access()
+	}
+	var words []string
+	if needs&fileskills.AccessRead != 0 {
+		words = append(words, "read")
+	}
+	if needs&fileskills.AccessWrite != 0 {
+		words = append(words, "write")
+	}
+	return strings.Join(words, "+")
+}
+
+// listedSkill is a skill in the output of `skill list --json`.
+type listedSkill struct {
+	Name         string              `json:"name"`
+	Description  string              `json:"description"`
+	Uses         []fileskills.Action `json:"uses"`
+	Destructive  bool                `json:"destructive"`
+	Idempotent   bool                `json:"idempotent"`
+	InputSchema  json.RawMessage     `json:"input_schema"`
+	OutputSchema json.RawMessage     `json:"output_schema"`
+}
+
+func listed(skills []fileskills.Skill) []listedSkill {
+	list := make([]listedSkill, 0, len(skills))
+	for _, s := range skills {
+		list = append(list, listedSkill{
+			Name: s.Name, Description: s.Description, Uses: s.Uses,
+			Destructive: s.Destructive, Idempotent: s.Idempotent,
+			InputSchema: s.InputSchema, OutputSchema: s.OutputSchema,
+		})
+	}
+	return list
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/fileskills"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// skillFlags are the flags of the commands that offer skills.
+type skillFlags struct {
+	policyFlags
+	enable   []string
+	guard    string
+	stateDir string
+}
+
+func (f *skillFlags) add(cmd *cobra.Command) {
+	f.policyFlags.add(cmd)
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.enable, "enable", nil, "offer a skill that is off otherwise, by `NAME`: delete_file, apply_patch (repeatable)")
+	flags.StringVar(&f.guard, "guard", "off", "changing a file that was not read first, or changed since: `off|warn|require`")
+	flags.StringVar(&f.stateDir, "state-dir", "", "where apply_patch keeps its journal, outside DIR (default: the user's state directory) `DIR`")
+	_ = cmd.MarkFlagDirname("state-dir")
+	_ = cmd.RegisterFlagCompletionFunc("enable", cobra.FixedCompletions([]string{"delete_file", "apply_patch"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("guard", cobra.FixedCompletions([]string{"off", "warn", "require"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// guards are the words that --guard takes.
+var guards = map[string]fileskills.Guard{
+	"off":     fileskills.GuardOff,
+	"warn":    fileskills.GuardWarn,
+	"require": fileskills.GuardRequire,
+}
+
+// set makes the skills that the flags describe. The resolver is the caller's
+// to close.
+func (f *skillFlags) set(stdin io.Reader, o *output) (*fileskills.Set, *pathresolver.Resolver, error) {
+	guard, ok := guards[f.guard]
+	if !ok {
+		return nil, nil, usageError(unknownWord("guard", f.guard, "off", "warn", "require"), "")
+	}
+	cfg, err := f.config(stdin)
+	if err != nil {
+		return nil, nil, err
+	}
+	state, err := f.state()
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := open(cfg, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	set, err := fileskills.New(fileskills.Config{Resolver: r, Enable: f.enable, Guard: guard, StateDir: state})
+	if err != nil {
+		_ = r.Close() // holds descriptors, nothing to lose
+		return nil, nil, usageError(err, "")
+	}
+	return set, r, nil
+}
+
+// state is the directory for journals, made if it is missing. It is "" where
+// nothing would be kept in it.
+func (f *skillFlags) state() (string, error) {
+	if len(f.enable) == 0 {
+		return "", nil
+	}
+	dir := f.stateDir
+	if dir == "" {
+		base, err := userState()
+		if err != nil {
+			return "", &exitError{code: exitFailed, err: err, hint: "name a directory by --state-dir"}
+		}
+		dir = filepath.Join(base, "pinfold")
+	}
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		return "", &exitError{code: exitFailed, err: err, hint: "name a directory that can be written by --state-dir"}
+	}
+	return dir, nil
+}
+
+// userState is where programs of this user keep state, by the XDG Base
+// Directory Specification where it applies.
+func userState() (string, error) {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		return os.UserConfigDir()
+	}
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	home := os.Getenv("HOME")
+	if !filepath.IsAbs(home) {
+		return "", errors.New("neither $XDG_STATE_HOME nor $HOME names a directory")
+	}
+	return filepath.Join(home, ".local", "state"), nil
+}
