@@ -7,6 +7,7 @@ var all = []*skill{
 	readFile,
 	listDirectory,
 	globFiles,
+	grepFiles,
 	describeFile,
 	writeFile,
 	editFile,

@@ -1,0 +1,81 @@
+package fileskills
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+func TestListDirectory(t *testing.T) {
+	w := newWorld(t)
+	w.plant("src/a.go", "12345")
+	w.plant("src/.env", "x")
+	w.plant("src/sub/f", "x")
+	for name, target := range map[string]string{
+		"in": "a.go", "up": "../ok.txt", "out": "../../outside/secret", "abs": filepath.Join(w.base, "outside/secret"),
+		"gone": "nothing", "goneout": "../../outside/nothing", "home": w.path("ok.txt"),
+	} {
+		require.NoError(t, os.Symlink(target, w.path("src/"+name)))
+	}
+	res := w.ok("list_directory", args{"path": "src"})
+	require.Equal(t, strings.Join([]string{
+		"a.go", "abs -> (outside)", "gone -> nothing (missing)", "goneout -> (outside)", "home -> " + w.path("ok.txt"), "in -> a.go",
+		"out -> (outside)", "sub/", "up -> ../ok.txt", "(1 name that begins with a dot not shown; all=true)"}, "\n"), res.Text)
+	require.Equal(t, 9, *res.Meta.Total)
+	require.NotContains(t, res.Text, filepath.Join(w.base, "outside"), "no path of the host")
+	target, err := os.Readlink(w.path("src/abs"))
+	require.NoError(t, err)
+	require.Contains(t, target, filepath.Join(w.base, "outside"), "without the guard it is shown")
+
+	require.Contains(t, w.ok("list_directory", args{"path": "src", "all": true}).Text, ".env\n")
+	require.Regexp(t, `(?m)^-rw-r--r-- +5 \d{4}-\d\d-\d\dT\d\d:\d\d a\.go$`, w.ok("list_directory", args{"path": "src", "long": true}).Text)
+	require.Equal(t, "a.go\nabs -> (outside)\n[2 of 9 entries shown, the first by name; glob finds names, max_results shows more]\n(1 name that begins with a dot not shown; all=true)",
+		w.ok("list_directory", args{"path": "src", "max_results": 2}).Text)
+	require.Equal(t, "[empty]", w.ok("list_directory", args{"path": "out"}).Text)
+	require.Contains(t, w.ok("list_directory", args{}).Text, "ok.txt\nout/\nsrc/")
+	w.refused(CodeNotDirectory, "list_directory", args{"path": "ok.txt"})
+	w.refused(CodeSymlinkEscape, "list_directory", args{"path": "src/out"})
+}
+
+func TestListDirectoryHides(t *testing.T) {
+	w := newWorldWith(t, pathresolver.Config{Hide: []string{"**/.env", "secrets"}})
+	w.plant("secrets/key", "x")
+	w.plant(".env", "x")
+	require.NoError(t, os.Symlink("secrets/key", w.path("link")))
+	res := w.ok("list_directory", args{"all": true})
+	require.Equal(t, "link -> (outside)\nok.txt\nout/", res.Text)
+	e := w.refused(CodeNotFound, "read_file", args{"path": ".en"})
+	require.NotContains(t, e.Hint, ".env", "no hidden name is suggested")
+	require.Contains(t, w.refused(CodeNotFound, "read_file", args{"path": "ok.tx"}).Hint, "ok.txt")
+}
+
+// V11: a hostile name is one line of a listing.
+func TestListDirectoryEscapes(t *testing.T) {
+	w := newWorld(t)
+	w.plant("d/a\nb\x1b[31m", "")
+	w.plant("d/\xff", "")
+	require.Equal(t, `a\nb\x1b[31m`+"\n"+`\xff`, w.ok("list_directory", args{"path": "d"}).Text)
+	require.Contains(t, w.ok("glob", args{"pattern": "d/*"}).Text, `d/a\nb\x1b[31m`+"\n"+`d/\xff`)
+}
+
+func TestSmallest(t *testing.T) {
+	random := rand.New(rand.NewPCG(rand.Uint64(), 3))
+	for range 50 {
+		all := make([]int, random.IntN(20000))
+		for i := range all {
+			all[i] = random.IntN(len(all))
+		}
+		want := slices.Sorted(slices.Values(all))
+		n := 1 + random.IntN(3000)
+		require.Equal(t, want[:min(n, len(want))], smallest(all, n, cmp.Compare), fmt.Sprint(n, len(all)))
+	}
+}
