@@ -1,7 +1,10 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/pinfold-dev/pinfold/integration/bench/figures"
+	"github.com/pinfold-dev/pinfold/integration/bench/mcpbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/resolverbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/viewbench"
 )
@@ -44,7 +47,7 @@ const none = -1
 var costly = []string{"open", "read_small", "stat", "missing", "walk_first", "walk_second", "find", "grep", "create"}
 
 func goals() []figures.Goal {
-	all := resolverbench.Goals()
+	all := slices.Concat(resolverbench.Goals(), mcpbench.Goals())
 	for _, half := range []string{rootHalf, userHalf} {
 		for _, b := range bounds {
 			most := b.max

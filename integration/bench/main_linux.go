@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/integration/bench/mcpbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/worker"
 )
 
@@ -36,11 +37,15 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr *os
 	return 1
 }
 
-// dispatch also knows two first words that the bench only says to itself:
-// "worker" inside an environment, and "isolated" inside its namespaces.
+// dispatch also knows three first words that the bench only says to itself:
+// "worker" inside an environment, "bare" for the server that pinfold's is
+// compared with, and "isolated" inside its namespaces.
 func dispatch(ctx context.Context, args []string, stdin io.Reader, stdout, stderr *os.File) (err error) {
 	if len(args) > 0 && args[0] == "worker" {
 		return serveWorker(args[1:], stdin, stdout)
+	}
+	if len(args) == 1 && args[0] == "bare" {
+		return mcpbench.Bare(ctx)
 	}
 	if len(args) > 1 && args[0] == "isolated" {
 		o, err := parseFlags(args[2:], stderr)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/integration/bench/figures"
+	"github.com/pinfold-dev/pinfold/integration/bench/mcpbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/viewbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/worker"
 )
@@ -18,7 +19,7 @@ import (
 // TestMain lets the bench start itself: its namespaces and workers run this
 // binary's first words.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && slices.Contains([]string{"worker", "isolated"}, os.Args[1]) {
+	if len(os.Args) > 1 && slices.Contains([]string{"worker", "isolated", "bare"}, os.Args[1]) {
 		main()
 	}
 	os.Exit(m.Run())
@@ -65,6 +66,7 @@ func TestEveryGoalIsAboutARowThatExists(t *testing.T) {
 	for _, r := range worker.Rows() {
 		known = append(known, r.Name)
 	}
+	known = append(known, mcpbench.Rows()...)
 	for _, g := range goals() {
 		if g.Half != "resolver" {
 			require.Contains(t, known, g.Row)

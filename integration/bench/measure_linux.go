@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pinfold-dev/pinfold/integration/bench/figures"
+	"github.com/pinfold-dev/pinfold/integration/bench/mcpbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/resolverbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/viewbench"
 )
@@ -21,7 +22,7 @@ const nobody = 65534
 
 // Rounds of every row, unless --rounds says otherwise: those of the resolver
 // take milliseconds each.
-const resolverRounds, viewRounds = 41, 5
+const resolverRounds, viewRounds, mcpRounds = 41, 5, 11
 
 // measure makes the tables that were asked for, in dir, and reports. Tables
 // that were begun when ctx ended are reported as far as they are.
@@ -63,9 +64,29 @@ func measureHalves(ctx context.Context, o options, dir string, p figures.Progres
 		if os.Geteuid() == 0 {
 			v.User = &syscall.Credential{Uid: nobody, Gid: nobody}
 		}
-		return measureView(ctx, o, v, p, r)
+		if err := measureView(ctx, o, v, p, r); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(o.halves, mcpbench.Name) {
+		return measureMCP(ctx, o, dir, p, r)
 	}
 	return nil
+}
+
+func measureMCP(ctx context.Context, o options, dir string, p figures.Progress, r *report) error {
+	m := mcpbench.Options{Tree: mustDir(dir, "mcp"), Bin: filepath.Join(dir, "bin"), Files: 20_000, Calls: 300}
+	if o.quick {
+		m.Files, m.Calls = 1000, 30
+	}
+	b, err := mcpbench.Start(m)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	h := b.Half()
+	r.Halves = append(r.Halves, h)
+	return h.Run(ctx, o.pick(b.Work()), o.roundsOr(mcpRounds), p)
 }
 
 func measureResolver(ctx context.Context, o options, dir string, p figures.Progress, r *report) error {

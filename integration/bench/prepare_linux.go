@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/integration/bench/mcpbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/viewbench"
 )
 
@@ -41,11 +42,21 @@ func prepare(ctx context.Context, o options, dir string, log io.Writer) error {
 	if err := command(ctx, "cp", self, filepath.Join(bin, "bench")); err != nil {
 		return err
 	}
-	if !slices.Contains(o.halves, rootHalf) && !slices.Contains(o.halves, userHalf) {
+	views := slices.Contains(o.halves, rootHalf) || slices.Contains(o.halves, userHalf)
+	skills := slices.Contains(o.halves, mcpbench.Name)
+	if views || skills {
+		if err := buildPinfold(ctx, o, bin); err != nil {
+			return err
+		}
+	}
+	if skills {
+		linkClients(ctx, o, bin, log)
+	}
+	if !views {
 		return nil
 	}
 	install(ctx, o, log)
-	if err := build(ctx, o, bin, log); err != nil {
+	if err := buildPeers(ctx, bin, log); err != nil {
 		return err
 	}
 	return viewbench.GrowTree(mustDir(dir, "tree"), scale(o.quick))
@@ -80,8 +91,8 @@ func install(ctx context.Context, o options, log io.Writer) {
 	}
 }
 
-// build makes the binaries, as they are shipped: static.
-func build(ctx context.Context, o options, bin string, log io.Writer) error {
+// buildPinfold makes the binary, as it is shipped: static.
+func buildPinfold(ctx context.Context, o options, bin string) error {
 	pinfold := filepath.Join(bin, viewbench.Pinfold)
 	if o.pinfold != "" {
 		if err := command(ctx, "cp", o.pinfold, pinfold); err != nil {
@@ -90,11 +101,34 @@ func build(ctx context.Context, o options, bin string, log io.Writer) error {
 	} else if err := goBuild(ctx, pinfold, "github.com/pinfold-dev/pinfold/cmd/pinfold"); err != nil {
 		return fmt.Errorf("build pinfold (run this in the repository, or name a --pinfold): %w", err)
 	}
-	if o.also != "" {
-		if err := command(ctx, "cp", o.also, filepath.Join(bin, viewbench.Also)); err != nil {
-			return err
-		}
+	if o.also == "" {
+		return nil
 	}
+	return command(ctx, "cp", o.also, filepath.Join(bin, viewbench.Also))
+}
+
+// linkClients has .ci/node install the official MCP server, once for the user
+// who runs this, and links to it. Without it the mcp half has a column less.
+func linkClients(ctx context.Context, o options, bin string, log io.Writer) {
+	dir := os.Getenv("PINFOLD_NODE")
+	if dir == "" && !o.noInstall {
+		const ask = `sh "$(go list -m -f '{{.Dir}}' github.com/pinfold-dev/pinfold)/.ci/node"`
+		out, err := exec.CommandContext(ctx, "sh", "-c", ask).Output()
+		if err != nil {
+			fmt.Fprintf(log, "bench: warning: going on without the official MCP server: %v\n", err)
+		}
+		dir = strings.TrimSpace(string(out))
+	}
+	if dir == "" {
+		return
+	}
+	if err := os.Symlink(dir, filepath.Join(bin, mcpbench.Clients)); err != nil {
+		fmt.Fprintf(log, "bench: warning: %v\n", err)
+	}
+}
+
+// buildPeers makes the peers that are not installed.
+func buildPeers(ctx context.Context, bin string, log io.Writer) error {
 	if err := goBuild(ctx, filepath.Join(bin, "loopback"), "github.com/hanwen/go-fuse/v2/example/loopback"); err != nil {
 		return fmt.Errorf("build go-fuse's loopback: %w", err)
 	}

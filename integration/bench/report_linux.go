@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/integration/bench/figures"
+	"github.com/pinfold-dev/pinfold/integration/bench/mcpbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/viewbench"
 )
 
@@ -72,7 +73,7 @@ func (r *report) print(w io.Writer) {
 	for _, h := range r.Halves {
 		h.Print(w)
 		for _, column := range []string{viewbench.Pinfold, viewbench.Also} {
-			h.PrintAgainst(w, column, viewbench.Rivals(), slices.Concat(r.Must, r.Later))
+			h.PrintAgainst(w, column, append(viewbench.Rivals(), mcpbench.Official), slices.Concat(r.Must, r.Later))
 		}
 	}
 	figures.PrintVerdicts(w, "To reach now", r.Must)

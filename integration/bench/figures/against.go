@@ -47,8 +47,11 @@ func (h *Half) PrintAgainst(w io.Writer, column string, rivals []string, verdict
 }
 
 func quotientText(q float64) string {
-	if q == 0 {
+	switch {
+	case q == 0:
 		return "-"
+	case q < 0.1:
+		return fmt.Sprintf("%.3f", q)
 	}
 	return fmt.Sprintf("%.2f", q)
 }
