@@ -105,7 +105,7 @@ func (r *Resolver) writeFile(unsafePath string, data []byte, perm fs.FileMode) e
 	if err != nil {
 		return err
 	}
-	defer w.Close()
+	defer func() { _ = w.Close() }()
 	if _, err := w.Write(data); err != nil {
 		return err
 	}

@@ -153,6 +153,8 @@ func (w *Replacement) openOld() (int, error) {
 	switch err {
 	case unix.ETXTBSY: // a program that runs: it can be replaced, not written
 		fd, err = w.r.openIn(w.dir, w.name, flags&^unix.O_ACCMODE|unix.O_RDONLY)
+	case unix.EACCES: // one that may be written but not read
+		fd, err = w.r.openIn(w.dir, w.name, flags&^unix.O_ACCMODE|unix.O_WRONLY)
 	case unix.EXDEV: // a file that is a mount point cannot be replaced
 		fd, err = w.r.OpenPlace(w.place, flags, 0)
 		w.inPlace = err == nil

@@ -24,12 +24,19 @@ type replacing struct {
 }
 
 func (r *Resolver) startReplace(unsafePath string, o ReplaceOptions) (*Replacement, error) {
-	w := &Replacement{r: r, unsafePath: unsafePath, opts: o}
-	if err := w.start(); err != nil {
+	var err error
+	for range maxAttempts {
+		w := &Replacement{r: r, unsafePath: unsafePath, opts: o}
+		if err = w.start(); err == nil {
+			return w, nil
+		}
 		_ = w.Close()
-		return nil, pathError("write", unsafePath, err)
+		var d *DeniedError
+		if !errors.As(err, &d) || d.Rule != RuleUnstable {
+			break
+		}
 	}
-	return w, nil
+	return nil, pathError("write", unsafePath, err)
 }
 
 func (w *Replacement) start() error {

@@ -132,6 +132,9 @@ func (r *Resolver) mkdirAll(unsafePath string, perm fs.FileMode) error {
 	if err != nil {
 		return pathError("mkdir", unsafePath, err)
 	}
+	if w.missing == 0 && !w.mode.IsDir() {
+		return pathError("mkdir", unsafePath, errNotDirectory)
+	}
 	names := strings.Split(w.place, "/")
 	for n := len(names) - w.missing + 1; n <= len(names); n++ {
 		if d := r.Decide(OpCreate, strings.Join(names[:n], "/"), fs.ModeDir); d != nil {

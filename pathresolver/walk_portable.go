@@ -5,15 +5,17 @@ package pathresolver
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
 )
 
-// maxLinks bounds the links that one walk follows, as in the Linux kernel.
-const maxLinks = 40
+// The bounds on what a hostile tree can make one walk do.
+const (
+	maxLinks    = 40 // links followed in one walk, as in the Linux kernel
+	maxAttempts = 16 // walks before an unstable path is given up
+)
 
 // walked is where an unsafe path leads.
 type walked struct {
@@ -128,8 +130,11 @@ func (r *Resolver) at(op Op, unsafePath string, follow bool, kind fs.FileMode, a
 // entryAt is at for operations on a directory entry, which the root has not.
 func (r *Resolver) entryAt(op Op, unsafePath string, kind fs.FileMode, act func(place string) error) error {
 	return r.at(op, unsafePath, false, kind, func(place string, w walked) error {
-		if place == "." || w.missing > 1 {
-			return os.ErrInvalid
+		switch {
+		case place == ".":
+			return syscall.EINVAL
+		case w.missing > 1:
+			return fs.ErrNotExist
 		}
 		return act(place)
 	})
