@@ -65,6 +65,7 @@ var systemErrors = []struct {
 	{syscall.ENAMETOOLONG, CodeInvalidArgument, "has a name that is too long"},
 	{syscall.EINVAL, CodeInvalidArgument, "is no name that this can be done to"},
 	{syscall.EBUSY, CodeIOError, "is in use"},
+	{syscall.EBADF, CodePermissionDenied, "may not be read: the system refuses it"},
 	{fs.ErrNotExist, CodeNotFound, "does not exist"},
 	{fs.ErrExist, CodeAlreadyExists, "exists already"},
 	{fs.ErrPermission, CodePermissionDenied, "may not be used that way: the system refuses it"},
@@ -162,6 +163,9 @@ func (c *call) didYouMean(unsafePath string) string {
 	}
 	unsafePath = strings.TrimRight(unsafePath, "/")
 	dir, name := splitPath(unsafePath)
+	if info, err := c.fs.Stat(dir); err != nil || info.Size() > maxSuggestDir {
+		return ""
+	}
 	d, err := c.fs.OpenDir(dir)
 	if err != nil {
 		return ""
@@ -201,6 +205,9 @@ func splitPath(unsafePath string) (dir, name string) {
 // and its name, or "" where that cannot be told.
 func (c *call) placeOf(unsafePath string) string {
 	dir, name := splitPath(unsafePath)
+	if info, err := c.fs.Stat(dir); err != nil || info.Size() > maxSuggestDir {
+		return ""
+	}
 	d, err := c.fs.OpenDir(dir)
 	if err != nil {
 		return ""

@@ -37,7 +37,7 @@ func actRename(ctx context.Context, c *call, in *renameIn) (*Result, error) {
 	case sameFile(from, to):
 		// The system would call it a success and leave both names.
 		return nil, fail(CodeInvalidArgument, destination, "source and destination are the same file. Nothing was changed.")
-	case to.IsDir() && !(in.Overwrite && from.IsDir()):
+	case to.IsDir() && (!in.Overwrite || !from.IsDir()):
 		return nil, fail(CodeIsDirectory, destination, "%s is a directory. Nothing was changed.", shown(destination)).
 			hint("Give the full new name: %s", shown(path.Join(destination, path.Base(source))))
 	case in.Overwrite && from.IsDir() && !to.IsDir():

@@ -66,8 +66,6 @@ func TestRenameDirectory(t *testing.T) {
 	require.Equal(t, "f", w.read("out/d/f"))
 	require.Equal(t, "kept", w.read("out/full/kept"))
 	require.Equal(t, "file", w.read("out/file"))
-	w.ok("rename", args{"source": "out/d", "destination": "out/empty", "overwrite": true})
-	require.Equal(t, "f", w.read("out/empty/f"))
 	e = w.refused(CodeNotFound, "rename", args{"source": "out/file", "destination": "out/none/file"})
 	require.Equal(t, "Make it with mkdir first.", e.Hint)
 	w.refused(CodeWriteNotAllowed, "rename", args{"source": "out", "destination": "out2"}) // W29

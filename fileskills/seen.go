@@ -50,9 +50,6 @@ func (s *seen) get(place string) string {
 	return s.hash[place]
 }
 
-// guardOn reports whether anybody asks what was read.
-func (c *call) guardOn() bool { return c.set.guard != GuardOff }
-
 // noteRead records that the client has been shown the content with this hash.
 func (c *call) noteRead(place, hash string) {
 	if c.set.guard != GuardOff {

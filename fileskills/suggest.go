@@ -2,8 +2,11 @@ package fileskills
 
 import "strings"
 
-// maxSuggest bounds how many names are compared with a missing one.
-const maxSuggest = 2000
+// The bounds on looking for what a missing name might have meant.
+const (
+	maxSuggest    = 2000      // names that are compared
+	maxSuggestDir = 256 << 10 // bytes of a directory that is read for it
+)
 
 // nearest is the candidate that looks most like name, or "" when none does:
 // at most a third of the letters may differ.
