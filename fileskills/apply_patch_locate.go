@@ -83,7 +83,7 @@ func (t *text) hunk(ctx context.Context, h hunk, from int, name string) (e edit,
 	}
 	switch len(found) {
 	case 0:
-		return edit{}, 0, t.hunkNotFound(ctx, h, string(block), from, name)
+		return edit{}, 0, t.hunkNotFound(ctx, string(block), from, name)
 	case 1:
 		e := t.replaceLines(found[0], len(block), h)
 		return e, min(found[0]+len(block)+1, len(t.lf)), nil
@@ -257,7 +257,7 @@ func (t *text) insertion(h hunk, scopes []span, name string) (edit, int, error) 
 }
 
 // hunkNotFound says what comes nearest, or that the order is wrong.
-func (t *text) hunkNotFound(ctx context.Context, h hunk, block string, from int, name string) error {
+func (t *text) hunkNotFound(ctx context.Context, block string, from int, name string) error {
 	before, err := t.findLines(ctx, []byte(block), span{0, from - 1}, 1)
 	if err != nil {
 		return err

@@ -77,7 +77,7 @@ type ReplaceOptions struct {
 // its directory held. Nothing is seen by others before Commit; Close without
 // Commit leaves everything as it was.
 type Replacement interface {
-	io.Writer
+	io.WriteCloser
 	// Old is the file as it is, nil when there is none. The Replacement closes
 	// it.
 	Old() File
@@ -92,5 +92,4 @@ type Replacement interface {
 	// is there now (nil when none; read it by ReadAt): an error of it ends the
 	// commit. After an error, ctx's included, nothing has changed.
 	Commit(ctx context.Context, still func(now File) error) error
-	Close() error
 }

@@ -128,7 +128,7 @@ func (j *journal) recoverNow(f FS) error {
 	if err != nil || !ok {
 		return err
 	}
-	defer lock.Close()
+	defer func() { _ = lock.Close() }()
 	return j.recover(f)
 }
 
@@ -165,6 +165,9 @@ func (j *journal) begin(ctx context.Context, r record) (*transaction, error) {
 		}
 	}
 	if err = syncSoon(ctx, f); err != nil {
+		return nil, err
+	}
+	if err = f.Close(); err != nil {
 		return nil, err
 	}
 	if err = t.become("", undoSuffix); err != nil {

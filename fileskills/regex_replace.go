@@ -51,11 +51,11 @@ func (t *text) substitute(ctx context.Context, p *pattern, by template, in *rege
 		e := fail(CodeNoMatch, "", "pattern matches nothing in %s. Nothing was changed.", t.name)
 		switch {
 		case strings.Contains(in.Pattern, `\r`):
-			e.hint(`Lines are seen as they end with \n, whatever they end with: leave out \r. The endings are kept.`)
+			return nil, e.hint(`Lines are seen as they end with \n, whatever they end with: leave out \r. The endings are kept.`)
 		case !in.Multiline && strings.ContainsAny(in.Pattern, "^$"):
-			e.hint("^ and $ match only at the ends of the file unless multiline=true.")
+			return nil, e.hint("^ and $ match only at the ends of the file unless multiline=true.")
 		case !in.DotAll && strings.Contains(in.Pattern, "."):
-			e.hint(". does not match line feeds unless dotall=true.")
+			return nil, e.hint(". does not match line feeds unless dotall=true.")
 		}
 		return nil, e
 	}

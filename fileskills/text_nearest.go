@@ -43,8 +43,11 @@ func (t *text) noMatch(old, what string) error {
 	lines := strings.Split(strings.TrimSuffix(old, "\n"), "\n")
 	near := nearestText(lf, lines)
 	if near == nil {
-		e.Hint = "Nothing in the file resembles it. Read the file again and copy the text as it stands there."
-		return e
+		where := "the file"
+		if len(lf) > nearBytes {
+			where = fmt.Sprintf("its first %d MiB", nearBytes>>20)
+		}
+		return e.hint("Nothing in %s resembles it. Read the file again and copy the text as it stands there.", where)
 	}
 	e.Hint = near.describe(lines)
 	e.Data = map[string]any{"nearest_line": near.line}
