@@ -125,9 +125,10 @@ func hashFile(ctx context.Context, f File) (string, error) {
 }
 
 // unchanged reports whether a file is the one that was looked at before, of the
-// same size and time.
+// same size and time. A file in memory has no identity to be compared.
 func unchanged(was, now fs.FileInfo) bool {
-	return sameFile(was, now) && was.Size() == now.Size() && was.ModTime().Equal(now.ModTime())
+	same := was.Sys() == nil && now.Sys() == nil || sameFile(was, now)
+	return same && was.Size() == now.Size() && was.ModTime().Equal(now.ModTime())
 }
 
 // stillLike is the question of a commit whose content was made from a file too
