@@ -48,10 +48,17 @@ func Load(fsys fs.FS, name string, opt Options) (*Policy, error) {
 // Compile makes a policy of a document and what it extends. What neither
 // grants is denied.
 func Compile(src *Source, opt Options) (*Policy, error) {
+	return compileWith(src, opt)
+}
+
+// compileWith is Compile with further layers of the same agent before the
+// caller's.
+func compileWith(src *Source, opt Options, more ...*Source) (*Policy, error) {
 	chain, err := extended(src, opt.FS)
 	if err != nil {
 		return nil, err
 	}
+	chain = append(chain, more...)
 	if opt.Caller != nil {
 		doc := *opt.Caller
 		doc.Version = 1

@@ -114,7 +114,8 @@ func (d *differ) settings() {
 		add(false, rule, at, "the network: off, was on")
 	}
 	if b, a := d.before.BashPolicy(), d.after.BashPolicy(); a != b {
-		add(b != "" && (a == "" || a.rank() > b.rank()), "", Position{}, "bash_policy: %s, was %s", orNone(string(a)), orNone(string(b)))
+		runs := slices.ContainsFunc(execTools, func(tool string) bool { return d.after.toolEffect(tool) != Deny })
+		add(runs && b != "" && (a == "" || a.rank() > b.rank()), "", Position{}, "bash_policy: %s, was %s", orNone(string(a)), orNone(string(b)))
 	}
 	for _, tool := range toolsOf(d.before, d.after) {
 		if b, a := d.before.timeout(tool), d.after.timeout(tool); a != b {

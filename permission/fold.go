@@ -24,12 +24,12 @@ func foldString(s string) string {
 	return strings.ToLower(s)
 }
 
-// foldInto is foldString that leaves the result of an ASCII name in buf, so
-// that nothing is allocated.
+// foldInto is foldString into buf, which is empty, so that an ASCII name
+// allocates nothing.
 func foldInto(buf []byte, s string) []byte {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
-			return append(buf, foldString(s)...)
+			return append(buf[:0], foldString(s)...)
 		}
 		buf = append(buf, lower(s[i]))
 	}

@@ -1,0 +1,180 @@
+package permission
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Policy is what the agent may do: what its profile and its front matter both
+// allow (P10). The problems are warnings where the two do not agree, and notes;
+// Strict makes errors of the warnings. opt is as for Compile; opt.FS is where a
+// profile that is a file stands.
+//
+// An agent without a profile has that of its type, by its name (P3-P6); one
+// whose type is not known is READ_ONLY.
+func (a *Agent) Policy(opt Options) (*Policy, []Problem, error) {
+	found := slices.Clone(a.Notes)
+	profile, err := a.profile(&found, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	var layers []*Source
+	if a.WritePaths != nil {
+		layers = append(layers, a.writeLayer())
+	}
+	p, err := compileWith(profile, opt, layers...)
+	if err != nil {
+		var we *WriteRequiredError
+		if errors.As(err, &we) {
+			err = &DocumentError{[]Problem{{Position: a.position("profile"), Severity: Error, Code: "write_required", Path: "write_paths", Message: err.Error(), Hint: "add 'write_paths: [DIR]'"}}}
+		}
+		return nil, nil, err
+	}
+	a.beyond(&found, profile, opt, layers)
+	if a.Tools != nil || a.Disallowed != nil || a.Commands != nil {
+		a.unknownTools(&found)
+		narrower, excess, err := p.Narrow(a.toolLayer(), Clamp)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, x := range excess {
+			if name := strings.TrimPrefix(x.Rule, a.Name+":tools."); slices.Contains(a.Tools, name) && UnknownTool(name) == "" {
+				x.Message = fmt.Sprintf("tool '%s' goes beyond the profile '%s'", name, profile.Name())
+				found = append(found, a.mismatch("tool "+name, x))
+			}
+		}
+		p = narrower
+	} else if p, _, err = p.Narrow(&Source{File: a.File, Document: Document{Version: 1, Name: a.Name}, at: map[string]Position{}}, Clamp); err != nil {
+		return nil, nil, err
+	}
+	return p, found, nil
+}
+
+// Strict makes errors of warnings.
+func Strict(found []Problem) []Problem {
+	list := slices.Clone(found)
+	for i := range list {
+		if list[i].Severity == Warning {
+			list[i].Severity = Error
+		}
+	}
+	return list
+}
+
+// profile is the document that the agent starts from.
+func (a *Agent) profile(found *[]Problem, opt Options) (*Source, error) {
+	name := a.Profile
+	if name == "" {
+		name = ProfileFor(a.Name)
+		if !knownAgent(a.Name) {
+			*found = append(*found, Problem{Position: a.position("name"), Severity: Note, Code: "unknown_agent", Path: "name",
+				Message: fmt.Sprintf("agent '%s' has no profile and is of no known type: it is %s", a.Name, DefaultProfile), Hint: "add 'profile: WRITE', or another"})
+		}
+	}
+	src, err := builtin(name)
+	if src != nil || err != nil {
+		return src, err
+	}
+	// A file beside the definition: found as `extends` finds it.
+	ref := &Source{File: a.File, Document: Document{Version: 1, Extends: name}, at: map[string]Position{"extends": a.position("profile")}}
+	chain, err := extended(ref, opt.FS)
+	if err != nil {
+		var de *DocumentError
+		if errors.As(err, &de) {
+			for i := range de.Problems {
+				de.Problems[i].Message = strings.Replace(de.Problems[i].Message, "extends:", "profile:", 1)
+			}
+		}
+		return nil, err
+	}
+	return chain[len(chain)-2], nil
+}
+
+func knownAgent(name string) bool {
+	src, err := decodeBuiltin("agents")
+	if err != nil {
+		return false
+	}
+	_, known := src.Document.Roles[name]
+	return known
+}
+
+// beyond reports write paths that the profile does not have.
+func (a *Agent) beyond(found *[]Problem, profile *Source, opt Options, layers []*Source) {
+	base, err := Compile(profile, Options{Root: opt.Root, FS: opt.FS})
+	if err != nil || !slices.ContainsFunc(base.layers(), func(l *layer) bool { return l.write != nil }) {
+		return // the profile leaves its write paths to the agent
+	}
+	for _, src := range layers {
+		rooted, err := src.rooted(opt.Root)
+		if err != nil {
+			return
+		}
+		for _, x := range base.exceededBy(compileLayer(rooted)) {
+			*found = append(*found, a.mismatch(strings.Replace(strings.TrimPrefix(x.Rule, a.Name+":"), "fs.write", "write_paths", 1), x))
+		}
+	}
+}
+
+func (a *Agent) mismatch(path string, x Excess) Problem {
+	return Problem{Position: a.position(path), Severity: Warning, Code: "beyond_profile", Path: path, Message: x.Message, Hint: "the profile decides: it is left out"}
+}
+
+// unknownTools reports tools that nobody has.
+func (a *Agent) unknownTools(found *[]Problem) {
+	for _, name := range slices.Concat(a.Tools, a.Disallowed) {
+		if hint := UnknownTool(name); hint != "" {
+			*found = append(*found, Problem{Position: a.position("tool " + name), Severity: Warning, Code: "unknown_tool", Path: "tools",
+				Message: fmt.Sprintf("unknown tool '%s'", name), Hint: hint})
+		}
+	}
+}
+
+func (a *Agent) position(path string) Position {
+	if at, ok := a.at[path]; ok {
+		return at
+	}
+	if strings.HasPrefix(path, "tool ") {
+		return a.position("tools")
+	}
+	if cut := strings.LastIndexAny(path, ".["); cut > 0 {
+		return a.position(path[:cut])
+	}
+	return Position{File: a.File, Line: 1, Column: 1}
+}
+
+// writeLayer is the agent's write_paths as a document.
+func (a *Agent) writeLayer() *Source {
+	src := &Source{File: a.File, Document: Document{Version: 1, Name: a.Name, FS: &FS{Write: a.WritePaths}}, at: map[string]Position{"fs.write": a.position("write_paths")}}
+	for i := range a.WritePaths {
+		src.at[fmt.Sprintf("fs.write[%d]", i)] = a.position(fmt.Sprintf("write_paths[%d]", i))
+	}
+	return src
+}
+
+// toolLayer is the agent's tools as a document: what it lists, with the skills
+// that do the same, and nothing else.
+func (a *Agent) toolLayer() *Source {
+	doc := Document{Version: 1, Name: a.Name, Tools: map[string]Tool{}, BashCommands: a.Commands}
+	src := &Source{File: a.File, at: map[string]Position{"tools": a.position("tools")}}
+	set := func(name string, enabled bool) {
+		for _, n := range append([]string{name}, sameTools[name]...) {
+			doc.Tools[n] = Tool{Enabled: enabled}
+			src.at["tools."+n] = a.position("tool " + name)
+		}
+	}
+	for _, name := range a.Tools {
+		set(name, true)
+	}
+	for _, name := range a.Disallowed {
+		set(name, false)
+	}
+	if a.Tools != nil {
+		doc.Defaults = map[Action]Effect{ToolUse: Deny}
+		src.at["defaults.tool.use"] = a.position("tools")
+	}
+	src.Document = doc
+	return src
+}

@@ -1,0 +1,133 @@
+package permission
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// tools reads the tools of an agent: a list, or one string with commas, as the
+// agents of several vendors have it. Bash(git add:*) is the tool Bash with a
+// command. A lone * is all that the profile has, as an absent key is.
+func (a *Agent) tools(d *decoder, e entry) []string {
+	names := []string{}
+	for i, item := range a.names(d, e, true) {
+		name, args, found := strings.Cut(item, "(")
+		name = strings.TrimSpace(name)
+		if name == "*" {
+			return nil
+		}
+		if found && name == "Bash" {
+			args = strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(args), ")"), "*"), ":"))
+			if args != "" {
+				a.Commands = append(a.Commands, args)
+			}
+		}
+		if !slices.Contains(names, name) {
+			a.at[fmt.Sprintf("tool %s", name)] = a.at[fmt.Sprintf("tools[%d]", i)]
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// names reads a list of strings, or one string with commas. Commas within
+// parentheses are part of a name.
+func (a *Agent) names(d *decoder, e entry, commas bool) []string {
+	path := e.key
+	if seq, ok := e.value.(*ast.SequenceNode); ok {
+		list := make([]string, 0, len(seq.Values))
+		for i, item := range seq.Values {
+			at := fmt.Sprintf("%s[%d]", path, i)
+			a.at[at] = positionOf(d.ps.file, item)
+			if s, ok := d.text(at, item); ok {
+				list = append(list, strings.TrimSpace(s))
+			}
+		}
+		return list
+	}
+	if _, empty := e.value.(*ast.NullNode); empty {
+		d.problem(e.value, "wrong_type", path, path+" is empty", "leave the key out for all that the profile has, or write [] for nothing")
+		return nil
+	}
+	s, ok := d.text(path, e.value)
+	if !ok {
+		return nil
+	}
+	if !commas {
+		a.at[path+"[0]"] = positionOf(d.ps.file, e.value)
+		return []string{s}
+	}
+	list := splitCommas(s)
+	for i := range list {
+		a.at[fmt.Sprintf("%s[%d]", path, i)] = positionOf(d.ps.file, e.value)
+	}
+	return list
+}
+
+func splitCommas(s string) []string {
+	list, depth, start := []string{}, 0, 0
+	add := func(part string) {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	for i, c := range s {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case c == ',' && depth <= 0:
+			add(s[start:i])
+			start = i + 1
+		}
+	}
+	add(s[start:])
+	return list
+}
+
+// sameTools are the skills that do what a tool of an agent's own command line
+// does: who has the tool has them.
+var sameTools = map[string][]string{
+	"Read":  {"read_file", "file_info", "list_directory"},
+	"Grep":  {"grep", "search_text"},
+	"Glob":  {"glob", "list_directory"},
+	"Write": {"write_file", "append_file", "mkdir", "copy_file", "rename", "delete_file"},
+	"Edit":  {"edit_file", "edit_file_batch", "append_file", "regex_replace", "apply_patch"},
+	"Bash":  {"bash_safe"},
+}
+
+// claudeTools are the tools of Claude Code that a policy can speak of.
+var claudeTools = []string{"Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "Task", "TodoWrite", "WebFetch", "WebSearch", "Write"}
+
+// otherTools are names that real definitions have and no profile grants.
+var otherTools = []string{"Agent", "AskUserQuestion", "BashOutput", "ExitPlanMode", "KillShell", "LS", "MultiEdit", "NotebookRead", "Skill", "SlashCommand"}
+
+// KnownTools returns the names of tools that a document can mean, without those
+// of MCP servers, which begin with mcp__.
+func KnownTools() []string {
+	known := slices.Concat(claudeTools, otherTools)
+	for _, name := range Builtins() {
+		if src, err := decodeBuiltin(name); err == nil {
+			known = append(known, sorted(src.Document.Tools)...)
+		}
+	}
+	slices.Sort(known)
+	return slices.Compact(known)
+}
+
+// UnknownTool says that no tool of that name is known, and which is meant:
+// "" if it is known.
+func UnknownTool(name string) (hint string) {
+	known := KnownTools()
+	if strings.HasPrefix(name, "mcp__") || slices.Contains(known, name) {
+		return ""
+	}
+	if w := suggest(name, known); w != "" {
+		return "did you mean '" + w + "'?"
+	}
+	return "tools of an MCP server are called mcp__SERVER__TOOL"
+}

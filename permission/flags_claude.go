@@ -1,0 +1,54 @@
+package permission
+
+import "strings"
+
+// FlagsClaude returns the flags of Claude Code (as of 2.x). It never asks for
+// bypassPermissions.
+func FlagsClaude(p *Policy, opt LaunchOptions) Launch {
+	var tools, allowed, denied []string
+	commands := p.bashCommands()
+	for _, name := range claudeTools {
+		effect := p.toolEffect(name)
+		if effect == Deny {
+			denied = append(denied, name)
+			continue
+		}
+		tools = append(tools, name)
+		switch {
+		case effect == Ask:
+		case name == "Bash" && commands != nil:
+			for _, c := range commands {
+				allowed = append(allowed, "Bash("+c+":*)")
+			}
+		default:
+			allowed = append(allowed, name)
+		}
+	}
+	l := Launch{Args: []string{"--tools", strings.Join(tools, ",")}}
+	add := func(flag, value string) {
+		if value != "" {
+			l.Args = append(l.Args, flag, value)
+		}
+	}
+	add("--allowedTools", strings.Join(allowed, ","))
+	add("--disallowedTools", strings.Join(denied, ","))
+	add("--add-dir", opt.Root)
+	if opt.Model != "inherit" {
+		add("--model", opt.Model)
+	}
+	mode := "default"
+	if opt.Headless {
+		mode = "dontAsk"
+	}
+	// Last, since it takes one value only: what follows is the prompt.
+	add("--permission-mode", mode)
+
+	if commands != nil && p.toolEffect("Bash") != Deny {
+		l.Notes = append(l.Notes, "Bash patterns are advice, which a command can get round: the view is the boundary")
+	}
+	l.Notes = append(l.Notes, p.fileNotes("claude")...)
+	if on, _, _ := p.Network(); !on {
+		l.Notes = append(l.Notes, "the network is off in this policy, and claude needs it to reach its model")
+	}
+	return l
+}
