@@ -18,7 +18,7 @@ func (j *Job) written() int { return min(j.Scale.Large, 64) }
 // backing file is in the page cache.
 func largeRead(j *Job) (int, error) {
 	buf := make([]byte, mib)
-	return j.Scale.Large, j.passes(func() error {
+	return j.Scale.Large, j.passes(timed, func() error {
 		j.Start()
 		defer j.Stop()
 		return readAll(LargeFile, buf)
@@ -28,7 +28,7 @@ func largeRead(j *Job) (int, error) {
 // largeWrite writes a new file in pieces of 1 MiB and closes it.
 func largeWrite(j *Job) (int, error) {
 	name := filepath.Join(j.Dir, "large-out")
-	return j.written(), j.passes(func() error {
+	return j.written(), j.passes(timed, func() error {
 		defer discard(name)
 		return writePieces(j, name, unix.O_TRUNC, make([]byte, mib), j.written(), false)
 	})
@@ -37,7 +37,7 @@ func largeWrite(j *Job) (int, error) {
 // largeSync is largeWrite with an fsync before the close.
 func largeSync(j *Job) (int, error) {
 	name := filepath.Join(j.Dir, "large-out")
-	return j.written(), j.passes(func() error {
+	return j.written(), j.passes(timed, func() error {
 		defer discard(name)
 		return writePieces(j, name, unix.O_TRUNC, make([]byte, mib), j.written(), true)
 	})
@@ -47,7 +47,7 @@ func largeSync(j *Job) (int, error) {
 func overwrite(j *Job) (int, error) {
 	name := filepath.Join(j.Dir, "large-out")
 	defer discard(name)
-	return j.written(), j.passes(func() error {
+	return j.written(), j.passes(timed, func() error {
 		return writePieces(j, name, 0, make([]byte, mib), j.written(), false)
 	})
 }
@@ -55,7 +55,7 @@ func overwrite(j *Job) (int, error) {
 // appendSmall is a log: 512 bytes at a time at the end.
 func appendSmall(j *Job) (int, error) {
 	name := filepath.Join(j.Dir, "log")
-	return j.Scale.Loops, j.passes(func() error {
+	return j.Scale.Loops, j.passes(timed, func() error {
 		defer discard(name)
 		return writePieces(j, name, unix.O_APPEND, make([]byte, 512), j.Scale.Loops, false)
 	})
@@ -90,7 +90,7 @@ func randomReads(j *Job) (int, error) {
 	const page = 4096
 	buf := make([]byte, page)
 	pages := int64(j.Scale.Large) * mib / page
-	return j.Scale.Loops, j.passes(func() error {
+	return j.Scale.Loops, j.passes(timed, func() error {
 		fd, err := unix.Open(LargeFile, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return err

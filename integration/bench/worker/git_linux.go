@@ -35,14 +35,16 @@ func (j *Job) clone() (dir string, l line, err error) {
 }
 
 func gitClone(j *Job) (int, error) {
-	dir, clone, err := j.clone()
-	if err != nil {
-		return 0, err
-	}
-	defer discard(dir)
-	j.Start()
-	defer j.Stop()
-	return 1, clone.run()
+	return 1, j.passes(1, func() error {
+		dir, clone, err := j.clone()
+		if err != nil {
+			return err
+		}
+		defer discard(dir)
+		j.Start()
+		defer j.Stop()
+		return clone.run()
+	})
 }
 
 // gitCheckout goes to the other branch and back.

@@ -33,7 +33,7 @@ type Scale struct {
 
 // Full is what the published figures were measured with.
 func Full() Scale {
-	return Scale{Small: 10_000, Forest: 50_000, Flat: 100_000, Repo: 2000, Packages: 60, Large: 256, Many: 2000, Loops: 4000}
+	return Scale{Small: 10_000, Forest: 50_000, Flat: 100_000, Repo: 2000, Packages: 60, Large: 256, Many: 1000, Loops: 4000}
 }
 
 // Quick shows within a minute or two whether everything runs.

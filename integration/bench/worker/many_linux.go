@@ -33,15 +33,16 @@ func (j *Job) fill(dir string) error {
 
 // create makes files of 100 bytes.
 func create(j *Job) (int, error) {
-	dir, err := j.many()
-	if err != nil {
-		return 0, err
-	}
-	defer discard(dir)
-	j.Start()
-	err = j.fill(dir)
-	j.Stop()
-	return j.Scale.Many, err
+	return j.Scale.Many, j.passes(1, func() error {
+		dir, err := j.many()
+		if err != nil {
+			return err
+		}
+		defer discard(dir)
+		j.Start()
+		defer j.Stop()
+		return j.fill(dir)
+	})
 }
 
 func renameMany(j *Job) (int, error) {
@@ -52,15 +53,17 @@ func unlinkMany(j *Job) (int, error) { return j.onFiles(os.Remove) }
 
 // onFiles times do on each of many files.
 func (j *Job) onFiles(do func(name string) error) (int, error) {
-	dir, err := j.many()
-	if err != nil {
-		return 0, err
-	}
-	defer discard(dir)
-	if err := j.fill(dir); err != nil {
-		return 0, err
-	}
-	j.Start()
-	defer j.Stop()
-	return j.Scale.Many, j.each(func(i int) error { return do(nth(dir, i)) })
+	return j.Scale.Many, j.passes(1, func() error {
+		dir, err := j.many()
+		if err != nil {
+			return err
+		}
+		defer discard(dir)
+		if err := j.fill(dir); err != nil {
+			return err
+		}
+		j.Start()
+		defer j.Stop()
+		return j.each(func(i int) error { return do(nth(dir, i)) })
+	})
 }

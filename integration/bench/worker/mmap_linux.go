@@ -14,7 +14,7 @@ const mapped = 16 * mib
 
 // mmapRead maps a part of the large file and touches each page.
 func mmapRead(j *Job) (int, error) {
-	return mapped / pageSize, j.passes(func() error {
+	return mapped / pageSize, j.passes(timed, func() error {
 		return j.onMap(LargeFile, unix.O_RDONLY, unix.PROT_READ, func(b []byte) error {
 			var sum byte
 			for i := 0; i < len(b); i += pageSize {
@@ -42,7 +42,7 @@ func (j *Job) dirty(after func([]byte) error) (int, error) {
 	if err := writePieces(j, name, unix.O_TRUNC, make([]byte, mib), mapped/mib, false); err != nil {
 		return 0, err
 	}
-	return mapped / pageSize, j.passes(func() error {
+	return mapped / pageSize, j.passes(timed, func() error {
 		return j.onMap(name, unix.O_RDWR, unix.PROT_READ|unix.PROT_WRITE, func(b []byte) error {
 			for i := 0; i < len(b); i += pageSize {
 				b[i]++

@@ -9,7 +9,7 @@ import (
 
 func TestPassesLeaveTheFirstOutAndKeepTheMiddle(t *testing.T) {
 	j, spent := &Job{}, []time.Duration{100, 3, 1, 2}
-	require.NoError(t, j.passes(func() error {
+	require.NoError(t, j.passes(3, func() error {
 		j.spent += spent[0]
 		spent = spent[1:]
 		return nil

@@ -15,14 +15,16 @@ func (j *Job) extracted() (dir string, err error) {
 }
 
 func tarExtract(j *Job) (int, error) {
-	dir, err := j.many()
-	if err != nil {
-		return 0, err
-	}
-	defer discard(dir)
-	j.Start()
-	defer j.Stop()
-	return 1, line{argv: []string{"tar", "xf", TarFile, "-C", dir}}.run()
+	return 1, j.passes(1, func() error {
+		dir, err := j.many()
+		if err != nil {
+			return err
+		}
+		defer discard(dir)
+		j.Start()
+		defer j.Stop()
+		return line{argv: []string{"tar", "xf", TarFile, "-C", dir}}.run()
+	})
 }
 
 func copyTree(j *Job) (int, error) {
@@ -32,10 +34,12 @@ func copyTree(j *Job) (int, error) {
 	}
 	to := filepath.Join(j.Dir, "copy")
 	defer discard(dir)
-	defer discard(to)
-	j.Start()
-	defer j.Stop()
-	return 1, line{argv: []string{"cp", "-r", dir, to}}.run()
+	return 1, j.passes(1, func() error {
+		defer discard(to)
+		j.Start()
+		defer j.Stop()
+		return line{argv: []string{"cp", "-r", dir, to}}.run()
+	})
 }
 
 func removeTree(j *Job) (int, error) {
