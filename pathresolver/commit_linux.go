@@ -21,10 +21,15 @@ func (w *Replacement) commit(ctx context.Context, still func(now *File) error) e
 			like = w.opts.Like
 		}
 		if like != nil {
-			if err := copyAttributes(like.fd, w.out); err != nil {
+			err := copyAttributes(like.fd, w.out)
+			if (err == unix.EPERM || err == unix.EACCES) && like == w.old {
+				w.inPlace = true // a file of somebody else's, which stays that
+			} else if err != nil {
 				return err
 			}
 		}
+	}
+	if !w.inPlace {
 		if err := w.sync(ctx); err != nil {
 			return err
 		}
@@ -102,7 +107,7 @@ func (w *Replacement) look(still func(*File) error) (now *File, err error) {
 		return nil, err
 	case w.opts.MustBeNew:
 		return nil, unix.EEXIST
-	case w.old != nil && (w.inPlace || st.Dev == w.old.st.Dev && st.Ino == w.old.st.Ino):
+	case w.old != nil && st.Dev == w.old.st.Dev && st.Ino == w.old.st.Ino:
 		if st.Mode != w.old.st.Mode || st.Uid != w.old.st.Uid || st.Gid != w.old.st.Gid || st.Ctim != w.old.st.Ctim {
 			if err = w.attributesOf(w.old); err != nil {
 				return nil, err

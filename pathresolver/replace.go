@@ -31,7 +31,8 @@ type ReplaceOptions struct {
 // It is written in place instead, with the old content put back on failure,
 // where another file beside it cannot or must not take its stead: a write path
 // that is a single file, a file whose several hard links the policy allows to
-// change, a directory that takes no new file.
+// change, one whose owner or attributes the system does not let us carry over,
+// a directory that takes no new file.
 type Replacement struct {
 	r          *Resolver
 	unsafePath string

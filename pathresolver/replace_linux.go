@@ -264,7 +264,7 @@ func (w *Replacement) Close() error {
 	if w.dir < 0 {
 		return nil
 	}
-	if !w.committed && w.temp != "" {
+	if w.temp != "" && (!w.committed || w.inPlace) {
 		_ = unlink(w.dir, w.temp, 0)
 	}
 	if w.out >= 0 {

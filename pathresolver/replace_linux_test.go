@@ -289,3 +289,49 @@ func TestReplaceWithout(t *testing.T) {
 		require.Equal(t, []string{".pinfold-x", "copy", "f", "n"}, listed(t, root, "out"))
 	}
 }
+
+// A file whose attributes cannot be carried over is written in place, and
+// keeps them.
+func TestReplaceKeepsWhatItMayNotCopy(t *testing.T) {
+	if !inChild(t, "fsetxattr") {
+		return
+	}
+	_, root := scene(t, "out/f = old")
+	f := filepath.Join(root, "out/f")
+	require.NoError(t, unix.Setxattr(f, "user.note", []byte("kept"), 0))
+	before, err := os.Stat(f)
+	require.NoError(t, err)
+	fail(t, unix.SYS_FSETXATTR, unix.EPERM, 0, 0)
+	for _, variant := range []string{"O_TMPFILE", "named"} {
+		if variant == "named" {
+			fail(t, unix.SYS_OPENAT, unix.EOPNOTSUPP, 2, unix.O_TMPFILE)
+		}
+		r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"out"}})
+		require.NoError(t, err)
+		require.NoError(t, put(r, "out/f", variant, pathresolver.ReplaceOptions{}))
+		require.NoError(t, r.Close())
+		require.Equal(t, variant, content(t, f))
+		after, err := os.Stat(f)
+		require.NoError(t, err)
+		require.True(t, os.SameFile(before, after))
+		require.Equal(t, []string{"f"}, listed(t, root, "out"))
+	}
+}
+
+// Writing in place never goes to a file that has lost its name meanwhile.
+func TestReplaceInPlaceOfAnother(t *testing.T) {
+	_, root := scene(t, "single = old")
+	modes(t, pathresolver.Config{Root: root, WritePaths: []string{"single"}}, func(t *testing.T, r *pathresolver.Resolver) {
+		w, err := r.Replace("single", pathresolver.ReplaceOptions{})
+		require.NoError(t, err)
+		_, err = w.Write([]byte("new"))
+		require.NoError(t, err)
+		tree(t, root, "other = another")
+		require.NoError(t, os.Rename(filepath.Join(root, "other"), filepath.Join(root, "single")))
+		denied(t, w.Commit(context.Background(), nil), pathresolver.RuleUnstable)
+		require.NoError(t, w.Close())
+		require.Equal(t, "another", content(t, root, "single"))
+		require.NoError(t, put(r, "single", "new", pathresolver.ReplaceOptions{}))
+		require.Equal(t, "new", content(t, root, "single"))
+	})
+}

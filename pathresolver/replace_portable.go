@@ -200,7 +200,14 @@ func (w *Replacement) publish(now *File) error {
 		like = w.opts.Like
 	}
 	if like != nil {
-		if err := likeAttributes(like.File, w.out); err != nil {
+		err := likeAttributes(like.File, w.out)
+		if errors.Is(err, fs.ErrPermission) && like == now {
+			if err = w.overwrite(now); err == nil { // it stays somebody else's
+				err = w.r.dir.Remove(w.temp)
+			}
+			return err
+		}
+		if err != nil {
 			return err
 		}
 	}
