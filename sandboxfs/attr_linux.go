@@ -1,10 +1,10 @@
 package sandboxfs
 
 import (
+	"time"
+
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
-
-	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
 
 // statxMask is what a view asks about a file.
@@ -20,6 +20,11 @@ func identityOf(sx *unix.Statx_t) identity {
 		id.born = uint32(sx.Btime.Sec)*31 ^ sx.Btime.Nsec
 	}
 	return id
+}
+
+// sameMount reports whether both surely lie on one mount.
+func sameMount(a, b *unix.Statx_t) bool {
+	return a.Mask&b.Mask&unix.STATX_MNT_ID != 0 && a.Mnt_id == b.Mnt_id
 }
 
 // inode is the inode number to show. All files of a connection seem to lie on
@@ -51,19 +56,48 @@ func (p *part) fill(sx *unix.Statx_t, out *fuse.Attr) {
 
 // GetAttr is stat(2) of something the kernel knows already.
 func (p *part) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
-	p.moves.RLock()
-	defer p.moves.RUnlock()
-	n, err := p.node(in.NodeId)
+	var sx unix.Statx_t
+	valid, err := p.attributes(in.NodeId, &sx)
 	if err != nil {
 		return status(err)
 	}
+	p.fill(&sx, &out.Attr)
+	out.SetTimeout(valid)
+	return fuse.OK
+}
+
+// Statx is statx(2) where it asks for more than stat(2) tells.
+func (p *part) Statx(_ <-chan struct{}, in *fuse.StatxIn, out *fuse.StatxOut) fuse.Status {
 	var sx unix.Statx_t
-	if err := p.stat(n, &sx); err != nil {
+	valid, err := p.attributes(in.NodeId, &sx)
+	if err != nil {
 		return status(err)
 	}
-	p.fill(&sx, &out.Attr)
-	out.SetTimeout(p.valid(p.tab.watched(n)))
+	out.FromStatx(&sx)
+	out.Ino = p.inode(sx.Ino, deviceOf(&sx))
+	out.DevMajor, out.DevMinor, out.RdevMajor, out.RdevMinor = 0, 0, 0, 0
+	out.Attributes, out.AttributesMask = 0, 0
+	out.Mask &= unix.STATX_BASIC_STATS | unix.STATX_BTIME
+	if ids := p.v.o.SquashIDs; ids != nil {
+		out.Uid, out.Gid = ids.UID, ids.GID
+	}
+	out.SetTimeout(valid)
 	return fuse.OK
+}
+
+// attributes asks about the file of a request, and says how long the kernel
+// may trust the answer.
+func (p *part) attributes(id uint64, sx *unix.Statx_t) (valid time.Duration, err error) {
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	n, err := p.node(id)
+	if err == nil {
+		err = p.stat(n, sx)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return p.valid(p.tab.watched(n)), nil
 }
 
 // stat asks about a node: by a file that is open, which is the only way when
@@ -72,7 +106,7 @@ func (p *part) stat(n *node, sx *unix.Statx_t) error {
 	if !n.fixed { // a fixed node is a place, whatever is open
 		if h := p.opens.anyOf(n); h != nil {
 			defer h.drop()
-			return fsat.Statx(h.fd, "", unix.AT_EMPTY_PATH, statxMask, sx)
+			return statFD(h.fd, sx)
 		}
 	}
 	fd, _, err := p.open(n, unix.O_PATH, sx)
@@ -84,49 +118,15 @@ func (p *part) stat(n *node, sx *unix.Statx_t) error {
 
 // StatFs is statfs(2).
 func (p *part) StatFs(_ <-chan struct{}, in *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
-	p.moves.RLock()
-	defer p.moves.RUnlock()
-	n, err := p.node(in.NodeId)
-	if err != nil {
-		return status(err)
-	}
-	var sx unix.Statx_t
-	fd, _, err := p.open(n, unix.O_PATH, &sx)
-	if err != nil {
-		return status(err)
-	}
-	defer closeFD(fd)
-	var fs unix.Statfs_t
-	if err := unix.Fstatfs(fd, &fs); err != nil {
-		return status(err)
-	}
-	*out = fuse.StatfsOut{
-		Blocks: fs.Blocks, Bfree: fs.Bfree, Bavail: fs.Bavail, Files: fs.Files, Ffree: fs.Ffree,
-		Bsize: uint32(fs.Bsize), NameLen: uint32(fs.Namelen), Frsize: uint32(fs.Frsize),
-	}
-	return fuse.OK
-}
-
-// Statx is statx(2) where it asks for more than stat(2) tells.
-func (p *part) Statx(_ <-chan struct{}, in *fuse.StatxIn, out *fuse.StatxOut) fuse.Status {
-	p.moves.RLock()
-	defer p.moves.RUnlock()
-	n, err := p.node(in.NodeId)
-	if err != nil {
-		return status(err)
-	}
-	var sx unix.Statx_t
-	if err := p.stat(n, &sx); err != nil {
-		return status(err)
-	}
-	out.FromStatx(&sx)
-	out.Ino = p.inode(sx.Ino, deviceOf(&sx))
-	out.DevMajor, out.DevMinor, out.RdevMajor, out.RdevMinor = 0, 0, 0, 0
-	out.Attributes, out.AttributesMask = 0, 0
-	out.Mask &= unix.STATX_BASIC_STATS | unix.STATX_BTIME
-	if ids := p.v.o.SquashIDs; ids != nil {
-		out.Uid, out.Gid = ids.UID, ids.GID
-	}
-	out.SetTimeout(p.valid(p.tab.watched(n)))
-	return fuse.OK
+	return p.look(in.NodeId, func(_ *node, fd int, _ string) error {
+		var fs unix.Statfs_t
+		if err := unix.Fstatfs(fd, &fs); err != nil {
+			return err
+		}
+		*out = fuse.StatfsOut{
+			Blocks: fs.Blocks, Bfree: fs.Bfree, Bavail: fs.Bavail, Files: fs.Files, Ffree: fs.Ffree,
+			Bsize: uint32(fs.Bsize), NameLen: uint32(fs.Namelen), Frsize: uint32(fs.Frsize),
+		}
+		return nil
+	})
 }

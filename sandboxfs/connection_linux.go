@@ -24,6 +24,7 @@ type connection struct {
 	busy  sync.WaitGroup  // requests being answered
 	gone  chan struct{}   // closed when the kernel has ended it
 	onEnd func()          // called after, when nothing is answered any more
+	lead  *leader         // set before the first request
 }
 
 // connect takes over fd, which was mounted, and settles with the kernel how
@@ -42,7 +43,7 @@ func connect(fd int, fs fuse.RawFileSystem, o *fuse.MountOptions, onEnd func()) 
 	return c, nil
 }
 
-// init answers the first request. The descriptor blocks until then.
+// init answers the first request.
 func (c *connection) init() error {
 	var err error
 	if c.raw, err = c.file.SyscallConn(); err != nil {
@@ -59,10 +60,10 @@ func (c *connection) init() error {
 	if e := q.answered(); e != 0 {
 		return e
 	}
-	return unix.SetNonblock(c.fd, true)
+	return nil
 }
 
-// read takes one request. The error is EAGAIN when there is none.
+// read waits for a request.
 func (c *connection) read(buf []byte) (request, error) {
 	for {
 		n, err := unix.Read(c.fd, buf[:largeRequest+structRoom])
@@ -80,14 +81,14 @@ func (c *connection) read(buf []byte) (request, error) {
 
 // answer has the file system do what is asked, and tells the kernel unless it
 // wants no answer. The caller has added to busy.
-func (c *connection) answer(q request) (answered bool) {
+func (c *connection) answer(q request) {
 	defer c.busy.Done()
 	size, st := c.ps.HandleRequest([][]byte{q.in}, [][]byte{q.room})
 	if st != fuse.OK {
 		size = q.fail(st)
 	}
 	if size == 0 {
-		return false
+		return
 	}
 	_, err := unix.Write(c.fd, q.room[:size])
 	for err == unix.EINTR {
@@ -96,7 +97,6 @@ func (c *connection) answer(q request) (answered bool) {
 	if err != nil && err != unix.ENOENT && err != unix.ENODEV {
 		c.log.Printf("answer to opcode %d: %v", q.op(), err)
 	}
-	return true
 }
 
 // end frees a connection that err ended, once nothing is being answered.
@@ -118,16 +118,11 @@ const (
 	inHeaderSize  = 40
 	outHeaderSize = 16
 
-	opRead          = 15
-	opWrite         = 16
-	opFsync         = 20
-	opFsyncDir      = 30
-	opSetLkw        = 33
-	opFallocate     = 43
-	opCopyFileRange = 47
+	opSetLkw = 33
 )
 
-func (q request) op() uint32 { return binary.NativeEndian.Uint32(q.in[4:]) }
+func (q request) op() uint32     { return binary.NativeEndian.Uint32(q.in[4:]) }
+func (q request) unique() uint64 { return binary.NativeEndian.Uint64(q.in[8:]) }
 
 // fail makes an error the answer.
 func (q request) fail(st fuse.Status) (size int) {
@@ -140,16 +135,6 @@ func (q request) fail(st fuse.Status) (size int) {
 // answered is the error in the answer, 0 for none.
 func (q request) answered() syscall.Errno {
 	return syscall.Errno(-int32(binary.NativeEndian.Uint32(q.room[4:])))
-}
-
-// mayTakeLong reports whether others had better not wait for it. Whatever else
-// takes long is for the watchdog.
-func (q request) mayTakeLong() bool {
-	switch q.op() {
-	case opRead, opWrite, opFsync, opFsyncDir, opFallocate, opCopyFileRange:
-		return true
-	}
-	return false
 }
 
 // waits reports whether it is answered only when others do something, and

@@ -15,11 +15,31 @@ func (p *part) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadRe
 		return nil, st
 	}
 	defer done()
-	size, err := fsat.Pread(fd, buf[:min(int(in.Size), len(buf))], int64(in.Offset))
+	size, err := p.pread(&in.InHeader, fd, buf[:min(int(in.Size), len(buf))], int64(in.Offset))
 	if err != nil {
 		return nil, status(err)
 	}
 	return fuse.ReadResultData(buf[:size]), fuse.OK
+}
+
+// muchData is from where on moving the data takes so long that others are
+// answered meanwhile, in bytes.
+const muchData = 64 << 10
+
+// pread reads what is in memory at once. Before it waits for a disk others are
+// answered.
+func (p *part) pread(h *fuse.InHeader, fd int, buf []byte, off int64) (int, error) {
+	for done := 0; len(buf) < muchData; {
+		size, err := unix.Preadv2(fd, [][]byte{buf[done:]}, off+int64(done), unix.RWF_NOWAIT)
+		if err != nil {
+			break
+		}
+		if done += size; size == 0 || done == len(buf) {
+			return done, nil
+		}
+	}
+	p.slow(h)
+	return fsat.Pread(fd, buf, off)
 }
 
 // readable returns a descriptor to read from, and what to do after.
@@ -64,6 +84,9 @@ func (p *part) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, 
 	// The kernel believes to know where the file ends; the host may have
 	// written since. Pages of a shared mapping have a place of their own.
 	atEnd := in.Flags&unix.O_APPEND != 0 && in.WriteFlags&fuse.WRITE_CACHE == 0
+	if len(data) >= muchData {
+		p.slow(&in.InHeader)
+	}
 	size, err := fsat.Pwrite(h.fd, data, int64(in.Offset), atEnd)
 	return uint32(size), status(err)
 }
@@ -77,6 +100,7 @@ func (p *part) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	if err != nil {
 		return status(err)
 	}
+	p.slow(&in.InHeader)
 	if in.FsyncFlags&1 != 0 {
 		return status(unix.Fdatasync(h.fd))
 	}
@@ -92,6 +116,7 @@ func (p *part) Fallocate(_ <-chan struct{}, in *fuse.FallocateIn) fuse.Status {
 	if !h.writable {
 		return fuse.EBADF
 	}
+	p.slow(&in.InHeader)
 	return status(unix.Fallocate(h.fd, in.Mode, int64(in.Offset), int64(in.Length)))
 }
 
@@ -119,6 +144,7 @@ func (p *part) CopyFileRange(_ <-chan struct{}, in *fuse.CopyFileRangeIn) (uint3
 		return 0, status(err)
 	}
 	const most = 1 << 30 // the answer has 32 bits
+	p.slow(&in.InHeader)
 	offIn, offOut := int64(in.OffIn), int64(in.OffOut)
 	size, err := unix.CopyFileRange(from.fd, &offIn, to.fd, &offOut, int(min(in.Len, most)), int(in.Flags))
 	return uint32(max(size, 0)), status(err)

@@ -33,7 +33,7 @@ func (p *part) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntr
 				return true // gone since
 			}
 			// What is mounted on the name is looked at only when asked for.
-			known = err == nil && sx.Mnt_id == l.sx.Mnt_id
+			known = err == nil && sameMount(&sx, &l.sx)
 		}
 		plain := l.entry(e)
 		if known {
@@ -84,7 +84,7 @@ func (p *part) list(in *fuse.ReadIn, add func(*listing, dirent) bool) fuse.Statu
 		return status(err)
 	}
 	defer closeFD(l.fd)
-	l.watched = p.watch.add(dir, l.place)
+	l.watched = p.watch.add(dir, l.fd)
 	return status(eachEntry(l.fd, in.Offset, func(e dirent) bool {
 		if e.name != "." && e.name != ".." && p.r.VerdictIn(l.place, e.name).Hidden {
 			return true
@@ -102,16 +102,17 @@ func (p *part) FsyncDir(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 		return fuse.OK
 	}
 	p.moves.RLock()
-	defer p.moves.RUnlock()
 	n, err := p.node(in.NodeId)
-	if err != nil {
-		return status(err)
+	fd := -1
+	if err == nil {
+		var sx unix.Statx_t
+		fd, _, err = p.open(n, unix.O_RDONLY|unix.O_DIRECTORY, &sx)
 	}
-	var sx unix.Statx_t
-	fd, _, err := p.open(n, unix.O_RDONLY|unix.O_DIRECTORY, &sx)
+	p.moves.RUnlock() // nobody has to wait for the disk
 	if err != nil {
 		return status(err)
 	}
 	defer closeFD(fd)
+	p.slow(&in.InHeader)
 	return status(unix.Fsync(fd))
 }

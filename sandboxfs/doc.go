@@ -26,10 +26,10 @@
 //
 // # Transport
 //
-// One goroutine, the leader (leader_linux.go), reads a request, answers it and
-// waits for the next, for all connections of a view, so that no request costs
-// a change of threads. Before one that may take long (data, fsync) another
-// goroutine takes over, and so it does when any other takes more than 2 ms
+// One goroutine for each connection, the leader (leader_linux.go), reads a
+// request, answers it and waits for the next, so that no request costs a change
+// of threads. Before something that may take long (much data, a disk) another
+// goroutine takes over, and so it does when anything else takes more than 2 ms
 // (watchdog_linux.go); who waits for a file lock waits apart. At most
 // maxAnswering answer at a time, each with one thread and one buffer. go-fuse
 // decodes and encodes (fuse.ProtocolServer); its server is not used.

@@ -115,19 +115,11 @@ func (p *part) remove(h *fuse.InHeader, call, name string, flags int) fuse.Statu
 }
 
 // Readlink shows a link as it is.
-func (p *part) Readlink(_ <-chan struct{}, h *fuse.InHeader) ([]byte, fuse.Status) {
-	p.moves.RLock()
-	defer p.moves.RUnlock()
-	n, err := p.node(h.NodeId)
-	if err != nil {
-		return nil, status(err)
-	}
-	var sx unix.Statx_t
-	fd, _, err := p.open(n, unix.O_PATH, &sx)
-	if err != nil {
-		return nil, status(err)
-	}
-	defer closeFD(fd)
-	target, err := fsat.Readlink(fd)
-	return []byte(target), status(err)
+func (p *part) Readlink(_ <-chan struct{}, h *fuse.InHeader) (target []byte, st fuse.Status) {
+	st = p.look(h.NodeId, func(_ *node, fd int, _ string) error {
+		text, err := fsat.Readlink(fd)
+		target = []byte(text)
+		return err
+	})
+	return target, st
 }

@@ -31,22 +31,38 @@ func (p *part) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, out *fus
 		out.SetEntryTimeout(p.valid(true))
 		return fuse.OK
 	}
-	watched := p.watch.add(dir, place)
-	fd, err := p.r.OpenPlace(child, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	in, err := p.recently(dir, place)
+	if err != nil {
+		return status(err)
+	}
+	defer in.drop()
+	watched := p.watch.add(dir, in.fd)
+	var sx unix.Statx_t
+	err = p.statIn(in, child, name, &sx)
 	if err == unix.ENOENT {
 		out.SetEntryTimeout(p.valid(watched)) // node id 0: the kernel may remember that it is missing
 		return fuse.OK
 	}
 	if err != nil {
-		return status(p.walkError(dir, err))
-	}
-	defer closeFD(fd)
-	var sx unix.Statx_t
-	if err := fsat.Statx(fd, "", unix.AT_EMPTY_PATH, statxMask, &sx); err != nil {
 		return status(err)
 	}
 	p.answer(dir, name, verdict.Writable, watched, &sx, out)
 	return fuse.OK
+}
+
+// statIn asks about a name in a directory. What is mounted on it is for the
+// resolver to say.
+func (p *part) statIn(in *recentDir, place, name string, sx *unix.Statx_t) error {
+	err := fsat.Statx(in.fd, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, sx)
+	if err != nil || sameMount(sx, &in.sx) {
+		return err
+	}
+	fd, err := p.r.OpenPlace(place, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return p.walkError(in.node, err)
+	}
+	defer closeFD(fd)
+	return statFD(fd, sx)
 }
 
 // answer tells the kernel of a file that was found at name in dir.

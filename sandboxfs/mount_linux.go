@@ -77,10 +77,7 @@ func (v *View) Serve(i, fuseFD int) error {
 	}
 	p.start(c)
 	v.serving.Add(1)
-	if err := v.leader.add(c); err != nil {
-		c.end(err)
-		return fmt.Errorf("serve part %q: %w", p.Place, err)
-	}
+	v.transport.add(c)
 	return nil
 }
 

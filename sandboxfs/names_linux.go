@@ -67,7 +67,7 @@ func (t *table) child(dir *node, name string) *node {
 // removed says that name in dir is gone.
 func (t *table) removed(dir *node, name string) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	defer t.unlock()
 	key := nameKey{dir, name}
 	if n := t.names[key]; n != nil && !n.fixed {
 		t.dropName(n, key)
@@ -78,7 +78,7 @@ func (t *table) removed(dir *node, name string) {
 // renamed says that a name was moved over another, or exchanged with it.
 func (t *table) renamed(from, to nameKey, exchange bool) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	defer t.unlock()
 	moved, target := t.names[from], t.names[to]
 	if moved == target {
 		return // two names of one file: rename(2) does nothing

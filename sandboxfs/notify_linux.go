@@ -49,9 +49,9 @@ func (w *watcher) start() {
 	go w.run(w.file, w.done)
 }
 
-// add watches a directory, whose place the caller has just built, and reports
-// whether its changes will be notified.
-func (w *watcher) add(dir *node, place string) bool {
+// add watches a directory, which fd is, and reports whether its changes will be
+// notified: all that come after.
+func (w *watcher) add(dir *node, fd int) bool {
 	if w == nil {
 		return false
 	}
@@ -61,11 +61,6 @@ func (w *watcher) add(dir *node, place string) bool {
 	if w.full.Load() {
 		return false
 	}
-	fd, err := w.p.r.OpenPlace(place, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
-	if err != nil {
-		return false
-	}
-	defer closeFD(fd)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.file == nil {
@@ -133,6 +128,7 @@ func (w *watcher) event(wd int32, mask uint32, name string) {
 	}
 	if mask&(unix.IN_IGNORED|unix.IN_MOVE_SELF|unix.IN_DELETE_SELF) != 0 {
 		w.p.tab.setWatch(dir, 0)
+		w.p.recent.moved(dir)
 		if mask&unix.IN_MOVE_SELF != 0 {
 			w.remove(wd, dir) // it tells of another place now
 		}

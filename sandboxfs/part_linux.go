@@ -16,7 +16,7 @@ import (
 // part serves one connection. Its methods that go-fuse calls lie in the files
 // named after the operations.
 //
-// Locks, in this order: moves, then one of table.mu, opens.mu or watcher.mu.
+// Locks, in this order: moves, then one of table.mu, opens.mu, recent.mu or watcher.mu.
 // Only moves is held during system calls.
 type part struct {
 	Part
@@ -27,6 +27,7 @@ type part struct {
 	opens              opens
 	graves             graves
 	stamps             stamps
+	recent             recent
 	watch              *watcher // of the read-only part, nil otherwise
 	conn               *connection
 
@@ -115,12 +116,13 @@ func (p *part) close() {
 	}
 	p.opens.closeAll()
 	p.graves.closeAll()
+	p.recent.closeAll()
 }
 
 // how long the kernel may trust what it was told, at most, about ...
 const (
-	validWatched = 10 * time.Second // a directory whose changes are notified
-	validPlain   = time.Second      // everything else
+	validWatched = 10 * time.Second        // a directory whose changes are notified
+	validPlain   = time.Second - recentFor // everything else
 )
 
 func (p *part) valid(watched bool) time.Duration {
@@ -178,6 +180,9 @@ func (p *part) addStats(s *Stats) {
 		s.Notified += sent
 	}
 }
+
+// slow is said before what may take long. p.moves is not held.
+func (p *part) slow(h *fuse.InHeader) { p.conn.lead.slow(h.Unique) }
 
 // refuse reports a refusal and returns its errno.
 func (p *part) refuse(h *fuse.InHeader, call string, d *pathresolver.DeniedError) fuse.Status {

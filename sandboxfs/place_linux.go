@@ -107,6 +107,24 @@ func (p *part) walkError(n *node, err error) error {
 	return err
 }
 
+// look opens the file of a request only to look at it, and runs do on that. It
+// is what all that ask about a file and change nothing have in common.
+func (p *part) look(id uint64, do func(n *node, fd int, place string) error) fuse.Status {
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	n, err := p.node(id)
+	if err != nil {
+		return status(err)
+	}
+	var sx unix.Statx_t
+	fd, place, err := p.open(n, unix.O_PATH, &sx)
+	if err != nil {
+		return status(err)
+	}
+	defer closeFD(fd)
+	return status(do(n, fd, place))
+}
+
 // openDir opens the directory of a request to make, move or remove a name in
 // it. p.moves is held.
 func (p *part) openDir(id uint64) (dir *node, fd int, place string, err error) {

@@ -21,11 +21,13 @@ func (p *part) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newName str
 		return status(err)
 	}
 	defer closeFD(fromFD)
-	to, toFD, toPlace, err := p.openDir(in.Newdir)
-	if err != nil {
-		return status(err)
+	to, toFD, toPlace := from, fromFD, fromPlace
+	if in.Newdir != in.NodeId {
+		if to, toFD, toPlace, err = p.openDir(in.Newdir); err != nil {
+			return status(err)
+		}
+		defer closeFD(toFD)
 	}
-	defer closeFD(toFD)
 	d := p.r.DecideRename(joinPlace(fromPlace, oldName), joinPlace(toPlace, newName), exchange)
 	if d != nil {
 		return p.refuse(&in.InHeader, "rename", d)

@@ -139,22 +139,10 @@ func timeOf(valid, set, now uint32, sec uint64, nsec uint32) unix.Timespec {
 // Access is access(2) where the kernel does not check permissions itself. It
 // carries the verdict: what can never be written is EROFS.
 func (p *part) Access(_ <-chan struct{}, in *fuse.AccessIn) fuse.Status {
-	p.moves.RLock()
-	defer p.moves.RUnlock()
-	n, err := p.node(in.NodeId)
-	if err != nil {
-		return status(err)
-	}
-	var sx unix.Statx_t
-	fd, place, err := p.open(n, unix.O_PATH, &sx)
-	if err != nil {
-		return status(err)
-	}
-	defer closeFD(fd)
-	if in.Mask&fuse.W_OK != 0 {
-		if p.ReadOnly || place != "" && !p.r.Verdict(place).Writable {
-			return fuse.EROFS
+	return p.look(in.NodeId, func(_ *node, fd int, place string) error {
+		if in.Mask&fuse.W_OK != 0 && (p.ReadOnly || place != "" && !p.r.Verdict(place).Writable) {
+			return unix.EROFS
 		}
-	}
-	return status(unix.Faccessat2(fd, "", in.Mask, unix.AT_EMPTY_PATH|unix.AT_EACCESS))
+		return unix.Faccessat2(fd, "", in.Mask, unix.AT_EMPTY_PATH|unix.AT_EACCESS)
+	})
 }

@@ -24,8 +24,30 @@ type table struct {
 	next  uint64
 	peak  int // largest size since the maps were made anew
 
-	freed   func(n *node)           // called after a node was dropped that held is set of, or that has no name
-	unwatch func(wd int32, n *node) // called after a watched directory was dropped
+	dropped []dropped // since the lock was taken
+
+	freed   func(n *node)           // called without the lock for each of them
+	unwatch func(wd int32, n *node) // likewise, for a watched directory
+}
+
+// dropped is a node that was dropped while something was kept for it elsewhere.
+type dropped struct {
+	n     *node
+	watch int32
+}
+
+// unlock is for who may have dropped nodes: what is kept for them elsewhere is
+// let go of without the lock.
+func (t *table) unlock() {
+	all := t.dropped
+	t.dropped = nil
+	t.mu.Unlock()
+	for _, d := range all {
+		t.freed(d.n)
+		if d.watch != 0 {
+			t.unwatch(d.watch, d.n)
+		}
+	}
 }
 
 func newTable(base string, typ uint16) *table {
@@ -100,7 +122,7 @@ func (t *table) add(dir *node, name string) *node {
 // lookup counted. linked says that the file has several hard links.
 func (t *table) found(dir *node, name string, id identity, typ uint16, linked, writable bool) *node {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	defer t.unlock()
 	key := nameKey{dir, name}
 	n := t.names[key]
 	if n != nil && (n.ident != id || n.typ != typ) {
@@ -135,7 +157,7 @@ func (t *table) nameless(id identity) *node {
 // linked says that n got another name, and counts a lookup.
 func (t *table) linked(n, dir *node, name string, writable bool) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	defer t.unlock()
 	key := nameKey{dir, name}
 	if old := t.names[key]; old != nil && old != n {
 		t.dropName(old, key)
@@ -150,7 +172,7 @@ func (t *table) linked(n, dir *node, name string, writable bool) {
 // forget takes back lookups, and drops the node with the last.
 func (t *table) forget(id, count uint64) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	defer t.unlock()
 	n := t.byID[id]
 	if n == nil {
 		return
@@ -166,11 +188,8 @@ func (t *table) release(n *node) {
 		return
 	}
 	delete(t.byID, n.id)
-	if n.held.Load() || n.parent == nil {
-		go t.freed(n)
-	}
-	if n.watch != 0 {
-		go t.unwatch(n.watch, n)
+	if n.held.Load() || n.parent == nil || n.watch != 0 {
+		t.dropped = append(t.dropped, dropped{n, n.watch})
 	}
 	t.unlink(n)
 	for _, key := range t.more[n] {

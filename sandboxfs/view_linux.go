@@ -22,8 +22,8 @@ type View struct {
 	parts    []*part
 	refusals *refusals
 
-	leader  *leader
-	serving sync.WaitGroup
+	transport *transport
+	serving   sync.WaitGroup
 
 	mu      sync.Mutex // guards what follows
 	mounted []mounted  // by Mount, in mount order
@@ -40,12 +40,12 @@ func New(r *pathresolver.Resolver, o Options) (*View, error) {
 		o.Logger = log.New(io.Discard, "", 0)
 	}
 	if o.Unprivileged && (o.DefaultPermissions || o.AllowOther) {
-		return nil, errors.New("Unprivileged excludes DefaultPermissions and AllowOther")
+		return nil, errors.New("option Unprivileged excludes DefaultPermissions and AllowOther")
 	}
 	raiseOpenFiles()
-	v := &View{r: r, o: o, refusals: newRefusals(o.OnRefusal), leader: newLeader(func(lead func()) { lead() })}
+	v := &View{r: r, o: o, refusals: newRefusals(o.OnRefusal), transport: newTransport(func(lead func()) { lead() })}
 	if o.Unprivileged {
-		v.leader.within = func(lead func()) { withoutFileCapabilities(o.Logger, lead) }
+		v.transport.within = func(lead func()) { withoutFileCapabilities(o.Logger, lead) }
 	}
 	layout := arrange(r.WritePaths(), o.SingleConnection || o.ReportAll, o.ReportAll, v.kindAt)
 	for _, p := range layout {

@@ -9,33 +9,27 @@ const patience = 2 * time.Millisecond
 // quietTicks without a request send the watchdog to sleep.
 const quietTicks = 10
 
-func (l *leader) wakeWatchdog() {
-	l.watching.Store(true)
+func (t *transport) wakeWatchdog() {
+	t.watching.Store(true)
 	select {
-	case l.wake <- struct{}{}:
+	case t.wake <- struct{}{}:
 	default:
 	}
 }
 
-// watchdog has another goroutine lead when a request takes long. It sleeps
+// watchdog has another goroutine lead where a request takes long. It sleeps
 // while there are no requests.
-func (l *leader) watchdog(ended <-chan struct{}) {
+func (t *transport) watchdog(ended <-chan struct{}) {
 	tick := time.NewTicker(patience)
 	defer tick.Stop()
-	quiet, before := 0, l.turn.Load()
-	for {
+	for quiet := 0; ; {
 		select {
 		case <-ended:
 			return
 		case <-tick.C:
 		}
-		now := l.turn.Load()
-		switch {
-		case now != before:
-			quiet, before = 0, now
-			continue
-		case now&1 == 1:
-			l.takeOver(now)
+		if t.look() {
+			quiet = 0
 			continue
 		}
 		if quiet++; quiet < quietTicks {
@@ -43,24 +37,32 @@ func (l *leader) watchdog(ended <-chan struct{}) {
 		}
 		quiet = 0
 		tick.Stop()
-		l.watching.Store(false)
-		if l.turn.Load() == before { // or a request began before it could know
+		t.watching.Store(false)
+		if !t.look() { // or a request began before it could know
 			select {
 			case <-ended:
 				return
-			case <-l.wake:
+			case <-t.wake:
 			}
 		}
-		l.watching.Store(true)
+		t.watching.Store(true)
 		tick.Reset(patience)
 	}
 }
 
-// takeOver takes the lead from a goroutine that is still at its turn, and
-// gives it to another.
-func (l *leader) takeOver(turn uint64) {
-	if l.answering.Load() < maxAnswering && l.turn.CompareAndSwap(turn, turn+1) {
-		l.answering.Add(1)
-		go l.within(l.lead)
+// look looks after all leaders, and reports whether there were requests since
+// it did before.
+func (t *transport) look() (busy bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, l := range t.leaders {
+		switch now := l.turn.Load(); {
+		case now != l.seen:
+			l.seen, busy = now, true
+		case now&1 == 1:
+			t.takeOver(l, now)
+			busy = true
+		}
 	}
+	return busy
 }
