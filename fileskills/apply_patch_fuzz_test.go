@@ -2,10 +2,12 @@ package fileskills
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 // FuzzPatch parses a patch and applies its updates to a file: it never panics,
@@ -52,11 +54,47 @@ func FuzzPatch(f *testing.F) {
 	})
 }
 
-// What a patch says, made from two files, is what it does.
+// A patch made of the difference of two files makes the one of the other.
 func TestPatchIsTrue(t *testing.T) {
-	w := newWorld(t, withPatch(t))
-	w.write("out/f", strings.Repeat("same\n", 3)+"a\n"+strings.Repeat("same\n", 3))
-	w.refused(CodeMultipleMatches, "apply_patch", patchOf("*** Update File: out/f", "@@", " same", "+new"))
-	w.ok("apply_patch", patchOf("*** Update File: out/f", "@@", " same", "-a", "+new", " same"))
-	require.Equal(t, "same\nsame\nsame\nnew\nsame\nsame\nsame\n", w.read("out/f"))
+	rapid.Check(t, func(t *rapid.T) {
+		ending := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "ending")
+		last := rapid.SampledFrom([]string{"", ending}).Draw(t, "last")
+		lines := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z ]{1,6}`), 1, 40, rapid.ID[string]).Draw(t, "lines")
+		file := strings.Join(lines, ending) + last
+		var want []string
+		patch := []string{"*** Begin Patch", "*** Update File: f"}
+		const context = 2
+		for at, n := 0, 0; at < len(lines); n++ {
+			// Some lines that stay, then some that go, with others in their stead.
+			stay := min(rapid.IntRange(context, 8).Draw(t, "stay"), len(lines)-at)
+			gone := min(rapid.IntRange(1, 3).Draw(t, "gone"), len(lines)-at-stay)
+			want = append(want, lines[at:at+stay]...)
+			if gone == 0 {
+				break
+			}
+			patch = append(patch, "@@")
+			for _, line := range lines[max(at, at+stay-context) : at+stay] {
+				patch = append(patch, " "+line)
+			}
+			for _, line := range lines[at+stay : at+stay+gone] {
+				patch = append(patch, "-"+line)
+			}
+			for i := range rapid.IntRange(0, 3).Draw(t, "added") {
+				line := fmt.Sprintf("ADDED %d.%d", n, i)
+				patch, want = append(patch, "+"+line), append(want, line)
+			}
+			at += stay + gone
+		}
+		if len(patch) == 2 {
+			return
+		}
+		files, err := parsePatch(strings.Join(append(patch, "*** End Patch"), "\n"))
+		require.NoError(t, err)
+		on := mustText(t, file)
+		edits, err := on.hunks(background, files[0].hunks)
+		require.NoError(t, err, "%s\n%q", strings.Join(patch, "\n"), file)
+		out, err := on.apply(background, edits)
+		require.NoError(t, err)
+		require.Equal(t, strings.Join(want, ending)+last, string(out), "%s\n%q", strings.Join(patch, "\n"), file)
+	})
 }

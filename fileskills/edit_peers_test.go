@@ -63,6 +63,21 @@ func TestPeersAmbiguous(t *testing.T) {
 	require.Equal(t, "x\ny\nx\n", ours)
 }
 
+// The first place patched when the context fits several.
+func TestPeersAmbiguousPatch(t *testing.T) {
+	const file = "def f():\n    return 1\n\ndef g():\n    return 1\n"
+	plain := strings.Replace(file, "    return 1\n", "    return 2\n", 1) // seek from the top, take the first
+	require.Equal(t, "def f():\n    return 2\n\ndef g():\n    return 1\n", plain)
+
+	w := newWorld(t, withPatch(t))
+	w.write("out/f.py", file)
+	e := w.refused(CodeMultipleMatches, "apply_patch", patchOf("*** Update File: out/f.py", "@@", "-    return 1", "+    return 2"))
+	require.Contains(t, e.Message, "matches 2 places (lines 2, 5) of out/f.py. Nothing was changed.")
+	require.Equal(t, file, w.read("out/f.py"))
+	w.ok("apply_patch", patchOf("*** Update File: out/f.py", "@@ def g():", "-    return 1", "+    return 2"))
+	require.Equal(t, "def f():\n    return 1\n\ndef g():\n    return 2\n", w.read("out/f.py"))
+}
+
 // U+FFFD written over bytes that were not understood.
 func TestPeersForeignBytes(t *testing.T) {
 	const file = "caf\xe9\nport = 1\n"
