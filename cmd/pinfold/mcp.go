@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -86,6 +87,7 @@ func serveMCP(cmd *cobra.Command, a *app, f *mcpFlags) error {
 		return err
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
+	collectLess()
 	srv := mcpserver.New(set, mcpserver.Options{
 		Version:      buildVersion(),
 		Instructions: instructions(r),
@@ -95,6 +97,15 @@ func serveMCP(cmd *cobra.Command, a *app, f *mcpFlags) error {
 		return serveHTTP(ctx, a.out, f, r, srv)
 	}
 	return srv.ServeStdio(ctx, a.stdin, a.out.stdout)
+}
+
+// collectLess trades 16 MiB for time: a server that holds next to nothing is
+// otherwise made to collect its garbage every few dozen calls, which was a
+// quarter of the time of a small one. GOGC in the environment says otherwise.
+func collectLess() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
 }
 
 // instructedPaths is how many write paths a model is told at the start.

@@ -89,7 +89,7 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		case len(bytes.TrimSpace(f.line)) == 0:
 			continue
 		}
-		msg, err := jsonrpc.DecodeMessage(f.line)
+		msg, err := decode(f.line)
 		if err != nil {
 			c.refuse(idOf(f.line), codeOf(f.line), err.Error())
 			continue

@@ -3,10 +3,55 @@ package mcpserver
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strconv"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
+
+// wire is a message as it is sent.
+type wire struct {
+	Version string         `json:"jsonrpc"`
+	ID      any            `json:"id"`
+	Method  *string        `json:"method"`
+	Params  jsontext.Value `json:"params"`
+	Result  jsontext.Value `json:"result"`
+	Error   *jsonrpc.Error `json:"error"`
+}
+
+// Names are matched by their letters' case. What is wrong with a string, or
+// with a name that comes twice, is left to who reads the arguments: there it is
+// a result that a model can mend.
+var wireOptions = jsonv2.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+// decode makes a message of a line. (The SDK's own decoder takes two buffers
+// of 32 KiB for each, which was most of what a call allocates.)
+func decode(line []byte) (jsonrpc.Message, error) {
+	var m wire
+	if err := jsonv2.Unmarshal(line, &m, wireOptions); err != nil {
+		return nil, err
+	}
+	if m.Version != "2.0" {
+		return nil, fmt.Errorf("jsonrpc is %q, not \"2.0\"", m.Version)
+	}
+	id, err := jsonrpc.MakeID(m.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case m.Method != nil:
+		return &jsonrpc.Request{ID: id, Method: *m.Method, Params: json.RawMessage(m.Params)}, nil
+	case !id.IsValid():
+		return nil, errors.New("neither a method nor an id")
+	}
+	res := &jsonrpc.Response{ID: id, Result: json.RawMessage(m.Result)}
+	if m.Error != nil { // an error that is nil, not a nil pointer in one
+		res.Error = m.Error
+	}
+	return res, nil
+}
 
 // encode is a message as a line. An answer is put together by hand: its result
 // is JSON already, and a file's content is not gone through once more.

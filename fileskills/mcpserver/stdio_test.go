@@ -29,7 +29,7 @@ var broken = []struct {
 	{"another version", `{"jsonrpc":"1.0","id":7,"method":"ping"}`, 7.0, -32600},
 	{"a method that is a number", `{"jsonrpc":"2.0","id":"x","method":5}`, "x", -32600},
 	{"nesting beyond all bounds", `{"jsonrpc":"2.0","id":9,"method":"ping","params":` + strings.Repeat("[", 1_000_000) + strings.Repeat("]", 1_000_000) + `}`, nil, -32700},
-	{"deep nesting", `{"jsonrpc":"2.0","id":9,"method":"ping","params":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}`, 9.0, -32600},
+	{"deep nesting", `{"jsonrpc":"2.0","id":9,"method":"ping","params":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}`, 9.0, -32602},
 }
 
 // T04
