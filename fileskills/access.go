@@ -44,6 +44,13 @@ type Use struct {
 	Action Action
 }
 
+// PathArgument is an argument that holds paths, nested ones spelled like
+// "edits[].path", and what is done there.
+type PathArgument struct {
+	Name    string
+	Actions []Action
+}
+
 // The types of path arguments. A field of a skill's input that holds a path
 // has one of them, wherever in the input it stands; Uses follow by reflection.
 type (

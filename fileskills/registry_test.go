@@ -81,6 +81,41 @@ func undeclared(typ reflect.Type) []string {
 	return found
 }
 
+// TestDeclared: the table of the arguments that hold paths, as it is known to
+// who offers the skills.
+func TestDeclared(t *testing.T) {
+	want := map[string][]PathArgument{
+		"read_file":       {{"path", []Action{ActionRead}}},
+		"list_directory":  {{"path", []Action{ActionList}}},
+		"glob":            {{"path", []Action{ActionList}}},
+		"grep":            {{"path", []Action{ActionRead}}},
+		"file_info":       {{"path", []Action{ActionList}}},
+		"write_file":      {{"path", []Action{ActionWrite}}},
+		"edit_file":       {{"path", []Action{ActionRead, ActionWrite}}},
+		"edit_file_batch": {{"path", []Action{ActionRead, ActionWrite}}},
+		"append_file":     {{"path", []Action{ActionWrite}}},
+		"regex_replace":   {{"path", []Action{ActionRead, ActionWrite}}},
+		"mkdir":           {{"path", []Action{ActionCreate}}},
+		"copy_file":       {{"source", []Action{ActionRead}}, {"destination", []Action{ActionWrite}}}, // W11
+		"rename":          {{"source", []Action{ActionMove}}, {"destination", []Action{ActionMove}}},  // W12
+		"delete_file":     {{"path", []Action{ActionDelete}}},
+	}
+	for _, s := range newWorld(t).set.Skills() {
+		require.Equal(t, want[s.Name], s.Paths, s.Name)
+		delete(want, s.Name)
+	}
+	require.Empty(t, want)
+	type nested struct {
+		List []struct {
+			At   WritePath `json:"at"`
+			Text string    `json:"text"`
+		} `json:"list"`
+		Maybe *ReadPath `json:"maybe,omitzero"`
+	}
+	require.Equal(t, []PathArgument{{"list[].at", []Action{ActionWrite}}, {"maybe", []Action{ActionRead}}},
+		shapeOf(reflect.TypeFor[nested]()).paths("", nil))
+}
+
 // TestListing: what is listed follows from the accesses (W4, W5).
 func TestListing(t *testing.T) {
 	listed := func(w *world) (names []string) {

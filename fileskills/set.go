@@ -89,7 +89,8 @@ type Skill struct {
 	Description  string
 	InputSchema  json.RawMessage // of the arguments
 	OutputSchema json.RawMessage // of Result.Meta, as far as the skill fills it
-	Uses         []Action        // every action of its path arguments, sorted, without duplicates
+	Paths        []PathArgument  // what it does to which path argument
+	Uses         []Action        // every action of Paths, sorted, without duplicates
 	Destructive  bool            // may change or remove what exists
 	Idempotent   bool            // a second call with the same input changes nothing more
 	Execute      func(ctx context.Context, input json.RawMessage) (*Result, error)
@@ -110,7 +111,7 @@ func (s *Set) Skills() []Skill {
 		list = append(list, Skill{
 			Name: k.name, Description: k.description,
 			InputSchema: slices.Clone(k.schema()), OutputSchema: outputSchema(k.meta),
-			Uses: k.actions(), Destructive: k.destructive, Idempotent: k.idempotent,
+			Paths: k.shape().paths("", nil), Uses: k.actions(), Destructive: k.destructive, Idempotent: k.idempotent,
 			Execute: func(ctx context.Context, input json.RawMessage) (*Result, error) {
 				return s.Call(ctx, k.name, input)
 			},

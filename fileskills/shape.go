@@ -131,6 +131,29 @@ func (v *valueShape) appendActions(to []Action) []Action {
 	return to
 }
 
+// paths appends the arguments that hold paths. at is where the shape stands.
+func (s *shape) paths(at string, to []PathArgument) []PathArgument {
+	for _, f := range s.fields {
+		to = f.value.paths(join(at, f.name), to)
+	}
+	return to
+}
+
+func (v *valueShape) paths(at string, to []PathArgument) []PathArgument {
+	switch {
+	case v.sub != nil:
+		return v.sub.paths(at, to)
+	case v.elem != nil && v.typ.Kind() == reflect.Slice:
+		return v.elem.paths(at+"[]", to)
+	case v.elem != nil:
+		return v.elem.paths(at, to)
+	}
+	if actions := v.appendActions(nil); len(actions) > 0 {
+		to = append(to, PathArgument{at, actions})
+	}
+	return to
+}
+
 // uses appends what an input is about to do, in the order of its arguments. A
 // path that is absent does nothing.
 func (s *shape) uses(in reflect.Value, to []Use) ([]Use, error) {
