@@ -77,7 +77,7 @@ var freshRaces = []race{
 		},
 	},
 	{
-		id: "R08f", title: "R08 with fresh names: '..' chain", fresh: true, mayWork: true, batch: 4,
+		id: "R08f", title: "R08 with fresh names: '..' chain", fresh: true, mayWork: true, restless: true, batch: 4,
 		attack: []string{"pairs", "p", "../p"}, inside: "inside",
 		op: do1("read", "p/"+strings.Repeat("m#/../", dotDots)+"../marker"),
 		setup: func(g *ground) {

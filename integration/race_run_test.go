@@ -33,7 +33,7 @@ func (r race) run(g *ground, e ops.Executor, enough func(c count, took time.Dura
 	require.Equal(g.t, 1, c.Worked, "%s does not work before the attack: %s %v", r.op, c.Last, c.Other)
 	c = count{Tally: ops.NewTally()}
 	rest := time.Duration(0)
-	if g.inView {
+	if g.inView && !r.restless {
 		rest = viewedRest
 	}
 	cmd := exec.Command(insiderPath, append([]string{r.attack[0], rest.String()}, r.attack[1:]...)...)

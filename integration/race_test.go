@@ -49,6 +49,7 @@ type race struct {
 	mayWork  bool // refused or not, the operation may always look as if it worked
 	heavy    bool // each operation needs trees of its own: fewer of them in the short run
 	fresh    bool // no operation knows a name of another one
+	restless bool // R08: it takes two swaps within one operation, so the attacker never rests
 }
 
 // The numbers of operations that a victim does without a word to the test.
