@@ -98,7 +98,8 @@ func narrow(lf []byte, e edit) []edit {
 	e.start, old, e.new = e.start+head, old[head:], e.new[head:]
 	tail := commonTail(old, e.new)
 	e.end, old, e.new = e.end-tail, old[:len(old)-tail], e.new[:len(e.new)-tail]
-	if len(old) == 0 || e.new == "" || len(old)+len(e.new) > maxAligned {
+	oneEach := bytes.IndexByte(old, '\n') >= len(old)-1 && strings.IndexByte(e.new, '\n') >= len(e.new)-1
+	if oneEach || len(old) == 0 || e.new == "" || len(old)+len(e.new) > maxAligned {
 		return []edit{e}
 	}
 	var out []edit
