@@ -45,7 +45,8 @@ func arrange(writePaths []string, single, reportAll bool, at func(place string) 
 		}
 		parts = append(parts, Part{Place: place, File: k == kindFile})
 	}
-	sort.Slice(parts, func(i, j int) bool { return parts[i].Place < parts[j].Place })
+	nested := parts[1:] // some names sort before "."
+	sort.Slice(nested, func(i, j int) bool { return nested[i].Place < nested[j].Place })
 	return dropNested(parts)
 }
 

@@ -105,7 +105,7 @@ func sortByID(nodes []*node) {
 }
 
 func TestArrange(t *testing.T) {
-	tree := map[string]kind{".": kindDir, "a": kindDir, "a/b": kindDir, "f": kindFile}
+	tree := map[string]kind{".": kindDir, "a": kindDir, "a/b": kindDir, "f": kindFile, "-x": kindDir}
 	at := func(place string) kind { return tree[place] }
 	for _, c := range []struct {
 		write []string
@@ -115,6 +115,7 @@ func TestArrange(t *testing.T) {
 		{[]string{"."}, "."},
 		{[]string{"a"}, "./ro a"},
 		{[]string{"a", "a/b"}, "./ro a"},
+		{[]string{"a", "-x"}, "./ro -x a"},
 		{[]string{"a/b/new/deep"}, "./ro a/b"},
 		{[]string{"a/x", "a/b"}, "./ro a"},
 		{[]string{"new"}, "."},
