@@ -21,16 +21,17 @@ const (
 
 // Descriptors that the supervisor hands to its children.
 const (
-	fdConfig  = 3 + iota // a sealed memory file with a childConfig
-	fdKeeper             // supervisor <-> keeper
-	fdInit               // supervisor <-> init
-	fdStdin              // the command's streams
-	fdStdout             //
-	fdStderr             //
-	fdFuse               // where the keeper puts each /dev/fuse it opens
-	fdWatch              // keeper: where attempts are told; init: where the listener goes
-	fdSlave   = fdFuse   // where init finds the terminal
-	fdsToInit = fdWatch + 1
+	fdConfig   = 3 + iota   // a sealed memory file with a childConfig
+	fdKeeper                // supervisor <-> keeper
+	fdInit                  // supervisor <-> init
+	fdStdin                 // the command's streams
+	fdStdout                //
+	fdStderr                //
+	fdFuse                  // where the keeper puts each /dev/fuse it opens
+	fdAttempts              // where the keeper tells of attempts
+	fdSlave    = fdFuse     // where init puts the terminal
+	fdParent   = fdAttempts // keeper <-> init
+	fdsToInit  = fdParent + 1
 )
 
 // childConfig is all that the children know. It is not passed in argv or the

@@ -79,6 +79,9 @@ type Config struct {
 	// told, but not make it succeed.
 	OnRefusal func(sandboxfs.Refusal)
 
+	// NoNetwork gives the command a network of its own with nothing in it, not
+	// even a loopback device that is up.
+	NoNetwork bool
 	// WaitBackground waits for background processes after the command has
 	// ended; otherwise they are killed.
 	WaitBackground bool

@@ -23,10 +23,11 @@
 //
 // The supervisor (the caller of Run) answers the view's requests and relays
 // the standard streams. It starts the keeper in new user (as an ordinary
-// user), mount, IPC and UTS namespaces. The keeper builds the file system by
-// the plan, mounts the view, starts init in a new process namespace and then
-// watches the supervisor. Init gives up every right, starts the command as
-// process 2 in a process group of its own, and reaps.
+// user), mount, IPC and UTS namespaces. The keeper starts init in a new process
+// namespace, builds the file system by the plan while init's runtime starts,
+// mounts the view, hands init the new root and then watches the supervisor. Init
+// gives up every right, starts the command as process 2 in a process group of
+// its own, and reaps.
 //
 // What is mounted where, which environment and which identity the command
 // gets is decided by Plan, a pure function; the other files carry it out.

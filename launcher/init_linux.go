@@ -3,6 +3,7 @@ package launcher
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -25,6 +26,9 @@ func initMain(cfg *childConfig) (code int) {
 	}
 	in := &initProcess{cfg: cfg}
 	lost, err := in.enter()
+	if errors.Is(err, io.EOF) {
+		return ExitSetup // the keeper has failed, and said why
+	}
 	if err != nil {
 		_ = send(fdInit, failure(err), -1)
 		return ExitSetup
@@ -55,9 +59,17 @@ type initProcess struct {
 // process 1 itself. It names the guarantees that the kernel cannot give.
 func (in *initProcess) enter() (lost []string, err error) {
 	step := func(what string, err error) error { return &SetupError{Step: what, Err: err} }
-	root, err := unix.Open(".", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	root, err := in.await(sayRoot)
 	if err != nil {
-		return nil, step("open the new root", err)
+		return nil, step("wait for the new root", err)
+	}
+	if err := unix.Fchdir(root); err != nil {
+		return nil, step("enter the new root", err)
+	}
+	if in.cfg.Terminal {
+		if err := in.terminal(); err != nil {
+			return nil, step("get the terminal", err)
+		}
 	}
 	if err := procMounts(&tree{fd: root, uid: -1, gid: -1}, in.cfg.Plan.Inner); err != nil {
 		return nil, err
@@ -84,6 +96,32 @@ func (in *initProcess) enter() (lost []string, err error) {
 	}
 	ignoreSignals()
 	return restrict(in.cfg.Plan)
+}
+
+// await gets a descriptor from the keeper.
+func (in *initProcess) await(what verb) (fd int, err error) {
+	m, fd, err := receive(fdParent, -1)
+	if err == nil && (m.Verb != what || fd < 0) {
+		err = fmt.Errorf("got %q", m.Verb)
+	}
+	return fd, err
+}
+
+// terminal puts the terminal where it and the streams are expected.
+func (in *initProcess) terminal() error {
+	slave, err := in.await(saySlave)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(slave)
+	for i, tty := range in.cfg.TTY {
+		if tty {
+			if err := unix.Dup3(slave, fdStdin+i, unix.O_CLOEXEC); err != nil {
+				return err
+			}
+		}
+	}
+	return unix.Dup3(slave, fdSlave, unix.O_CLOEXEC)
 }
 
 // ignoreSignals keeps process 1 alive whatever the command sends to it. They
@@ -123,6 +161,7 @@ func (in *initProcess) start() error {
 			return &SetupError{Step: "install the filter that tells of refusals", Err: err}
 		}
 	}
+	unix.Close(fdParent)
 	in.pid, err = syscall.ForkExec(program, p.Command, attr)
 	if err != nil {
 		return err
@@ -142,9 +181,8 @@ func handOverWatch() error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fdWatch)
 	defer unix.Close(listener)
-	return send(fdWatch, message{Verb: sayWatch}, listener)
+	return send(fdParent, message{Verb: sayWatch}, listener)
 }
 
 // obey does what the supervisor says. When the supervisor is gone so is

@@ -24,7 +24,7 @@ func keeperMain(cfg *childConfig) (code int) {
 	if err := dieWith(); err != nil {
 		return ExitSetup
 	}
-	k := &keeper{cfg: cfg, slave: -1}
+	k := &keeper{cfg: cfg}
 	if err := k.setUp(); err != nil {
 		_ = send(fdKeeper, failure(err), -1)
 		return ExitSetup
@@ -42,7 +42,6 @@ func dieWith() error {
 type keeper struct {
 	cfg     *childConfig
 	view    viewMounter
-	slave   int
 	init    int
 	watcher *watcher // nil where nobody wants to know
 	told    *os.File // what it tells goes here
@@ -58,6 +57,11 @@ func (k *keeper) setUp() error {
 	if err != nil {
 		return &SetupError{Step: "open /proc", Err: err, Fix: "mount /proc"}
 	}
+	// Init's runtime starts while the file system is built.
+	toInit, err := k.startInit()
+	if err != nil {
+		return err
+	}
 	root, lost, err := build(k.cfg.Plan, k.view.mount)
 	if err != nil {
 		return err
@@ -67,30 +71,44 @@ func (k *keeper) setUp() error {
 			return err
 		}
 	}
-	if k.cfg.Plan.Watch {
-		if err := unix.SetNonblock(fdWatch, true); err != nil {
-			return err
-		}
-		k.told = os.NewFile(fdWatch, "attempts")
-		k.watcher = newWatcher(k.cfg.Plan.Root, k.view.written(), proc, k.told)
-	}
+	slave := -1
 	if k.cfg.Terminal {
-		if err := k.terminal(root); err != nil {
+		if slave, err = k.terminal(root); err != nil {
 			return &SetupError{Step: "make the terminal", Err: err}
 		}
+		defer unix.Close(slave)
 	}
-	return k.startInit(root)
+	if k.cfg.Plan.Watch {
+		if err := unix.SetNonblock(fdAttempts, true); err != nil {
+			return err
+		}
+		k.told = os.NewFile(fdAttempts, "attempts")
+		k.watcher = newWatcher(k.cfg.Plan.Root, k.view.written(), proc, k.told)
+		go k.watcher.serve(toInit)
+	}
+	if err := send(toInit, message{Verb: sayRoot}, root.fd); err != nil {
+		return &SetupError{Step: "hand over the new root", Err: err}
+	}
+	if slave >= 0 {
+		if err := send(toInit, message{Verb: saySlave}, slave); err != nil {
+			return &SetupError{Step: "hand over the terminal", Err: err}
+		}
+	}
+	return nil
 }
 
-// startInit starts init as process 1 of a new process namespace, with the new
-// root as its working directory, for pivot_root.
-func (k *keeper) startInit(root *tree) error {
-	if err := unix.Fchdir(root.fd); err != nil {
-		return &SetupError{Step: "enter the new root", Err: err}
+// startInit starts init as process 1 of a new process namespace. It waits for
+// the new root on the channel whose other end startInit returns, and ends
+// where that is closed.
+func (k *keeper) startInit() (channel int, err error) {
+	ours, theirs, err := channelPair()
+	if err != nil {
+		return -1, err
 	}
+	defer unix.Close(theirs)
 	null, err := os.OpenFile("/dev/null", os.O_RDWR, 0)
 	if err != nil {
-		return &SetupError{Step: "open /dev/null", Err: err}
+		return -1, &SetupError{Step: "open /dev/null", Err: err}
 	}
 	defer null.Close()
 	files := make([]uintptr, fdsToInit)
@@ -100,39 +118,21 @@ func (k *keeper) startInit(root *tree) error {
 	for _, fd := range []uintptr{fdConfig, fdInit, fdStdin, fdStdout, fdStderr} {
 		files[fd] = fd
 	}
-	if k.watcher != nil {
-		from, to, err := channelPair()
-		if err != nil {
-			return err
-		}
-		defer unix.Close(to)
-		files[fdWatch] = uintptr(to)
-		go k.watcher.serve(from)
-	}
-	if k.slave >= 0 {
-		files[fdSlave] = uintptr(k.slave)
-		for i, tty := range k.cfg.TTY {
-			if tty {
-				files[fdStdin+i] = uintptr(k.slave)
-			}
-		}
-	}
+	files[fdParent] = uintptr(theirs)
 	pid, err := syscall.ForkExec("/proc/self/exe", []string{initName}, &syscall.ProcAttr{
 		Env:   childEnv,
 		Files: files,
 		Sys:   &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID},
 	})
 	if err != nil {
-		return &SetupError{Step: "start process 1", Err: err, Fix: "check /proc/sys/user/max_pid_namespaces"}
+		return -1, &SetupError{Step: "start process 1", Err: err, Fix: "check /proc/sys/user/max_pid_namespaces"}
 	}
 	k.init = pid
 	// Only init keeps the other ends: their end is the command's end.
-	for _, fd := range []int{fdInit, fdStdin, fdStdout, fdStderr, k.slave} {
-		if fd >= 0 {
-			unix.Close(fd)
-		}
+	for _, fd := range []int{fdInit, fdStdin, fdStdout, fdStderr} {
+		unix.Close(fd)
 	}
-	return nil
+	return ours, nil
 }
 
 // childEnv is the environment of keeper and init themselves.
@@ -185,40 +185,40 @@ func (k *keeper) wait() int {
 	}
 }
 
-// terminal opens a pseudo-terminal of the new root's own devpts and sends its
-// master to the supervisor.
-func (k *keeper) terminal(root *tree) error {
+// terminal opens a pseudo-terminal of the new root's own devpts, sends its
+// master to the supervisor, and returns its other side, which the caller closes.
+func (k *keeper) terminal(root *tree) (slave int, err error) {
 	ptmx, err := root.open("/dev/pts/ptmx")
 	if err != nil {
-		return err
+		return -1, err
 	}
 	defer unix.Close(ptmx)
 	master, err := unix.Open("/proc/self/fd/"+strconv.Itoa(ptmx), unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return err
+		return -1, err
 	}
 	defer unix.Close(master)
 	if err := unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0); err != nil {
-		return err
+		return -1, err
 	}
 	// TIOCGPTPEER opens the other side without a path.
-	slave, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(master), unix.TIOCGPTPEER, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)
+	peer, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(master), unix.TIOCGPTPEER, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)
 	if errno != 0 {
-		return errno
+		return -1, errno
 	}
-	k.slave = int(slave)
-	if err := unix.IoctlSetWinsize(k.slave, unix.TIOCSWINSZ, &k.cfg.Size); err != nil {
-		return err
+	slave = int(peer)
+	if err = unix.IoctlSetWinsize(slave, unix.TIOCSWINSZ, &k.cfg.Size); err == nil && k.cfg.Cooked {
+		err = noOutputProcessing(slave)
 	}
-	if k.cfg.Cooked {
-		if err := noOutputProcessing(k.slave); err != nil {
-			return err
-		}
+	if id := k.cfg.Plan.ID; err == nil && id.UID != os.Geteuid() {
+		err = unix.Fchown(slave, id.UID, id.GID)
 	}
-	if id := k.cfg.Plan.ID; id.UID != os.Geteuid() {
-		if err := unix.Fchown(k.slave, id.UID, id.GID); err != nil {
-			return err
-		}
+	if err == nil {
+		err = send(fdKeeper, message{Verb: sayMaster}, master)
 	}
-	return send(fdKeeper, message{Verb: sayMaster}, master)
+	if err != nil {
+		unix.Close(slave)
+		return -1, err
+	}
+	return slave, nil
 }

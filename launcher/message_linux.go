@@ -17,6 +17,8 @@ const (
 	sayFuse    verb = "fuse"    // keeper: part Part is mounted; its descriptor is attached
 	sayServed  verb = "served"  // supervisor: requests of that part are answered
 	sayLost    verb = "lost"    // keeper: these guarantees cannot be given
+	sayRoot    verb = "root"    // keeper, to init: the new root is attached
+	saySlave   verb = "slave"   // keeper, to init: the terminal is attached
 	sayWatch   verb = "watch"   // init, to the keeper: the listener of the watch filter is attached
 	sayMaster  verb = "master"  // keeper: the terminal's master is attached
 	sayBeat    verb = "beat"    // supervisor: alive

@@ -57,6 +57,9 @@ func NewPlan(c Config, host Host) (*Plan, error) {
 	if !host.Privileged {
 		p.Namespaces = append([]string{"user"}, p.Namespaces...)
 	}
+	if c.NoNetwork {
+		p.Namespaces = append(p.Namespaces, "net")
+	}
 	if p.Dir == "" {
 		p.Dir = p.Root
 	}

@@ -86,6 +86,11 @@ func TestPlans(t *testing.T) {
 			c.Root, c.Home, h.HomeDir = "/home/me/code/project", "x", "/data/agent-home"
 			return c, h
 		},
+		"no-network": func() (Config, Host) {
+			c := base
+			c.NoNetwork = true
+			return c, debian()
+		},
 		"nested-files-env": func() (Config, Host) {
 			c := base
 			c.Nested, c.Self, c.Env = true, "pinfold", []string{"WANTED", "ABSENT", "SET=3"}

@@ -33,7 +33,7 @@ func (s *session) spawn() (theirs []int, err error) {
 	}
 	defer config.Close()
 
-	files := make([]uintptr, fdWatch+1)
+	files := make([]uintptr, fdAttempts+1)
 	for i := range files {
 		files[i] = s.std.null.Fd()
 	}
@@ -44,7 +44,7 @@ func (s *session) spawn() (theirs []int, err error) {
 			return theirs, err
 		}
 		defer told.Close()
-		files[fdWatch] = told.Fd()
+		files[fdAttempts] = told.Fd()
 		s.attempts = attempts
 	}
 	for i, f := range s.std.child {
