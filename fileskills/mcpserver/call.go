@@ -14,8 +14,12 @@ import (
 // fileskills.Error as JSON.
 const ErrorKey = "io.github.pinfold-dev/error"
 
-// call is the handler of every tool.
-func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+// handle is the handler of every tool.
+func (s *Server) handle(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	return s.call(ctx, req), nil
+}
+
+func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) *mcp.CallToolResult {
 	start := time.Now()
 	ctx, free := untilClosing(ctx)
 	defer free()
@@ -24,9 +28,15 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	stop() // before the result: progress after it would be about nothing
 	s.log(ctx, req, err, time.Since(start))
 	if err != nil {
-		return failed(err), nil
+		return failed(err)
 	}
-	return answered(res, s.structured(req.ClientInfo())), nil
+	return answered(res, s.structured(req.ClientInfo()))
+}
+
+// unknown says whether a result is about a skill that does not exist here.
+func unknown(res *mcp.CallToolResult) bool {
+	e, ok := res.Meta[ErrorKey].(*fileskills.Error)
+	return ok && e.Code == fileskills.CodeUnknownSkill
 }
 
 // answered is a result in the protocol's words.

@@ -71,7 +71,7 @@ func (s *Server) Refresh() {
 	for _, skill := range s.set.Skills() {
 		now[skill.Name] = struct{}{}
 		if _, known := s.listed[skill.Name]; !known {
-			s.mcp.AddTool(toolOf(&skill), s.call)
+			s.mcp.AddTool(toolOf(&skill), s.handle)
 		}
 	}
 	var gone []string
@@ -86,6 +86,14 @@ func (s *Server) Refresh() {
 	s.listed = now
 }
 
+// lists says whether the SDK has the tool.
+func (s *Server) lists(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.listed[name]
+	return ok
+}
+
 // perClient fits answers to the client that asked.
 func (s *Server) perClient(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -98,6 +106,16 @@ func (s *Server) perClient(next mcp.MethodHandler) mcp.MethodHandler {
 			return res, err
 		case *mcp.ListResourcesRequest:
 			return s.listResources(ctx, req)
+		case *mcp.CallToolRequest:
+			if s.lists(req.Params.Name) {
+				break
+			}
+			// A skill by its alias, or one that the policy does not offer: the
+			// refusal says what would be allowed. A name that no skill has is
+			// the SDK's to refuse.
+			if res := s.call(ctx, req); !unknown(res) {
+				return res, nil
+			}
 		}
 		return next(ctx, method, req)
 	}

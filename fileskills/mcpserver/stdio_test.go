@@ -10,7 +10,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/fileskills/mcpserver"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 const ping = `{"jsonrpc":"2.0","id":"alive","method":"ping"}`
@@ -194,6 +196,23 @@ func TestBadArgumentsAreToolErrors(t *testing.T) {
 	}
 	p.send(toolCall(2, "file_info", map[string]any{"path": "a.txt"}))
 	require.False(t, resultOf(t, p.next()).IsError)
+}
+
+// A model that remembers a tool from elsewhere is told why it is not there.
+func TestAToolThatIsNotOfferedIsRefusedWithAReason(t *testing.T) {
+	r, err := pathresolver.New(pathresolver.Config{Root: t.TempDir()})
+	require.NoError(t, err)
+	defer r.Close()
+	set, err := fileskills.New(fileskills.Config{Resolver: r})
+	require.NoError(t, err)
+	p := newPeer(t, set, mcpserver.Options{})
+	p.hello("test")
+	p.send(toolCall(1, "write_file", map[string]any{"path": "a.txt", "content": "x"}))
+	res := resultOf(t, p.next())
+	require.True(t, res.IsError)
+	require.Equal(t, "write_not_allowed", res.Meta[mcpserver.ErrorKey]["code"])
+	p.send(toolCall(2, "search_text", map[string]any{"pattern": "x"}))
+	require.False(t, resultOf(t, p.next()).IsError, "an alias works and is not listed")
 }
 
 func TestAnUnknownToolIsAProtocolError(t *testing.T) {
