@@ -1,3 +1,5 @@
+//go:build !portable
+
 package fileskills
 
 import (
@@ -94,7 +96,7 @@ func TestPatchKilled(t *testing.T) {
 	mixed, journals := 0, 0
 	for range rounds {
 		killVictim(t, w.base, time.Duration(rand.IntN(30_000))*time.Microsecond)
-		if n := w.tornOrMixed(); n > 0 {
+		if w.mixed() > 0 {
 			mixed++
 		}
 		left, err := filepath.Glob(filepath.Join(w.base, "state", "*", "*.*do"))
@@ -104,12 +106,7 @@ func TestPatchKilled(t *testing.T) {
 		w.set = openVictim(t, w.base)
 		w.noJournal()
 		n := versionOf(t, w.base)
-		want, have := versionFiles(n), w.tree("out")
-		for name := range have {
-			if strings.HasSuffix(name, "/") {
-				delete(have, name) // a directory whose file has moved stays
-			}
-		}
+		want, have := versions(t, versionFiles(n)), versions(t, w.tree("out"))
 		require.Equal(t, want, have)
 	}
 	t.Logf("%d kills: %d left files of two versions, %d a journal; reached version %d", rounds, mixed, journals, versionOf(t, w.base))
@@ -135,24 +132,48 @@ func killVictim(t *testing.T, base string, after time.Duration) {
 	_ = cmd.Wait()
 }
 
-// tornOrMixed fails if a file is neither of the old nor of the new version, and
-// returns how many differ in version from the first.
-func (w *world) tornOrMixed() int {
-	w.t.Helper()
-	n := versionOf(w.t, w.base)
-	differ := 0
-	for name, content := range w.tree("out") {
-		if strings.HasSuffix(name, "/") || strings.HasPrefix(filepath.Base(name), ".pinfold-") {
-			continue
+// versions is which version each file has. One that has none in full is torn.
+func versions(t *testing.T, files map[string]string) map[string]int {
+	found := map[string]int{}
+	for name, content := range files {
+		if strings.HasSuffix(name, "/") {
+			continue // a directory whose file has moved stays
 		}
-		var v int
-		_, err := fmt.Sscanf(content, "version %d", &v)
-		require.NoError(w.t, err, name)
+		n := 0
+		_, _ = fmt.Sscanf(content, "version %d", &n)
+		require.True(t, content == strings.Repeat(fmt.Sprintf("version %d\n", n), 2000), "%s is torn: %.40q…", name, content)
+		found[name] = n
+	}
+	return found
+}
+
+// mixed returns how many files are of another version than the first: the next
+// or the one before.
+func (w *world) mixed() int {
+	w.t.Helper()
+	n, differ := versionOf(w.t, w.base), 0
+	files := w.tree("out")
+	for name := range files {
+		if strings.HasPrefix(filepath.Base(name), ".pinfold-") {
+			delete(files, name) // for the next start to remove
+		}
+	}
+	for name, v := range versions(w.t, files) {
 		require.InDelta(w.t, n, v, 1, name)
-		require.Equal(w.t, strings.Repeat(fmt.Sprintf("version %d\n", v), 2000), content, "%s is torn", name)
 		if v != n {
 			differ++
 		}
 	}
 	return differ
+}
+
+// What a commit leaves that is killed between giving the content a name and
+// moving it, the next start removes, also where nothing is to be restored.
+func TestJournalSweeps(t *testing.T) {
+	w, c, _ := left(t)
+	w.write("out/.pinfold-new", "what a killed commit leaves")
+	w.write("out/l/.pinfold-new", "what a killed commit leaves")
+	require.NoError(t, w.again(c))
+	require.Equal(t, []string{"gone", "l", "u"}, w.names("out"))
+	require.Equal(t, []string{"later"}, w.names("out/l"))
 }

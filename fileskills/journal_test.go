@@ -61,8 +61,6 @@ func left(t *testing.T) (*world, Config, *transaction) {
 
 func TestJournalUndoes(t *testing.T) {
 	w, c, _ := left(t)
-	w.write("out/.pinfold-new", "what a killed commit leaves")
-	w.write("out/l/.pinfold-new", "what a killed commit leaves")
 	require.Equal(t, "new u\n", w.read("out/u"))
 	require.NoError(t, w.again(c))
 	require.Equal(t, map[string]string{"out/u": "old u\n", "out/l/": "", "out/l/later": "old later\n", "out/gone": "going\n"}, w.tree("out"))
