@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 
 	"github.com/pinfold-dev/pinfold/launcher"
@@ -39,7 +37,7 @@ there, and 1 when something is missing.`,
 
 // withNested explains what is missing inside a run, where it is meant to be.
 func withNested(findings []launcher.Finding) []launcher.Finding {
-	if _, err := os.Stat(policyFile); err != nil {
+	if !insideRun() {
 		return findings
 	}
 	for i := range findings {

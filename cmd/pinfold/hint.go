@@ -113,7 +113,7 @@ func hintOutside(command string) string {
 
 // nestedError explains a set-up that failed for being inside another run.
 func nestedError(err error) error {
-	if _, outside := os.Stat(policyFile); outside != nil || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) {
+	if !insideRun() || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return &exitError{code: exitRunOwn, err: errors.New(err.Error()), // without the hint for a system that lacks something

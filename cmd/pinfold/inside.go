@@ -19,6 +19,13 @@ import (
 // decided by it there: the view holds the policy itself.
 const policyFile = "/run/pinfold/policy.json"
 
+// insideRun reports whether this process is inside a run: its policy is shown,
+// and on a read-only mount, so that the file is nobody's leftover.
+func insideRun() bool {
+	_, err := os.Stat(policyFile)
+	return err == nil && readOnlyMount(policyFile)
+}
+
 // shownPolicy is the content of policyFile. Root and the write paths are as
 // the resolver resolved them.
 type shownPolicy struct {

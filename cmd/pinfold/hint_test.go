@@ -1,0 +1,39 @@
+package main
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestFindSocket(t *testing.T) {
+	dir := t.TempDir()
+	empty, deep := filepath.Join(dir, "empty"), filepath.Join(dir, "deep")
+	require.NoError(t, os.MkdirAll(filepath.Join(deep, "a/b"), 0o755))
+	require.NoError(t, os.Mkdir(empty, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(empty, "file"), nil, 0o600))
+	require.Empty(t, findSocket([]string{"", empty, filepath.Join(dir, "missing")}))
+
+	// By a short name: an address holds some hundred bytes.
+	t.Chdir(filepath.Join(deep, "a/b"))
+	l, err := net.Listen("unix", "s")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, l.Close()) })
+	require.Equal(t, filepath.Join(deep, "a/b/s"), findSocket([]string{empty, deep}))
+	require.Equal(t, filepath.Join(deep, "a/b/s"), findSocket([]string{filepath.Join(deep, "a/b/s")}), "named itself")
+
+	for i := range maxLooked {
+		require.NoError(t, os.WriteFile(filepath.Join(empty, strconv.Itoa(i)), nil, 0o600))
+	}
+	require.Empty(t, findSocket([]string{empty, deep}), "looking has a bound")
+}
+
+// A file that lies where a run shows its policy makes nothing a run.
+func TestReadOnlyMount(t *testing.T) {
+	require.False(t, insideRun())
+	require.False(t, readOnlyMount(t.TempDir()))
+}
