@@ -23,6 +23,7 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) *mcp.CallTo
 	start := time.Now()
 	ctx, free := untilClosing(ctx)
 	defer free()
+	ctx = context.WithValue(ctx, sessionKey{}, req.Session)
 	ctx, stop := reportProgress(ctx, req)
 	res, err := s.set.Call(ctx, req.Params.Name, req.Params.Arguments)
 	stop() // before the result: progress after it would be about nothing
