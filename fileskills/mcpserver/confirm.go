@@ -1,0 +1,74 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pinfold-dev/pinfold/fileskills"
+)
+
+// Confirm is a gate that asks the person in front of the client, by
+// elicitation, before anything is written. It refuses where nobody can be
+// asked: in a client without elicitation, in one that speaks protocol version
+// 2026-07-28 or later (where a server asks nothing while it works), and in
+// calls that do not come through a Server. It waits as long as the person
+// does. next, if it is not nil, is asked first and may refuse. Give it to
+// fileskills.New.
+func Confirm(next fileskills.Gate) fileskills.Gate { return confirm{next} }
+
+type confirm struct{ next fileskills.Gate }
+
+// confirmedPath is how much of a path a person is shown, in bytes.
+const confirmedPath = 300
+
+// yesOrNo is a form without fields: accept and decline are the answer.
+var yesOrNo = json.RawMessage(`{"type":"object","properties":{}}`)
+
+// verbs are what an action means to a person.
+var verbs = map[fileskills.Action]string{
+	fileskills.ActionWrite:  "write",
+	fileskills.ActionCreate: "make",
+	fileskills.ActionDelete: "delete",
+	fileskills.ActionMove:   "move",
+}
+
+func (g confirm) Check(ctx context.Context, r fileskills.Request) fileskills.Decision {
+	if g.next != nil {
+		if d := g.next.Check(ctx, r); !d.Allow {
+			return d
+		}
+	}
+	if r.Use.Action.Access()&fileskills.AccessWrite == 0 {
+		return fileskills.Decision{Allow: true}
+	}
+	session, ok := ctx.Value(sessionKey{}).(*mcp.ServerSession)
+	if !ok {
+		return fileskills.Decision{Reason: "It needs to be confirmed, and there is nobody to ask."}
+	}
+	verb := verbs[r.Use.Action]
+	if verb == "" {
+		verb = "use"
+	}
+	path := r.Use.Path
+	if len(path) > confirmedPath {
+		path = path[:confirmedPath] + "..."
+	}
+	// %q: what a model names moves no cursor and forges no line.
+	res, err := session.Elicit(ctx, &mcp.ElicitParams{
+		Message:         fmt.Sprintf("%s wants to %s %q. Allow it?", r.Skill, verb, path),
+		RequestedSchema: yesOrNo,
+	})
+	switch {
+	case err != nil:
+		return fileskills.Decision{Reason: "It needs to be confirmed, and this client cannot ask."}
+	case res.Action != "accept":
+		return fileskills.Decision{Reason: "The user was asked and did not allow it."}
+	}
+	return fileskills.Decision{Allow: true}
+}
+
+// sessionKey is where a call keeps the session that it came by.
+type sessionKey struct{}

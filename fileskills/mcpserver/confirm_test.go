@@ -1,0 +1,64 @@
+package mcpserver_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/fileskills"
+	"github.com/pinfold-dev/pinfold/fileskills/mcpserver"
+)
+
+func TestAPersonConfirmsWhatIsWritten(t *testing.T) {
+	var asked []string
+	answer := "accept"
+	s := session(t, mcpserver.New(newSet(t, map[string]string{"a.txt": "x"}, mcpserver.Confirm(nil)), mcpserver.Options{}), &mcp.ClientOptions{
+		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			asked = append(asked, r.Params.Message)
+			return &mcp.ElicitResult{Action: answer}, nil
+		},
+	})
+	call := func(name string, args map[string]any) *mcp.CallToolResult {
+		res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
+		require.NoError(t, err)
+		return res
+	}
+	require.False(t, call("read_file", map[string]any{"path": "a.txt"}).IsError)
+	require.True(t, call("write_file", map[string]any{"path": "a.txt", "content": "y"}).IsError)
+	require.Empty(t, asked, "nobody is asked about reading, nor about what the rules refuse")
+
+	require.False(t, call("write_file", map[string]any{"path": "out/\x1b[31m", "content": "y"}).IsError)
+	require.Equal(t, []string{`write_file wants to write "out/\x1b[31m". Allow it?`}, asked)
+	for _, answer = range []string{"decline", "cancel"} {
+		res := call("mkdir", map[string]any{"path": "out/new"})
+		require.True(t, res.IsError)
+		require.Contains(t, res.Content[0].(*mcp.TextContent).Text, "did not allow it")
+	}
+	require.True(t, call("list_directory", map[string]any{"path": "out/new"}).IsError, "it was not made")
+}
+
+func TestWhereNobodyCanBeAskedNothingIsWritten(t *testing.T) {
+	set := newSet(t, nil, mcpserver.Confirm(nil))
+	s := session(t, mcpserver.New(set, mcpserver.Options{}), nil)
+	res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "write_file", Arguments: map[string]any{"path": "out/a", "content": "y"}})
+	require.NoError(t, err)
+	require.True(t, res.IsError)
+	require.Contains(t, res.Content[0].(*mcp.TextContent).Text, "this client cannot ask")
+
+	_, err = set.Call(t.Context(), "write_file", []byte(`{"path":"out/a","content":"y"}`))
+	require.ErrorContains(t, err, "nobody to ask")
+}
+
+// refuseAll is a gate that refuses.
+type refuseAll struct{}
+
+func (refuseAll) Check(context.Context, fileskills.Request) fileskills.Decision {
+	return fileskills.Decision{Reason: "no"}
+}
+
+func TestAConfirmationOnlyNarrows(t *testing.T) {
+	d := mcpserver.Confirm(refuseAll{}).Check(t.Context(), fileskills.Request{Use: fileskills.Use{Path: "a", Action: fileskills.ActionRead}})
+	require.Equal(t, fileskills.Decision{Reason: "no"}, d)
+}
