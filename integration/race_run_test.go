@@ -19,8 +19,8 @@ type count struct {
 	swaps         int // what the attacker did meanwhile
 }
 
-// viewedRest is how long an attacker of a view rests after each round: the
-// server is told of each swap, and would do nothing else.
+// viewedRest is how long an attacker of many names in a view rests after each
+// round: the server is told of each swap, and would do nothing else.
 const viewedRest = 20 * time.Microsecond
 
 // batchLimit is how long a batch may take.
@@ -33,7 +33,7 @@ func (r race) run(g *ground, e ops.Executor, enough func(c count, took time.Dura
 	require.Equal(g.t, 1, c.Worked, "%s does not work before the attack: %s %v", r.op, c.Last, c.Other)
 	c = count{Tally: ops.NewTally()}
 	rest := time.Duration(0)
-	if g.inView && !r.restless {
+	if g.inView && r.fresh && !r.restless {
 		rest = viewedRest
 	}
 	cmd := exec.Command(insiderPath, append([]string{r.attack[0], rest.String()}, r.attack[1:]...)...)

@@ -85,17 +85,18 @@ func visit(dir string, swap func(name string) int) (swaps int, err error) {
 	return swaps, nil
 }
 
-// plant makes a symbolic link and removes the name again, until standard input
-// ends. Whatever the victim puts there in between is removed as well.
+// plant makes a symbolic link or removes the name again, in turn, until
+// standard input ends. What the victim has put there is removed as well.
 func plant(args []string) error {
 	if len(args) != 3 {
 		return errors.New("plant REST TARGET LINK")
 	}
 	return attack(args[0], func() (int, error) {
-		if err := os.Symlink(args[1], args[2]); err != nil && !errors.Is(err, os.ErrExist) {
-			return 0, err
+		err := os.Remove(args[2])
+		if errors.Is(err, os.ErrNotExist) {
+			err = os.Symlink(args[1], args[2])
 		}
-		if err := os.Remove(args[2]); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err != nil && !errors.Is(err, os.ErrExist) && !errors.Is(err, os.ErrNotExist) {
 			return 0, err
 		}
 		return 1, nil
