@@ -80,23 +80,37 @@ func mcpArgs(t *testing.T, root string) []string {
 // serveMCP starts pinfold with HTTP on a port of its own.
 func serveMCP(t *testing.T, args ...string) (url, token string) {
 	t.Helper()
+	url, token, err := serveHTTP(t, exec.Command(pinfold, args...))
+	require.NoError(t, err)
+	return url, token
+}
+
+// serveHTTP is serveMCP for a command that lacks only where to listen. The
+// error is a *startError.
+func serveHTTP(t *testing.T, cmd *exec.Cmd) (url, token string, err error) {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "token")
-	cmd := exec.Command(pinfold, append(args, "--http", "127.0.0.1:0", "--token-file", file)...)
+	cmd.Args = append(cmd.Args, "--http", "127.0.0.1:0", "--token-file", file)
 	errOut, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
-		require.NoError(t, cmd.Wait(), "SIGTERM ends it cleanly")
-	})
+	var said strings.Builder
 	lines := bufio.NewScanner(errOut)
 	for url == "" && lines.Scan() {
+		said.WriteString(lines.Text() + "\n")
 		if m := regexp.MustCompile(`^pinfold: serving (http://\S+)$`).FindStringSubmatch(lines.Text()); m != nil {
 			url = m[1]
 		}
 	}
-	require.NotEmpty(t, url)
+	if url == "" {
+		_ = cmd.Wait()
+		return "", "", &startError{status: cmd.ProcessState.ExitCode(), text: said.String()}
+	}
+	t.Cleanup(func() {
+		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+		require.NoError(t, cmd.Wait(), "SIGTERM ends it cleanly")
+	})
 	made, err := os.ReadFile(file)
 	require.NoError(t, err)
-	return url, strings.TrimSpace(string(made))
+	return url, strings.TrimSpace(string(made)), nil
 }

@@ -31,13 +31,18 @@ type Surface interface {
 var modes = []string{"openat2", "walker"}
 
 // surfaceNames are those of all surfaces, in the order of the table.
-var surfaceNames = []string{"api", "afero", "iofs", "mount-root", "mount-user", "run-root", "run-user"}
+var surfaceNames = []string{
+	"api", "afero", "iofs", "skills", "mcp-stdio", "mcp-http", "mount-root", "mount-user", "run-root", "run-user",
+}
 
 // surfaces are the ones that can be had by who runs; a new surface is one more
 // entry here and one above.
 var surfaces = func() []Surface {
 	own := os.Geteuid()
-	list := []Surface{apiSurface{own}, aferoSurface{own}, iofsSurface{own}}
+	list := []Surface{
+		apiSurface{own}, aferoSurface{own}, iofsSurface{own},
+		skillsSurface{own}, mcpSurface{"mcp-stdio", false, own}, mcpSurface{"mcp-http", true, own},
+	}
 	if !isRoot {
 		return append(list, runSurface{"run-user", own})
 	}

@@ -93,7 +93,8 @@ func refusedFor(err error, code string) bool {
 	case errors.As(err, &s) && s.codes != nil:
 		return slices.Contains(s.codes, code)
 	case errors.As(err, &s):
-		return s.status == 125 && strings.Contains(s.text, textOf[code])
+		// 125 is run's for its own errors, 1 that of the other commands.
+		return (s.status == 125 || s.status == 1) && strings.Contains(s.text, textOf[code])
 	}
 	return false
 }
