@@ -17,9 +17,10 @@ import (
 // The bounds on what one result shows, and on how far a file is read on only to
 // tell how many lines it has.
 const (
-	maxText  = 64 << 10 // bytes
-	maxLine  = 2000     // bytes of one line
-	maxCount = 64 << 20 // bytes
+	maxText    = 64 << 10 // bytes
+	maxLine    = 2000     // bytes of one line
+	maxCount   = 64 << 20 // bytes
+	maxEndless = 16 << 20 // bytes; a longer line ends the page
 )
 
 // page is some lines of a text.
@@ -70,6 +71,11 @@ func (p *pager) read(ctx context.Context, r io.Reader) (*page, error) {
 			piece, rest, ended := cutLine(chunk)
 			p.take(piece)
 			begun = true
+			if p.length > maxEndless {
+				p.flush()
+				p.more, p.total = true, -1
+				return &p.page, nil
+			}
 			if ended {
 				if full = !p.flush(); full {
 					break
@@ -151,23 +157,27 @@ func (p *pager) flush() (ok bool) {
 		line = clipBytes(line, maxLine)
 		dropped = p.length - len(line)
 	}
-	p.line, p.length = p.line[:0], 0
 	shown := p.end - p.start + 1
 	if shown == p.limit || shown > 0 && p.text.Len()+len(line)+16 > maxText {
+		p.line, p.length = p.line[:0], 0
 		return false
 	}
 	if p.numbers {
-		number := strconv.Itoa(p.at)
+		var digits [20]byte
+		number := strconv.AppendInt(digits[:0], int64(p.at), 10)
 		for range 6 - len(number) {
 			p.text.WriteByte(' ')
 		}
-		p.text.WriteString(number)
+		p.text.Write(number)
 		p.text.WriteByte('\t')
 	}
 	p.escaped = writeText(&p.text, line) || p.escaped
-	if dropped > 0 {
+	if p.length > maxEndless {
+		p.text.WriteString("… [this line goes on for more than 16 MiB, and was not read to its end]")
+	} else if dropped > 0 {
 		fmt.Fprintf(&p.text, "… [%d more bytes of this line]", dropped)
 	}
+	p.line, p.length = p.line[:0], 0
 	p.text.WriteByte('\n')
 	p.end = p.at
 	p.at++

@@ -19,7 +19,7 @@ import (
 // benchTree is a project of 20,000 files in 400 directories, two levels deep.
 func benchTree(b *testing.B) (root string, set *Set) {
 	b.Helper()
-	root = b.TempDir()
+	root, set = benchSet(b)
 	line := "func handle(w http.ResponseWriter, r *http.Request) { return nil } // some text\n"
 	for d := range 400 {
 		dir := filepath.Join(root, fmt.Sprintf("pkg%02d/sub%03d", d%20, d))
@@ -36,12 +36,25 @@ func benchTree(b *testing.B) (root string, set *Set) {
 			require.NoError(b, os.WriteFile(filepath.Join(dir, fmt.Sprintf("file%02d%s", f, ext)), []byte(text), 0o644))
 		}
 	}
-	r, err := pathresolver.New(pathresolver.Config{Root: root})
-	require.NoError(b, err)
-	b.Cleanup(func() { r.Close() })
-	set, err = New(Config{Resolver: r})
-	require.NoError(b, err)
 	return root, set
+}
+
+// benchSet is a set over an empty directory.
+func benchSet(b *testing.B) (root string, set *Set) {
+	b.Helper()
+	root = b.TempDir()
+	return root, setOver(b, root)
+}
+
+// setOver is a set that may write nothing.
+func setOver(t testing.TB, root string) *Set {
+	t.Helper()
+	r, err := pathresolver.New(pathresolver.Config{Root: root})
+	require.NoError(t, err)
+	t.Cleanup(func() { r.Close() })
+	set, err := New(Config{Resolver: r})
+	require.NoError(t, err)
+	return set
 }
 
 func benchCall(b *testing.B, set *Set, skill string, input any) {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -111,9 +110,8 @@ func TestWalkDeep(t *testing.T) {
 	}
 	require.NoError(t, os.Chdir(old))
 	found := w.visited(".", true)
-	require.Contains(t, found, "ok.txt", "what comes after it")
+	require.Equal(t, "ok.txt", found[len(found)-1], "what comes after it")
 	require.Greater(t, len(found), 15)
-	require.True(t, slices.IsSorted(found[:3]))
 	res := w.ok("glob", args{"pattern": "**/f"})
-	require.Contains(t, res.Text, "1 unreadable")
+	require.True(t, *res.Meta.Total == 30 || strings.Contains(res.Text, "1 unreadable"), "os.Root has no longest path")
 }
