@@ -30,8 +30,9 @@ type Config struct {
 	Enable []string
 	// Guard is what write_file and the edits want before they change a file.
 	Guard Guard
-	// StateDir is a directory outside the root where apply_patch keeps its
-	// journal. It must be set for apply_patch.
+	// StateDir is the absolute path of a directory outside the root, made where
+	// it is missing, in which apply_patch keeps its journal. It must be set for
+	// apply_patch, and the same for all processes that patch one root.
 	StateDir string
 }
 
