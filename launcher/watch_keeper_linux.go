@@ -53,6 +53,7 @@ type watcher struct {
 
 	mu      sync.Mutex // guards waiting; held while a call is looked at
 	waiting attempts
+	wake    chan struct{} // says that something waits
 
 	telling sync.Mutex // guards tell; taken before mu
 	tell    *gob.Encoder
@@ -79,7 +80,21 @@ type answer struct {
 // newWatcher tells on out what it hears of the project at root.
 func newWatcher(root string, written []writtenPart, proc int, out *os.File) *watcher {
 	debug.SetGCPercent(100) // which childEnv turns off for short lives
-	return &watcher{proc: proc, root: root, written: written, tell: gob.NewEncoder(out)}
+	w := &watcher{proc: proc, root: root, written: written, tell: gob.NewEncoder(out), wake: make(chan struct{}, 1)}
+	go func() {
+		for range w.wake {
+			w.flush()
+		}
+	}()
+	return w
+}
+
+// rouse has what waits told.
+func (w *watcher) rouse() {
+	select {
+	case w.wake <- struct{}{}:
+	default: // it is about to be
+	}
 }
 
 // serve gets the listener from init and answers until nobody is left who
@@ -224,9 +239,9 @@ func (w *watcher) add(a attempt, tell when) {
 	w.waiting.List = append(w.waiting.List, a)
 	switch {
 	case tell == soon:
-		go w.flush()
+		w.rouse()
 	case len(w.waiting.List) == 1:
-		time.AfterFunc(tellAfter, w.flush)
+		time.AfterFunc(tellAfter, w.rouse)
 	}
 }
 
