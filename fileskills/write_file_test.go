@@ -1,8 +1,10 @@
 package fileskills
 
 import (
+	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -100,4 +102,21 @@ func TestWriteFileWhat(t *testing.T) {
 	require.NoError(t, os.Symlink("../ok.txt", w.path("out/up")))
 	w.refused(CodeWriteNotAllowed, "write_file", args{"path": "out/up", "content": "x"}) // W06
 	require.Equal(t, "ok\n", w.read("ok.txt"))
+}
+
+// TestWriteFilesInNewDirectory: parallel calls make what they all need.
+func TestWriteFilesInNewDirectory(t *testing.T) {
+	w := newWorld(t)
+	var all sync.WaitGroup
+	errs := make([]error, 20)
+	for i := range errs {
+		all.Go(func() {
+			_, errs[i] = w.call("write_file", args{"path": fmt.Sprintf("out/a/b/%d", i), "content": "x"})
+		})
+	}
+	all.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	require.Len(t, w.names("out/a/b"), len(errs))
 }

@@ -5,6 +5,7 @@ package pathresolver
 import (
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -18,8 +19,8 @@ type replacing struct {
 	size    int64    // of it
 	dir     int      // the directory of the name, or the nearest that exists; -1 when closed
 	parent  string   // its place
-	missing []string // directories to be made beneath it
-	made    int      // how many of them were made
+	missing []string // directories still to be made beneath it
+	made    []string // places of those that were made
 	name    string   // of the file
 	temp    string   // the name of out, if it has one
 	locked  bool     // the lock of the directory is held
@@ -240,21 +241,28 @@ func (w *Replacement) write(p []byte) (done int, err error) {
 	return done, err
 }
 
-// makeParents makes the missing directories, each beneath the one before.
+// makeParents makes the missing directories, each beneath the one before. One
+// that somebody else has made meanwhile is as good: it stands at a place that
+// was decided about.
 func (w *Replacement) makeParents() error {
-	for w.made < len(w.missing) {
-		name := w.missing[w.made]
-		if err := fsat.Retry(func() error { return unix.Mkdirat(w.dir, name, 0o777) }); err != nil {
-			return err // EEXIST too: who made it may have made anything
-		}
-		next, err := w.r.openIn(w.dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW)
-		if err != nil {
-			_ = unlink(w.dir, name, unix.AT_REMOVEDIR)
+	for len(w.missing) > 0 {
+		name := w.missing[0]
+		err := fsat.Retry(func() error { return unix.Mkdirat(w.dir, name, 0o777) })
+		if err != nil && err != unix.EEXIST {
 			return err
 		}
+		next, openErr := w.r.openIn(w.dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW)
+		if openErr != nil {
+			if err == nil {
+				_ = unlink(w.dir, name, unix.AT_REMOVEDIR)
+			}
+			return openErr
+		}
 		_ = unix.Close(w.dir)
-		w.dir, w.parent = next, joinPlace(w.parent, name)
-		w.made++
+		w.dir, w.parent, w.missing = next, joinPlace(w.parent, name), w.missing[1:]
+		if err == nil {
+			w.made = append(w.made, w.parent)
+		}
 	}
 	return nil
 }
@@ -284,7 +292,7 @@ func (w *Replacement) Close() error {
 // removeParents removes the directories that were made, if they are still
 // empty.
 func (w *Replacement) removeParents() {
-	for place := w.parent; w.made > 0; w.made-- {
+	for _, place := range slices.Backward(w.made) {
 		up, name := splitPlace(place)
 		dir, err := w.r.OpenPlace(up, unix.O_PATH|unix.O_DIRECTORY, 0)
 		if err != nil {
@@ -295,6 +303,6 @@ func (w *Replacement) removeParents() {
 		if err != nil {
 			return
 		}
-		place = up
 	}
+	w.made = nil
 }

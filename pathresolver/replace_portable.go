@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -18,8 +19,8 @@ import (
 type replacing struct {
 	out     *os.File // the new content; nil before prepare
 	temp    string   // its name, if it has one
-	missing []string // places of directories to be made, outermost first
-	made    int      // how many of them were made
+	missing []string // places of directories still to be made, outermost first
+	made    []string // those that were made, for os.Root
 	closed  bool
 }
 
@@ -108,11 +109,15 @@ func (w *Replacement) prepare() error {
 	if w.closed || w.committed {
 		return os.ErrClosed
 	}
-	for w.made < len(w.missing) {
-		if err := w.r.dir.Mkdir(filepath.FromSlash(w.missing[w.made]), 0o777); err != nil {
+	for len(w.missing) > 0 {
+		dir := filepath.FromSlash(w.missing[0])
+		switch err := w.r.dir.Mkdir(dir, 0o777); {
+		case err == nil:
+			w.made = append(w.made, dir)
+		case !errors.Is(err, fs.ErrExist): // somebody else's is as good
 			return err
 		}
-		w.made++
+		w.missing = w.missing[1:]
 	}
 	mode := w.opts.Perm
 	if w.old != nil {
@@ -311,8 +316,8 @@ func (w *Replacement) Close() error {
 	if w.temp != "" {
 		_ = w.r.dir.Remove(w.temp)
 	}
-	for ; w.made > 0; w.made-- {
-		_ = w.r.dir.Remove(filepath.FromSlash(w.missing[w.made-1]))
+	for _, dir := range slices.Backward(w.made) {
+		_ = w.r.dir.Remove(dir)
 	}
 	return nil
 }

@@ -270,3 +270,29 @@ func TestAllows(t *testing.T) {
 		denied(t, r.Allows(pathresolver.OpCreate, "new", fs.ModeDir), pathresolver.RuleNoWritePath)
 	})
 }
+
+// Many who write into a directory that none of them found make it together.
+func TestReplaceParentsTogether(t *testing.T) {
+	_, root := scene(t, "out/")
+	modes(t, pathresolver.Config{Root: root, WritePaths: []string{"out"}}, func(t *testing.T, r *pathresolver.Resolver) {
+		var all []*pathresolver.Replacement
+		for _, name := range []string{"a", "b", "c/d", "c/e"} {
+			w, err := r.Replace("out/new/"+name, pathresolver.ReplaceOptions{Parents: true})
+			require.NoError(t, err)
+			all = append(all, w)
+		}
+		for _, w := range all {
+			_, err := w.Write([]byte("x"))
+			require.NoError(t, err)
+		}
+		require.NoError(t, all[0].Close()) // who made it goes without
+		for _, w := range all[1:] {
+			if err := w.Commit(context.Background(), nil); err != nil {
+				denied(t, err, pathresolver.RuleUnstable)
+			}
+			require.NoError(t, w.Close())
+		}
+		require.NoError(t, put(r, "out/new/a", "x", pathresolver.ReplaceOptions{Parents: true}))
+		require.NoError(t, os.RemoveAll(filepath.Join(root, "out/new")))
+	})
+}
