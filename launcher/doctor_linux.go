@@ -15,7 +15,7 @@ func Probe() []Finding {
 	tried := tryNamespaces()
 	findings := []Finding{probeFuse(tried), probeNamespaces(tried), probeMounts(tried), probeProc(tried)}
 	findings = append(findings, probeAppArmor()...)
-	return append(findings, probePassthrough(), probeLandlock(), probeSeccomp(), probeOpenat2(), probeFusermount())
+	return append(findings, probePassthrough(), probeLandlock(), probeSeccomp(), probeWatch(), probeOpenat2(), probeFusermount())
 }
 
 func yes(name, detail, means string, required bool) Finding {
@@ -131,6 +131,15 @@ func probeSeccomp() Finding {
 		return no(name, err, means, "use a kernel with CONFIG_SECCOMP_FILTER", true)
 	}
 	return yes(name, "filters can be installed", means, true)
+}
+
+func probeWatch() Finding {
+	const name, means = "refusals", "refused writes are told of while reading is as fast as without; otherwise the view is asked about every file"
+	if !CanWatch() {
+		return no(name, "cannot be watched by a seccomp listener", means,
+			"use Linux 5.5 or later, outside of other runs and of containers that watch system calls, with CAP_SYS_PTRACE as root; -q or a pipe does without", false)
+	}
+	return yes(name, "can be watched", means, false)
 }
 
 func probeOpenat2() Finding {
