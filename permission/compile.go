@@ -62,7 +62,7 @@ func compileWith(src *Source, opt Options, more ...*Source) (*Policy, error) {
 	if opt.Caller != nil {
 		doc := *opt.Caller
 		doc.Version = 1
-		caller, err := FromDocument("caller", doc)
+		caller, err := FromDocument(callerFile, doc)
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +156,7 @@ func (s *Source) rooted(root string) (*Source, error) {
 func alwaysProtected(chain []*Source) *patternSet {
 	places := pathresolver.DefaultProtected()
 	for _, s := range chain {
-		if !isBuiltin(s) && s.File != "caller" && fs.ValidPath(s.File) {
+		if !isBuiltin(s) && s.File != callerFile && fs.ValidPath(s.File) {
 			places = append(places, s.File)
 		}
 	}

@@ -27,6 +27,9 @@ type group struct {
 	hash   Hash
 }
 
+// callerFile is the file name of what a caller adds.
+const callerFile = "caller"
+
 // Hash identifies what a policy says: equal hashes are equal policies, in
 // whatever order and layout their documents were written. It is comparable and
 // can be a map's key.
@@ -41,10 +44,14 @@ func (p *Policy) Hash() Hash { return p.hash }
 // Equal reports whether two policies say the same.
 func (p *Policy) Equal(q *Policy) bool { return p.hash == q.hash }
 
-// Name is the name of the innermost document.
+// Name is the name of the innermost document, what its caller added apart.
 func (p *Policy) Name() string {
-	last := p.groups[len(p.groups)-1].layers
-	return last[len(last)-1].name
+	layers := p.layers()
+	last := len(layers) - 1
+	for last > 0 && layers[last].src.File == callerFile {
+		last--
+	}
+	return layers[last].name
 }
 
 // Layers returns the names of the chain's documents, outermost first.

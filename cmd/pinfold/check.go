@@ -23,24 +23,36 @@ type checkFlags struct {
 	policyFlags
 	roots  []string
 	format string
+	strict bool
 }
 
 func newCheck(a *app) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
-		Use:   "check [flags]",
+		Use:   "check [flags] [FILE|DIR]...",
 		Short: "Say whether a policy would be accepted, and everything that is wrong with it",
 		Long: `check validates a directory and its write paths as 'pinfold run' would, changes
-nothing, and reports every violation at once. It exits with 0 when there is
-none, 1 when there are some, and 2 when it was called wrongly.`,
+nothing, and reports every violation at once. With FILE or DIR it validates
+policies (YAML) and agent definitions (Markdown) instead. It exits with 0 when
+there is no violation, 1 when there are some, and 2 when it was called wrongly.`,
 		Example: `  pinfold check -w src -w docs
-  pinfold check -C agents/worker --write-paths-from write-paths.txt --format github`,
-		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return check(a, &f) },
+  pinfold check -C agents/worker --write-paths-from write-paths.txt --format github
+  pinfold check --strict .claude/agents policy.yaml`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				if err := f.onlyFiles(cmd); err != nil {
+					return err
+				}
+				return checkFiles(a, f.roots[0], f.format, f.strict, args)
+			}
+			return check(a, &f)
+		},
 	}
 	f.add(cmd)
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.roots, "directory", "C", []string{"."}, "the directory `DIR` to check (repeatable: each is checked with every write path)")
+	flags.BoolVar(&f.strict, "strict", false, "with FILE or DIR: count warnings as errors")
 	flags.StringVar(&f.format, "format", "text", "how to print: `text|json|sarif|github`")
 	_ = cmd.MarkFlagDirname("directory")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json", "sarif", "github"}, cobra.ShellCompDirectiveNoFileComp))

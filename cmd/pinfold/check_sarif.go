@@ -55,7 +55,8 @@ type (
 		URI string `json:"uri"`
 	}
 	sarifRegion struct {
-		StartLine int `json:"startLine"`
+		StartLine   int `json:"startLine"`
+		StartColumn int `json:"startColumn,omitempty"`
 	}
 	sarifLogical struct {
 		FullyQualifiedName string `json:"fullyQualifiedName"`
@@ -67,17 +68,25 @@ type (
 // the file that lists the write paths, or, for a flag, the root directory:
 // GitHub's upload takes no result without a physical location.
 func checkSARIF(o *output, r *checkReport) error {
-	run := sarifRun{
+	run := newSARIFRun()
+	for i := range r.Violations {
+		v := &r.Violations[i]
+		run.Results = append(run.Results, run.result(r, v))
+	}
+	return writeSARIF(o, run)
+}
+
+func newSARIFRun() sarifRun {
+	return sarifRun{
 		Tool: sarifTool{Driver: sarifDriver{
 			Name: "pinfold check", Version: buildVersion(), Rules: []sarifRule{},
 			InformationURI: "https://github.com/pinfold-dev/pinfold",
 		}},
 		Results: []sarifResult{},
 	}
-	for i := range r.Violations {
-		v := &r.Violations[i]
-		run.Results = append(run.Results, run.result(r, v))
-	}
+}
+
+func writeSARIF(o *output, run sarifRun) error {
 	return writeJSON(o.stdout, sarifLog{
 		Schema:  "https://json.schemastore.org/sarif-2.1.0.json",
 		Version: "2.1.0",

@@ -26,6 +26,9 @@ func (f *runFlags) hints(o *output, r *pathresolver.Resolver) {
 			o.hint("git knows no name and e-mail for commits inside; --ro ~/.gitconfig shows yours")
 		}
 	}
+	if f.held == nil {
+		o.hint("the command has your network; a policy, as by --preset sandboxed, takes it away")
+	}
 	if !launcher.SocketsRefused() {
 		if socket := findSocket(append(slices.Clone(f.ro), f.home)); socket != "" {
 			o.warning(fmt.Sprintf("%q is a socket that the command can connect to", socket))

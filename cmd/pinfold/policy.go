@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // policyFlags are the flags that describe a policy. They mean the same to
@@ -23,10 +24,14 @@ type policyFlags struct {
 	unprotect  []string
 	hardLinks  string
 	broad      bool
+
+	named policyFrom
+	held  *permission.Policy // the one that is named, once config was called
 }
 
 // add gives cmd the flags. -C is not among them: what it defaults to differs.
 func (p *policyFlags) add(cmd *cobra.Command) {
+	p.named.add(cmd)
 	f := cmd.Flags()
 	f.StringArrayVarP(&p.writePaths, "write-path", "w", nil, "let `PATH` beneath DIR be written: a directory or a file, which may not exist yet (repeatable)")
 	f.StringVar(&p.from, "write-paths-from", "", "read more write paths from `FILE`, one a line")
@@ -74,7 +79,7 @@ func (p *policyFlags) config(stdin io.Reader) (pathresolver.Config, error) {
 	if err != nil {
 		return pathresolver.Config{}, usageError(err, "")
 	}
-	return pathresolver.Config{
+	return p.hold(pathresolver.Config{
 		Root:           p.root,
 		WritePaths:     slices.Concat(p.writePaths, listed),
 		Git:            p.git,
@@ -83,7 +88,7 @@ func (p *policyFlags) config(stdin io.Reader) (pathresolver.Config, error) {
 		Unprotect:      p.unprotect,
 		HardLinks:      links,
 		AllowBroadRoot: p.broad,
-	}, nil
+	})
 }
 
 // flagValues are what a flag was given.

@@ -43,7 +43,7 @@ path everything is read-only.`,
 	root.AddCommand(
 		newRun(a), newMount(a), newUnmount(a),
 		newMCP(a), newSkill(a),
-		newCheck(a), newWhy(a), newDoctor(a),
+		newCheck(a), newWhy(a), newPolicy(a), newFlags(a), newDoctor(a),
 		newVersion(a), newCompletion(a), newMan(),
 	)
 	return root

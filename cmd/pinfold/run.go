@@ -33,7 +33,7 @@ func newRun(a *app) *cobra.Command {
 		Long: `run shows CMD the directory DIR at its own path, system directories read-only,
 and a private /tmp and home; nothing else of the host's files exists for it.
 It may write beneath the write paths and nowhere else in DIR. The network is the
-host's.
+host's, unless a policy that is named takes it away.
 
 The exit code is CMD's own, 128 plus the signal that ended it, 127 when it was
 not found, 126 when it cannot be executed, and 125 for every error of pinfold's
@@ -157,6 +157,7 @@ func (f *runFlags) launch(ctx context.Context, a *app, cfg pathresolver.Config, 
 		OnRefusal:      refused.fromKernel(),
 		WaitBackground: f.background,
 		Nested:         f.nested,
+		NoNetwork:      f.noNetwork(),
 	})
 }
 

@@ -19,6 +19,10 @@ type skillFlags struct {
 	enable   []string
 	guard    string
 	stateDir string
+	noSync   bool
+
+	// narrow is a gate around the others, where a command has one.
+	narrow func(fileskills.Gate) fileskills.Gate
 }
 
 func (f *skillFlags) add(cmd *cobra.Command) {
@@ -27,6 +31,7 @@ func (f *skillFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.enable, "enable", nil, "offer a skill that is off otherwise, by `NAME`: delete_file, apply_patch (repeatable)")
 	flags.StringVar(&f.guard, "guard", "off", "changing a file that was not read first, or changed since: `off|warn|require`")
 	flags.StringVar(&f.stateDir, "state-dir", "", "where apply_patch keeps its journal, outside DIR (default: the user's state directory) `DIR`")
+	flags.BoolVar(&f.noSync, "no-sync", false, "do not wait until a change is on the disk: faster, and lost if the power fails")
 	_ = cmd.MarkFlagDirname("state-dir")
 	_ = cmd.RegisterFlagCompletionFunc("enable", cobra.FixedCompletions([]string{"delete_file", "apply_patch"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("guard", cobra.FixedCompletions([]string{"off", "warn", "require"}, cobra.ShellCompDirectiveNoFileComp))
@@ -58,7 +63,14 @@ func (f *skillFlags) set(stdin io.Reader, o *output) (*fileskills.Set, *pathreso
 	if err != nil {
 		return nil, nil, err
 	}
-	set, err := fileskills.New(fileskills.Config{Resolver: r, Enable: f.enable, Guard: guard, StateDir: state})
+	skills := fileskills.Config{Resolver: r, Enable: f.enable, Guard: guard, StateDir: state, NoSync: f.noSync}
+	if f.held != nil {
+		skills.Gate = policyGate{f.held, r}
+	}
+	if f.narrow != nil {
+		skills.Gate = f.narrow(skills.Gate)
+	}
+	set, err := fileskills.New(skills)
 	if err != nil {
 		_ = r.Close() // holds descriptors, nothing to lose
 		return nil, nil, usageError(err, "")

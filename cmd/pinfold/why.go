@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
 )
 
 type whyFlags struct {
@@ -74,11 +76,26 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 		err = writeJSON(a.out.stdout, escapeDecision(d))
 	} else {
 		whyText(a.out, &d)
+		f.whyRule(a.out, &d)
 	}
 	if err == nil && !d.Allowed {
 		err = silent(exitFailed)
 	}
 	return err
+}
+
+// whyRule names the rule of the policy that decides, and where it stands.
+func (p *policyFlags) whyRule(o *output, d *pathresolver.Decision) {
+	if p.held == nil || d.Place == "" {
+		return
+	}
+	action := permission.FSWrite
+	if d.Op == pathresolver.OpRead {
+		action = permission.FSRead
+	}
+	if by := p.held.Check(context.Background(), permission.Request{Action: action, Resource: d.Place}); by.Rule != "" {
+		o.stdout.printf("  rule: %s (%s)\n", by.Rule, pathresolver.EscapePath(by.Source.String()))
+	}
 }
 
 // whyInvalid prints what is wrong with the policy: that is a wrong call, not

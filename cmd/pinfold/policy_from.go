@@ -1,0 +1,152 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// policyFrom are the flags that name a policy instead of spelling it out. At
+// most one is given.
+type policyFrom struct {
+	policy string
+	preset string
+	agent  string
+}
+
+func (p *policyFrom) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&p.policy, "policy", "", "hold the policy of the YAML `FILE`; the other flags only narrow what it lists")
+	f.StringVar(&p.preset, "preset", "", "hold a preset or profile, by its `NAME`: sandboxed, worker, trusted, READ_ONLY, ...")
+	f.StringVar(&p.agent, "agent", "", "hold what the agent definition `FILE` (Markdown with front matter) and its profile allow")
+	_ = cmd.MarkFlagFilename("policy", "yaml", "yml", "json")
+	_ = cmd.MarkFlagFilename("agent", "md")
+	_ = cmd.RegisterFlagCompletionFunc("preset", cobra.FixedCompletions(permission.Builtins(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// file is the file that the policy stands in, "" for a preset.
+func (p *policyFrom) file() string { return p.policy + p.agent }
+
+// given refuses more than one.
+func (p *policyFrom) given() (bool, error) {
+	n := 0
+	for _, v := range []string{p.policy, p.preset, p.agent} {
+		if v != "" {
+			n++
+		}
+	}
+	if n > 1 {
+		return false, usageError(errors.New("--policy, --preset and --agent name one policy each: give one of them"), "")
+	}
+	return n == 1, nil
+}
+
+// load compiles the policy. caller is what the other flags say. The problems
+// are what is worth a word though the policy stands.
+func (p *policyFrom) load(root string, caller *permission.Document) (*permission.Policy, []permission.Problem, error) {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	opt := permission.Options{Root: filepath.ToSlash(abs), Caller: caller}
+	switch {
+	case p.preset != "":
+		policy, err := permission.Preset(p.preset, opt)
+		return policy, nil, err
+	case p.policy != "":
+		fsys, name := beside(p.policy)
+		policy, err := permission.Load(fsys, name, opt)
+		return policy, nil, fileError(p.policy, err)
+	}
+	fsys, name := beside(p.agent)
+	opt.FS = fsys
+	data, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, nil, fileError(p.agent, err)
+	}
+	agent, err := permission.ParseAgent(name, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	return agent.Policy(opt)
+}
+
+// beside is the file system in which a file and what it extends are found, and
+// the file's name there. Messages show that name: as it was given where it lies
+// beneath the working directory.
+func beside(file string) (fs.FS, string) {
+	if name := filepath.ToSlash(filepath.Clean(file)); fs.ValidPath(name) {
+		return os.DirFS("."), name
+	}
+	return os.DirFS(filepath.Dir(file)), filepath.Base(file)
+}
+
+func fileError(file string, err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return fmt.Errorf("'%s' cannot be read: %w", file, pe.Err)
+	}
+	return err
+}
+
+// hold turns the configuration that the flags describe into the one that holds
+// the policy that they name, if they name one. Flags fill in what the policy
+// leaves to its caller, and narrow what it lists.
+func (p *policyFlags) hold(cfg pathresolver.Config) (pathresolver.Config, error) {
+	if given, err := p.named.given(); !given {
+		return cfg, err
+	}
+	if len(p.unprotect) > 0 {
+		return cfg, usageError(errors.New("--unprotect widens, and flags only narrow a policy"), "")
+	}
+	policy, _, err := p.named.load(p.root, callerOf(cfg))
+	if err != nil {
+		return cfg, usageError(err, "")
+	}
+	held, err := policy.Resolver(cfg.Root)
+	if err != nil {
+		return cfg, usageError(err, "")
+	}
+	if held.NoView {
+		return cfg, usageError(fmt.Errorf("policy '%s' is the operator's own rights: there is nothing to hold", policy.Name()), "run the command without pinfold, or choose --preset trusted")
+	}
+	p.held = policy
+	cfg.WritePaths, cfg.Git = held.Config.WritePaths, held.Config.Git
+	cfg.Hide = held.Config.Hide
+	cfg.Protect = slices.Concat(held.Config.Protect, cfg.Protect)
+	for _, src := range policy.Sources() {
+		if file := p.named.file(); file != "" && !strings.HasPrefix(src.File, "preset:") && src.File != "caller" {
+			cfg.Protect = append(cfg.Protect, protectList(cfg.Root, filepath.Join(baseOf(file), filepath.FromSlash(src.File)))...)
+		}
+	}
+	return cfg, nil
+}
+
+// baseOf is the directory that the names of beside start at.
+func baseOf(file string) string {
+	if fs.ValidPath(filepath.ToSlash(filepath.Clean(file))) {
+		return "."
+	}
+	return filepath.Dir(file)
+}
+
+// callerOf is what the flags say, as a document. nil: they say nothing.
+func callerOf(cfg pathresolver.Config) *permission.Document {
+	files := permission.FS{Hide: cfg.Hide, Protect: cfg.Protect}
+	for _, wp := range cfg.WritePaths {
+		files.Write = append(files.Write, filepath.ToSlash(wp))
+	}
+	if cfg.Git {
+		files.Write = append(files.Write, ".git")
+	}
+	return &permission.Document{FS: &files}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+
+	"github.com/pinfold-dev/pinfold/fileskills"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// policyGate asks a policy before a skill touches anything: whether the skill
+// is enabled, and whether its own paths allow this one. It only narrows: the
+// resolver holds the rules about files on its own.
+type policyGate struct {
+	policy   *permission.Policy
+	resolver *pathresolver.Resolver
+}
+
+var _ fileskills.Gate = policyGate{}
+
+// Check asks about the place that the path leads to. A path that leads nowhere
+// the resolver refuses in its own words.
+func (g policyGate) Check(ctx context.Context, r fileskills.Request) fileskills.Decision {
+	d := g.policy.Check(ctx, permission.Request{Action: permission.ToolUse, Resource: r.Skill})
+	if d.Allowed() {
+		op := pathresolver.OpWrite
+		if r.Use.Action.Access() == fileskills.AccessRead {
+			op = pathresolver.OpRead
+		}
+		at := g.resolver.Explain(op, r.Use.Path)
+		if at.Place == "" {
+			return fileskills.Decision{Allow: true} // which it is not: the resolver says why
+		}
+		d = g.policy.Check(ctx, permission.Request{Action: permission.Action(r.Use.Action), Resource: at.Place, Tool: r.Skill})
+		if isOnlyFiles(d.Code) {
+			return fileskills.Decision{Allow: true} // likewise
+		}
+	}
+	return fileskills.Decision{Allow: d.Allowed(), Reason: d.Reason()}
+}
+
+// isOnlyFiles reports whether the resolver refuses by the same rule, in the
+// words that every surface uses.
+func isOnlyFiles(c permission.Code) bool {
+	switch c {
+	case permission.CodeNoWritePath, permission.CodeHidden, permission.CodeProtected, permission.CodeOutsideRoot:
+		return true
+	}
+	return false
+}
+
+// noNetwork reports whether the named policy takes the network away.
+func (p *policyFlags) noNetwork() bool {
+	if p.held == nil {
+		return false
+	}
+	on, _, _ := p.held.Network()
+	return !on
+}
