@@ -15,6 +15,8 @@ import (
 	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 func TestGrepContent(t *testing.T) {
@@ -93,6 +95,20 @@ func TestGrepCountsWhatItLeavesOut(t *testing.T) {
 	require.Contains(t, w.ok("grep", args{"pattern": "x", "path": "ok.txt", "max_matches": 1}).Text, "ok.txt:1:x\n[matches 1-1; more", "named, it is searched whatever its size")
 }
 
+// What is hidden is not found, counted or named.
+func TestSearchHides(t *testing.T) {
+	w := newWorldWith(t, pathresolver.Config{Hide: []string{"**/.env", "secrets"}})
+	w.plant("secrets/deep/key", "needle\n")
+	w.plant("a/.env", "needle\n")
+	w.plant("a/.env2", "needle\n")
+	require.Equal(t, "a/.env2:1:needle\n[1 match in 1 file]", w.ok("grep", args{"pattern": "needle"}).Text)
+	require.Equal(t, "a/.env2", w.ok("glob", args{"pattern": "**/.env*"}).Text)
+	require.Equal(t, "0 matches for secrets/** in .", w.ok("glob", args{"pattern": "secrets/**"}).Text)
+	w.refused(CodePathBlocked, "grep", args{"pattern": "needle", "path": "secrets"})
+	w.refused(CodePathBlocked, "grep", args{"pattern": "needle", "path": "a/.env"})
+	require.Contains(t, w.read("a/.env"), "needle", "without the guard it is found")
+}
+
 func TestGrepShowsForeignBytes(t *testing.T) {
 	w := newWorld(t)
 	w.write("latin1", "na\xefve needle \x1b[31m\t!\n")
@@ -102,6 +118,8 @@ func TestGrepShowsForeignBytes(t *testing.T) {
 	require.Less(t, len(res.Text), maxLine+200)
 	require.Contains(t, res.Text, "äneedleb")
 	require.Contains(t, res.Text, "more bytes of this line]")
+	w.write("foreign", strings.Repeat("\x80", 9000)+"needle")
+	require.Contains(t, w.ok("grep", args{"pattern": "needle", "path": "foreign"}).Text, `\x80\x80needle`)
 	var wide bytes.Buffer
 	for _, u := range utf16.Encode([]rune("\ufeffeins\r\nzwei needle\r\n")) {
 		wide.WriteByte(byte(u))
