@@ -19,6 +19,7 @@ import (
 type mcpFlags struct {
 	skillFlags
 	structured string
+	confirm    bool
 	http       string
 	tokenFile  string
 	hosts      []string
@@ -50,6 +51,7 @@ the agent's user may. 'pinfold run' confines a program, and what it starts.`,
 	// starts it often does not know which one that is (W14).
 	flags.StringVarP(&f.root, "directory", "C", "", "the directory `DIR` that bounds all access; must be given")
 	flags.StringVar(&f.structured, "structured", "auto", "send structured content beside the text: `auto|always|never`; auto leaves it out for agents that would drop the text")
+	flags.BoolVar(&f.confirm, "confirm", false, "ask the person in front of the agent before each write; refuse where the agent cannot ask")
 	flags.StringVar(&f.http, "http", "", "listen on `ADDR:PORT` instead of using standard input and output")
 	flags.StringVar(&f.tokenFile, "token-file", "", "the bearer token that clients of --http send, in `FILE`; made if it does not exist")
 	flags.StringArrayVar(&f.hosts, "allow-host", nil, "a `NAME` that clients of --http may use for this machine, beside localhost (repeatable)")
@@ -82,6 +84,9 @@ func serveMCP(cmd *cobra.Command, a *app, f *mcpFlags) error {
 	// A client that closed its end is an error of Write, not our death.
 	signal.Ignore(syscall.SIGPIPE)
 
+	if f.confirm {
+		f.narrow = mcpserver.Confirm
+	}
 	set, r, err := f.set(nil, a.out) // standard input is the client's
 	if err != nil {
 		return err
