@@ -23,7 +23,7 @@ type Document struct {
 	Network      *bool              `yaml:"network" doc:"Whether the agent has the network. Absent everywhere means no."`
 	Targets      map[Action]Targets `yaml:"targets" doc:"Which agents an action may be aimed at: parent, children, family (parent and children), siblings, or a list of agent ids. [] is nobody."`
 	CrossSend    *CrossSend         `yaml:"cross_send" doc:"Which sessions messages may be sent to. Absent everywhere means the agent's parent and its own sessions."`
-	Approvals    *Approvals         `yaml:"approvals" doc:"How what needs Asking is asked for."`
+	Approvals    *Approvals         `yaml:"approvals" doc:"How what needs asking is asked for."`
 	Roles        map[string]string  `yaml:"roles" doc:"The profile, preset or file for each launch role or agent type. An unknown role is READ_ONLY."`
 }
 
@@ -33,8 +33,8 @@ type Document struct {
 type FS struct {
 	Read          []string `yaml:"read" doc:"What may be read; nothing else may. Use [.] for all of the project."`
 	Write         []string `yaml:"write" doc:"What may be changed, made and removed; nothing else may. [] is nothing."`
-	AskRead       []string `yaml:"ask_read" doc:"What may be read only after Asking."`
-	AskWrite      []string `yaml:"ask_write" doc:"What may be changed only after Asking. Refused until then."`
+	AskRead       []string `yaml:"ask_read" doc:"What may be read only after asking."`
+	AskWrite      []string `yaml:"ask_write" doc:"What may be changed only after asking. Refused until then."`
 	Hide          []string `yaml:"hide" doc:"What does not exist for the agent. Letter case is ignored."`
 	Protect       []string `yaml:"protect" doc:"What may be read but never changed, also beneath a write path. Letter case is ignored."`
 	Outside       Effect   `yaml:"outside" doc:"What holds for files outside the project's root. Absent everywhere means deny."`

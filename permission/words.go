@@ -130,7 +130,7 @@ const (
 // Words returns the modes.
 func (Mode) Words() []string { return []string{"bypass", "allowlist", "denylist"} }
 
-// Asking says whether a request that needs Asking may be put to anyone.
+// Asking says whether a request that needs asking may be put to anyone.
 type Asking string
 
 // Words returns "ask" and "deny".

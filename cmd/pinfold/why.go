@@ -76,7 +76,11 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 		err = writeJSON(a.out.stdout, escapeDecision(d))
 	} else {
 		whyText(a.out, &d)
-		f.whyRule(a.out, &d)
+		if f.held != nil {
+			f.whyRule(a.out, &d)
+		} else if hint := ruleHint(d.Rule, d.Place); hint != "" {
+			a.out.stdout.printf("  hint: %s\n", hint)
+		}
 	}
 	if err == nil && !d.Allowed {
 		err = silent(exitFailed)
@@ -84,9 +88,10 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 	return err
 }
 
-// whyRule names the rule of the policy that decides, and where it stands.
+// whyRule names the rule of the named policy that decides, and where it stands:
+// flags cannot widen it, so there is no hint about them.
 func (p *policyFlags) whyRule(o *output, d *pathresolver.Decision) {
-	if p.held == nil || d.Place == "" {
+	if d.Place == "" {
 		return
 	}
 	action := permission.FSWrite
@@ -136,9 +141,6 @@ func whyText(o *output, d *pathresolver.Decision) {
 	}
 	if d.Link != "" {
 		out.printf("  link: %s -> %s\n", esc(d.Link), esc(d.Target))
-	}
-	if hint := ruleHint(d.Rule, d.Place); hint != "" {
-		out.printf("  hint: %s\n", hint)
 	}
 }
 

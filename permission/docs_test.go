@@ -1,0 +1,53 @@
+package permission
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// docs/policy.md holds the reference that the code makes.
+func TestReferenceIsWhole(t *testing.T) {
+	const file, begin, end = "../docs/policy.md", "-update writes it -->\n", "<!-- end of the reference -->"
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	head, rest, ok := strings.Cut(string(data), begin)
+	require.True(t, ok)
+	have, tail, ok := strings.Cut(rest, end)
+	require.True(t, ok)
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(head+begin+"\n"+Reference()+"\n"+end+tail), 0o644))
+		return
+	}
+	require.Equal(t, "\n"+Reference()+"\n", have)
+}
+
+// Every YAML document in docs/policy.md is one.
+func TestDocumentsInTheGuideAreRead(t *testing.T) {
+	data, err := os.ReadFile("../docs/policy.md")
+	require.NoError(t, err)
+	n := 0
+	for _, m := range regexp.MustCompile("(?s)```yaml\n(version: 1.*?)```").FindAllStringSubmatch(string(data), -1) {
+		require.Empty(t, compile(t, m[1]).Lint())
+		n++
+	}
+	require.GreaterOrEqual(t, n, 2)
+}
+
+// P16: docs/profiles.md names every agent type with its profile, and every
+// preset.
+func TestProfilesAreDocumented(t *testing.T) {
+	data, err := os.ReadFile("../docs/profiles.md")
+	require.NoError(t, err)
+	src, err := decodeBuiltin("agents")
+	require.NoError(t, err)
+	for agentType, profile := range src.Document.Roles {
+		require.Regexp(t, `\n\| `+agentType+`( \(role\))? \| `+"`"+profile+"`"+` \|\n`, string(data))
+	}
+	for _, name := range Builtins() {
+		require.Contains(t, string(data), "| `"+name+"`")
+	}
+}
