@@ -53,9 +53,10 @@ func (k *keeper) setUp() error {
 		return &SetupError{Step: "open /proc", Err: err, Fix: "mount /proc"}
 	}
 	k.view = viewMounter{cfg: k.cfg, self: self}
-	proc, err := unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return &SetupError{Step: "open /proc", Err: err, Fix: "mount /proc"}
+	if k.cfg.Plan.Watch {
+		if k.watcher, err = newWatcher(k.cfg.Plan.Root); err != nil {
+			return &SetupError{Step: "look at the host", Err: err}
+		}
 	}
 	// Init's runtime starts while the file system is built.
 	toInit, err := k.startInit()
@@ -78,13 +79,12 @@ func (k *keeper) setUp() error {
 		}
 		defer unix.Close(slave)
 	}
-	if k.cfg.Plan.Watch {
+	if k.watcher != nil {
 		if err := unix.SetNonblock(fdAttempts, true); err != nil {
 			return err
 		}
 		k.told = os.NewFile(fdAttempts, "attempts")
-		k.watcher = newWatcher(k.cfg.Plan.Root, k.view.written(), proc, k.told)
-		go k.watcher.serve(toInit)
+		k.watcher.start(k.view.written(), toInit, k.told)
 	}
 	if err := send(toInit, message{Verb: sayRoot}, root.fd); err != nil {
 		return &SetupError{Step: "hand over the new root", Err: err}

@@ -91,11 +91,11 @@ func (v *viewMounter) target(t *tree, s Step) (int, error) {
 	return walk(v.roots[0], strings.TrimPrefix(s.Path, path.Clean(v.cfg.Plan.Root)+"/"))
 }
 
-// written lists the parts that are not read-only.
-func (v *viewMounter) written() (list []writtenPart) {
+// written lists the paths of the parts that are not read-only.
+func (v *viewMounter) written() (list []string) {
 	for _, s := range v.cfg.Plan.Steps {
 		if s.Do == DoView && v.cfg.Mount[s.Part].Flags&unix.MS_RDONLY == 0 {
-			list = append(list, writtenPart{path: s.Path, root: v.roots[s.Part]})
+			list = append(list, s.Path)
 		}
 	}
 	return list

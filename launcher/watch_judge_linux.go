@@ -186,9 +186,10 @@ func (j *judge) locate(unsafePath string, follow bool) (t target, ok bool) {
 			t.frozen = p.ReadOnly
 		}
 	}
-	if t.mode, ok = j.typeAt(t.place); ok {
-		t.exists = true
-		return t, true
+	if !j.r.Verdict(t.place).Hidden { // inside, what is hidden is not there
+		if t.mode, t.exists = j.typeAt(t.place); t.exists {
+			return t, true
+		}
 	}
 	mode, ok := j.typeAt(path.Dir(t.place))
 	return t, ok && mode == unix.S_IFDIR

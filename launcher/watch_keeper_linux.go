@@ -47,9 +47,10 @@ type attempts struct {
 // waiting for a listener that is not there.
 type watcher struct {
 	listener int
-	proc     int // the host's /proc
-	root     string
-	written  []writtenPart
+	proc     int      // the host's /proc
+	tree     int      // the project on the host, O_PATH
+	root     string   // its path, inside and outside
+	written  []string // the paths of the parts that are not read-only
 
 	mu      sync.Mutex // guards waiting; held while a call is looked at
 	waiting attempts
@@ -77,16 +78,28 @@ type answer struct {
 	flags uint32
 }
 
-// newWatcher tells on out what it hears of the project at root.
-func newWatcher(root string, written []writtenPart, proc int, out *os.File) *watcher {
+// newWatcher opens what it needs of the host, while that is in sight. start
+// is called once the view is mounted.
+func newWatcher(root string) (w *watcher, err error) {
+	w = &watcher{root: root, wake: make(chan struct{}, 1)}
+	if w.proc, err = unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+		return nil, err
+	}
+	w.tree, err = unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	return w, err
+}
+
+// start serves the listener that init sends on a channel, and tells on out of
+// what it hears.
+func (w *watcher) start(written []string, from int, out *os.File) {
 	debug.SetGCPercent(100) // which childEnv turns off for short lives
-	w := &watcher{proc: proc, root: root, written: written, tell: gob.NewEncoder(out), wake: make(chan struct{}, 1)}
+	w.written, w.tell = written, gob.NewEncoder(out)
 	go func() {
 		for range w.wake {
 			w.flush()
 		}
 	}()
-	return w
+	go w.serve(from)
 }
 
 // rouse has what waits told.
@@ -196,10 +209,10 @@ func (w *watcher) concerns(file string) when {
 	if !beneath(file, w.root) && (!up || !beneath(path.Clean(file), w.root)) {
 		return never
 	}
-	for _, p := range w.written {
+	for _, part := range w.written {
 		switch {
-		case !beneath(file, p.path):
-		case up || p.linkAt(file): // a link that the command may change
+		case !beneath(file, part):
+		case up || w.linkAt(file): // a link that the command may change
 			return soon
 		default:
 			return never
@@ -208,22 +221,17 @@ func (w *watcher) concerns(file string) when {
 	return later
 }
 
-// writtenPart is a part that is not read-only.
-type writtenPart struct {
-	path string
-	root int // its root directory or file, O_PATH
-}
-
-// linkAt reports whether a symbolic link may lie on the way to file. It only
-// looks names up, which is what the caller is about to do, and leaves nowhere.
-func (p *writtenPart) linkAt(file string) bool {
-	rel := strings.TrimLeft(file[len(p.path):], "/")
+// linkAt reports whether a symbolic link may lie on the way to file. It looks
+// in the host's tree, not in the view, which would tell of what it hides as if
+// the keeper had asked for it.
+func (w *watcher) linkAt(file string) bool {
+	rel := strings.TrimLeft(file[len(w.root):], "/")
 	if rel == "" {
 		return false
 	}
-	fd, err := unix.Openat2(p.root, rel, &unix.OpenHow{
+	fd, err := unix.Openat2(w.tree, rel, &unix.OpenHow{
 		Flags:   unix.O_PATH | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_XDEV,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS,
 	})
 	if err == nil {
 		unix.Close(fd)
