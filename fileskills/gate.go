@@ -9,6 +9,10 @@ import (
 // call, in the order of the arguments; the first refusal ends the call. It can
 // only narrow: what it allows, the FS still may refuse. It may block (somebody
 // is asked) and must return when ctx is done.
+//
+// A search is asked about once, at the path it begins at, and not for each
+// file: what must not be found beneath it is for the FS to hide, as
+// pathresolver.Config.Hide does.
 type Gate interface {
 	Check(ctx context.Context, r Request) Decision
 }
