@@ -79,7 +79,8 @@ type call struct {
 	reported time.Time // when progress was reported last
 }
 
-// admit asks the rules, and then the gate, about one use.
+// admit asks the rules, and then the gate, about one use: nobody is asked about
+// what is refused anyway.
 func (c *call) admit(u Use, input json.RawMessage) error {
 	if err := c.ctx.Err(); err != nil {
 		return c.explain(err, u.Path)
