@@ -38,7 +38,8 @@ func node(t *testing.T, stdin []byte, script string, args ...string) (stdout []b
 	cmd := exec.CommandContext(ctx, filepath.Join(dir, "bin/node"), append([]string{script}, args...)...)
 	home := t.TempDir()
 	cmd.Dir = home
-	cmd.Env = append(os.Environ(), "NODE_PATH="+filepath.Join(dir, "node_modules"), "HOME="+home, "NO_COLOR=1", "CI=1")
+	cmd.Env = append(os.Environ(), "NODE_PATH="+filepath.Join(dir, "node_modules"), "HOME="+home, "NO_COLOR=1", "CI=1",
+		"NODE_COMPILE_CACHE="+filepath.Join(arena, "node")) // a third less time a start
 	cmd.Stdin = bytes.NewReader(stdin)
 	cmd.WaitDelay = time.Second
 	var errOut bytes.Buffer

@@ -67,10 +67,11 @@ func newPeer(t *testing.T, set *fileskills.Set, o mcpserver.Options) *peer {
 		p.ended <- srv.ServeStdio(ctx, in, out)
 		_ = out.Close()
 	}()
-	t.Cleanup(func() {
+	t.Cleanup(func() { // before the resolver is closed, which calls still use
 		cancel()
 		_ = to.Close()
 		_ = from.Close()
+		_ = p.wait()
 		_ = in.Close()
 	})
 	return p
@@ -110,6 +111,7 @@ func (p *peer) wait() error {
 	p.t.Helper()
 	select {
 	case err := <-p.ended:
+		p.ended <- err // for the next who asks
 		return err
 	case <-time.After(patience):
 		p.t.Fatal("the server does not end")

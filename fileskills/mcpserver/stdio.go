@@ -11,8 +11,9 @@ import (
 // ServeStdio serves one session of newline-delimited messages until the peer
 // closes in or ctx ends, both of which are no error. Then calls are cancelled
 // (a peer that closed in still gets the answers that are ready within the
-// drain), and at most a drain later ServeStdio returns. A Read of in that has
-// begun is left behind: close in, or end the process.
+// drain), and at most a drain later ServeStdio returns. What does not stop by
+// then is left behind, as is a Read of in that has begun: close in and keep the
+// Set's resolver open, or end the process.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := newConn(in, out)
 	session, err := s.mcp.Connect(withClosing(context.WithoutCancel(ctx), ctx), c, nil)
