@@ -84,6 +84,7 @@ func (r *filesReport) addTree(name string) {
 		switch {
 		case err != nil:
 			r.unreadable(path, err)
+			r.place(path, len(r.Problems)-1)
 		case d.IsDir() && path != name && (d.Name() == ".git" || d.Name() == "node_modules"):
 			return filepath.SkipDir
 		case d.Type().IsRegular() && d.Name() != ".pinfold.yaml" && isDefinition(path):
@@ -93,6 +94,7 @@ func (r *filesReport) addTree(name string) {
 	})
 	if err != nil {
 		r.unreadable(name, err)
+		r.place(name, len(r.Problems)-1)
 	}
 }
 
@@ -115,13 +117,15 @@ func isDefinition(path string) bool {
 }
 
 func (r *filesReport) unreadable(name string, err error) {
-	r.add(permission.Problem{Position: permission.Position{File: name, Line: 1, Column: 1}, Severity: permission.Error,
+	_, in := beside(name)
+	r.add(permission.Problem{Position: permission.Position{File: in, Line: 1, Column: 1}, Severity: permission.Error,
 		Code: "unreadable", Message: fileError(name, err).Error()})
 }
 
 // addFile checks one file.
 func (r *filesReport) addFile(name string) {
 	r.Files++
+	defer r.place(name, len(r.Problems))
 	policy, found, err := r.compile(name)
 	var bad *permission.DocumentError
 	var unheld *permission.UnheldError
@@ -153,6 +157,18 @@ func (r *filesReport) addFile(name string) {
 	r.add(found...)
 }
 
+// place completes the names of files in the problems from first on: those of a
+// file that was given by an absolute path, or by one with "..", are relative to
+// its directory.
+func (r *filesReport) place(name string, first int) {
+	base := baseOf(name)
+	for i := range r.Problems[first:] {
+		if p := &r.Problems[first+i]; base != "." && !filepath.IsAbs(p.File) && !strings.HasPrefix(p.File, "preset:") {
+			p.File = pathresolver.EscapePath(filepath.Join(base, p.File))
+		}
+	}
+}
+
 // compile reads a file as what its name says. A nil policy has been reported.
 func (r *filesReport) compile(name string) (*permission.Policy, []permission.Problem, error) {
 	from := policyFrom{policy: name}
@@ -172,7 +188,8 @@ func (r *filesReport) compile(name string) (*permission.Policy, []permission.Pro
 	}
 	agent := policy.Name()
 	if first, twice := r.agents[agent]; twice {
-		found = append(found, permission.Problem{Position: permission.Position{File: name, Line: 1, Column: 1}, Severity: permission.Error,
+		_, in := beside(name)
+		found = append(found, permission.Problem{Position: permission.Position{File: in, Line: 1, Column: 1}, Severity: permission.Error,
 			Code: "duplicate_agent", Path: "name", Message: "agent '" + agent + "' is defined twice", Hint: "it is defined in " + first + " already"})
 	}
 	r.agents[agent] = name
