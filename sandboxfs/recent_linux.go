@@ -54,7 +54,7 @@ func (p *part) recently(n *node, place string) (*recentDir, error) {
 
 	d = &recentDir{node: n, place: place}
 	var err error
-	if d.fd, err = p.openAt(n, place, unix.O_PATH|unix.O_DIRECTORY, &d.sx); err != nil {
+	if d.fd, err = p.openAt(n, place, unix.O_PATH, &d.sx); err != nil {
 		return nil, err
 	}
 	d.users.Store(2)

@@ -5,6 +5,7 @@ package sandboxfs_test
 import (
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -58,7 +59,10 @@ func TestWritePathBecomesALink(t *testing.T) {
 			require.NoError(t, os.Rename(f.on("out"), f.on("kept")))
 			require.NoError(t, os.Symlink(target, f.on("out")))
 			for range 20 {
-				_ = write(f.in("out/n"), "x")
+				err := write(f.in("out/n"), "x")
+				if f.v.Parts()[0].ReadOnly {
+					require.ErrorIs(t, err, syscall.EACCES)
+				}
 			}
 			require.NoFileExists(t, f.on("src/n"))
 			if target == outside && f.v.Parts()[0].ReadOnly {
