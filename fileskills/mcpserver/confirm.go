@@ -21,8 +21,9 @@ func Confirm(next fileskills.Gate) fileskills.Gate { return confirm{next} }
 
 type confirm struct{ next fileskills.Gate }
 
-// confirmedPath is how much of a path a person is shown, in bytes.
-const confirmedPath = 300
+// confirmedPath is the longest path that a person is shown, in bytes. A longer
+// one is refused: by what is left out of it, it could lead anywhere.
+const confirmedPath = 1024
 
 // yesOrNo is a form without fields: accept and decline are the answer.
 var yesOrNo = json.RawMessage(`{"type":"object","properties":{}}`)
@@ -54,7 +55,7 @@ func (g confirm) Check(ctx context.Context, r fileskills.Request) fileskills.Dec
 	}
 	path := r.Use.Path
 	if len(path) > confirmedPath {
-		path = path[:confirmedPath] + "..."
+		return fileskills.Decision{Reason: fmt.Sprintf("It needs to be confirmed, and a path of more than %d bytes is not shown to anybody.", confirmedPath)}
 	}
 	// %q: what a model names moves no cursor and forges no line.
 	res, err := session.Elicit(ctx, &mcp.ElicitParams{

@@ -2,6 +2,7 @@ package mcpserver_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -31,6 +32,10 @@ func TestAPersonConfirmsWhatIsWritten(t *testing.T) {
 
 	require.False(t, call("write_file", map[string]any{"path": "out/\x1b[31m", "content": "y"}).IsError)
 	require.Equal(t, []string{`write_file wants to write "out/\x1b[31m". Allow it?`}, asked)
+	long := call("write_file", map[string]any{"path": "out/" + strings.Repeat(strings.Repeat("a", 200)+"/", 6) + "x", "content": "y"})
+	require.True(t, long.IsError)
+	require.Contains(t, long.Content[0].(*mcp.TextContent).Text, "is not shown to anybody")
+	require.Len(t, asked, 1, "a person is asked about whole paths only")
 	for _, answer = range []string{"decline", "cancel"} {
 		res := call("mkdir", map[string]any{"path": "out/new"})
 		require.True(t, res.IsError)
@@ -61,4 +66,22 @@ func (refuseAll) Check(context.Context, fileskills.Request) fileskills.Decision 
 func TestAConfirmationOnlyNarrows(t *testing.T) {
 	d := mcpserver.Confirm(refuseAll{}).Check(t.Context(), fileskills.Request{Use: fileskills.Use{Path: "a", Action: fileskills.ActionRead}})
 	require.Equal(t, fileskills.Decision{Reason: "no"}, d)
+}
+
+// What is left out of a path could be the ".." that leads elsewhere.
+func TestAPersonSeesWholePaths(t *testing.T) {
+	asked := 0
+	s := session(t, mcpserver.New(newSet(t, map[string]string{"out/docs/x": "", "out/main.go": "old"}, mcpserver.Confirm(nil)), mcpserver.Options{}), &mcp.ClientOptions{
+		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			asked++
+			return &mcp.ElicitResult{Action: "accept"}, nil
+		},
+	})
+	for _, dots := range []int{200, 600} {
+		path := "out/docs/" + strings.Repeat("./", dots) + "../main.go"
+		res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "write_file", Arguments: map[string]any{"path": path, "content": "new"}})
+		require.NoError(t, err)
+		require.Equal(t, dots == 600, res.IsError)
+		require.Equal(t, 1, asked, "a path too long to be shown is not asked about")
+	}
 }
