@@ -335,3 +335,20 @@ func TestReplaceInPlaceOfAnother(t *testing.T) {
 		require.Equal(t, "new", content(t, root, "single"))
 	})
 }
+
+// Whoever makes a directory of the name that Commit uses stops nobody.
+func TestReplaceBesidesAStranger(t *testing.T) {
+	_, root := scene(t, "out/f = old", "out/.pinfold-new/mine = x")
+	modes(t, pathresolver.Config{Root: root, WritePaths: []string{"out"}}, func(t *testing.T, r *pathresolver.Resolver) {
+		for _, text := range []string{"one", "two"} {
+			require.NoError(t, put(r, "out/f", text, pathresolver.ReplaceOptions{}))
+			data, err := os.ReadFile(filepath.Join(root, "out/f"))
+			require.NoError(t, err)
+			require.Equal(t, text, string(data))
+		}
+		entries, err := os.ReadDir(filepath.Join(root, "out"))
+		require.NoError(t, err)
+		require.Len(t, entries, 2, "nothing is left")
+		require.FileExists(t, filepath.Join(root, "out/.pinfold-new/mine"))
+	})
+}

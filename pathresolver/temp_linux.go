@@ -87,16 +87,19 @@ func (w *Replacement) publishOver() error {
 // linkTemp gives the content a name beside the file: the one name, where the
 // lock says that nobody else uses it.
 func (w *Replacement) linkTemp() (string, error) {
-	if !w.locked {
-		name := tempPrefix + rand.Text()
-		return name, linkFile(w.out, w.dir, name)
+	if w.locked {
+		err := linkFile(w.out, w.dir, linkedTemp)
+		if err == unix.EEXIST {
+			w.sweep()
+			err = linkFile(w.out, w.dir, linkedTemp)
+		}
+		if err != unix.EEXIST {
+			return linkedTemp, err
+		}
+		// Not one of ours: somebody's directory, or made by who minds no lock.
 	}
-	err := linkFile(w.out, w.dir, linkedTemp)
-	if err == unix.EEXIST {
-		w.sweep()
-		err = linkFile(w.out, w.dir, linkedTemp)
-	}
-	return linkedTemp, err
+	name := tempPrefix + rand.Text()
+	return name, linkFile(w.out, w.dir, name)
 }
 
 // sweep removes what a process that was killed has left.
