@@ -9,8 +9,12 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// maxIgnoreFile bounds how much of one .gitignore counts, in bytes.
-const maxIgnoreFile = 1 << 20
+// The bounds on what .gitignore files make a walk hold and match. What lies
+// beyond them does not count, and nothing is ignored by it.
+const (
+	maxIgnoreFile  = 1 << 20 // bytes of one
+	maxIgnoreRules = 10_000  // that count in one directory, inherited ones included
+)
 
 // ignoreRule is one line of a .gitignore, on its way down a walk: what is
 // ignored beneath a directory is decided by the rules that came down to it, the
@@ -26,11 +30,15 @@ type ignoreRule struct {
 // ignoreRules are those that count in one directory, the weakest first.
 type ignoreRules []ignoreRule
 
-// parseIgnore reads a .gitignore. What git would never match is dropped.
-func parseIgnore(text []byte) ignoreRules {
+// parseIgnore reads at most that many rules of a .gitignore. What git would
+// never match is dropped.
+func parseIgnore(text []byte, most int) ignoreRules {
 	var rules ignoreRules
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	for line := range strings.Lines(string(text)) {
+		if len(rules) >= most {
+			break
+		}
 		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 		if r, ok := parseIgnoreLine(line); ok {
 			rules = append(rules, r)
@@ -94,7 +102,7 @@ func ignoreSegment(git string) (segment, bool) {
 		return segment{}, false
 	}
 	if !strings.ContainsAny(git, `\[{}`) {
-		return newSegment(git), true
+		return plainSegment(git), true
 	}
 	var b strings.Builder
 	for i := 0; i < len(git); i++ {
@@ -128,7 +136,7 @@ func ignoreSegment(git string) (segment, bool) {
 		}
 	}
 	glob := b.String()
-	return newSegment(glob), doublestar.ValidatePattern(glob)
+	return plainSegment(glob), doublestar.ValidatePattern(glob)
 }
 
 // classEnd is the length of the brackets that s begins with, -1 when they do
@@ -211,5 +219,9 @@ func (rules ignoreRules) readIgnore(top Dir, name string) ignoreRules {
 	if err != nil {
 		return rules
 	}
-	return slices.Concat(rules, parseIgnore(text))
+	own := parseIgnore(text, maxIgnoreRules-len(rules))
+	if len(own) == 0 {
+		return rules
+	}
+	return slices.Concat(rules, own)
 }

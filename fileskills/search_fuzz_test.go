@@ -77,7 +77,7 @@ func FuzzIgnoreFile(f *testing.F) {
 		f.Add(s, "a")
 	}
 	f.Fuzz(func(t *testing.T, text, name string) {
-		rules := parseIgnore([]byte(text))
+		rules := parseIgnore([]byte(text), maxIgnoreRules)
 		rules.ignored(name, true)
 		rules.enter(name).named(true).ignored(name, false)
 	})

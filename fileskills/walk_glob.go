@@ -2,6 +2,7 @@ package fileskills
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -12,6 +13,7 @@ const (
 	maxGlob       = 4096 // bytes
 	maxSegments   = 62   // components, so that its states fit one word
 	maxGlobBraces = 64   // globs that one with "/" within braces stands for
+	maxNameBraces = 256  // globs that the braces of one component stand for
 )
 
 // pathGlob is a glob read as an automaton over path components: state i means
@@ -32,7 +34,7 @@ func newPathGlob(text string) ([]pathGlob, error) {
 	case !doublestar.ValidatePattern(text):
 		return nil, fmt.Errorf("%q is not a valid glob", text)
 	}
-	texts, err := expandBraces(text, nil)
+	texts, err := expandBraces(text, true, maxGlobBraces, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +50,11 @@ func newPathGlob(text string) ([]pathGlob, error) {
 			case !doublestar.ValidatePattern(seg):
 				return nil, fmt.Errorf(`%q has a "/" within brackets`, text)
 			}
-			g.segs = append(g.segs, newSegment(seg))
+			one, err := newSegment(seg)
+			if err != nil {
+				return nil, err
+			}
+			g.segs = append(g.segs, one)
 		}
 		if len(g.segs) == 0 || len(g.segs) > maxSegments {
 			return nil, fmt.Errorf("%q: a glob has 1 to %d components", text, maxSegments)
@@ -67,27 +73,28 @@ func newNameGlob(text string) ([]pathGlob, error) {
 	return newPathGlob(text)
 }
 
-// expandBraces appends the globs that one stands for whose braces hold a "/".
-func expandBraces(text string, to []string) ([]string, error) {
-	open, parts, rest := cutBraces(text)
+// expandBraces appends the globs that one stands for, at most that many: by
+// all of its braces, or only by those that hold a "/".
+func expandBraces(text string, slashed bool, most int, to []string) ([]string, error) {
+	open, parts, rest := cutBraces(text, slashed)
 	if open < 0 {
-		if len(to) == maxGlobBraces {
-			return nil, fmt.Errorf("the braces of the glob stand for more than %d globs", maxGlobBraces)
+		if len(to) == most {
+			return nil, fmt.Errorf("the braces of the glob stand for more than %d globs", most)
 		}
 		return append(to, text), nil
 	}
 	var err error
 	for _, p := range parts {
-		if to, err = expandBraces(text[:open]+p+rest, to); err != nil {
+		if to, err = expandBraces(text[:open]+p+rest, slashed, most, to); err != nil {
 			return nil, err
 		}
 	}
 	return to, nil
 }
 
-// cutBraces finds the first outermost braces that hold a "/", their
-// alternatives, and what follows.
-func cutBraces(text string) (open int, parts []string, rest string) {
+// cutBraces finds the first outermost braces, or the first that hold a "/",
+// their alternatives, and what follows.
+func cutBraces(text string, slashed bool) (open int, parts []string, rest string) {
 	depth, from, slash, class := 0, 0, false, false
 	open = -1
 	for i := 0; i < len(text); i++ {
@@ -108,7 +115,7 @@ func cutBraces(text string) (open int, parts []string, rest string) {
 			parts = append(parts, text[from:i])
 			from = i + 1
 		case c == '}' && depth > 0:
-			if depth--; depth == 0 && slash {
+			if depth--; depth == 0 && (slash || !slashed) {
 				return open, append(parts, text[from:i]), text[i+1:]
 			}
 		}
@@ -158,6 +165,7 @@ func (g *pathGlob) accepts(s states, name string) bool {
 type segment struct {
 	kind segmentKind
 	text string
+	any  []segment // of oneOf
 }
 
 type segmentKind uint8
@@ -168,24 +176,44 @@ const (
 	anyDirs                    // **
 	suffix                     // *.go
 	prefix                     // test_*
-	general
+	general                    // what has no braces
+	oneOf                      // {a,b}
 )
 
-func newSegment(glob string) segment {
+// newSegment reads one component of a valid glob. The engine never sees braces:
+// it tries their alternatives one within the other, which takes a time that is
+// exponential in their number.
+func newSegment(glob string) (segment, error) {
+	texts, err := expandBraces(glob, false, maxNameBraces, nil)
+	if err != nil {
+		return segment{}, err
+	}
+	if len(texts) == 1 {
+		return plainSegment(texts[0]), nil
+	}
+	s := segment{kind: oneOf}
+	for _, t := range texts {
+		s.any = append(s.any, plainSegment(t))
+	}
+	return s, nil
+}
+
+// plainSegment reads a component without braces.
+func plainSegment(glob string) segment {
 	const special = `*?[]{}\`
 	switch {
 	case glob == "**":
-		return segment{anyDirs, ""}
+		return segment{kind: anyDirs}
 	case glob == "*":
-		return segment{anyName, ""}
+		return segment{kind: anyName}
 	case !strings.ContainsAny(glob, special):
-		return segment{literal, glob}
+		return segment{kind: literal, text: glob}
 	case glob[0] == '*' && !strings.ContainsAny(glob[1:], special):
-		return segment{suffix, glob[1:]}
+		return segment{kind: suffix, text: glob[1:]}
 	case glob[len(glob)-1] == '*' && !strings.ContainsAny(glob[:len(glob)-1], special):
-		return segment{prefix, glob[:len(glob)-1]}
+		return segment{kind: prefix, text: glob[:len(glob)-1]}
 	}
-	return segment{general, glob}
+	return segment{kind: general, text: glob}
 }
 
 func (s *segment) match(name string) bool {
@@ -198,6 +226,8 @@ func (s *segment) match(name string) bool {
 		return strings.HasSuffix(name, s.text)
 	case prefix:
 		return strings.HasPrefix(name, s.text)
+	case oneOf:
+		return slices.ContainsFunc(s.any, func(a segment) bool { return a.match(name) })
 	}
 	return doublestar.MatchUnvalidated(s.text, name)
 }

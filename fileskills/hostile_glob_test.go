@@ -1,0 +1,61 @@
+package fileskills
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Braces within a component are matched in a time that does not multiply: the
+// first of these globs took a minute at 24 braces, and had 800. T02, T04
+func TestGlobOfManyBraces(t *testing.T) {
+	w := newWorld(t)
+	w.plant(strings.Repeat("a", 200), "x")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it ends, or it never does
+	defer cancel()
+	for _, glob := range []string{
+		strings.Repeat("{a,aa}", 40) + "x",
+		strings.Repeat("{a,aa}", 600) + "x",
+		strings.Repeat("{*,*a}", 40) + "x",
+		"{" + strings.Repeat("a,", 300) + "b}",
+	} {
+		for _, in := range []string{`{"pattern":"` + glob + `"}`, `{"pattern":"**","exclude":["` + glob + `"]}`} {
+			_, err := w.set.Call(ctx, "glob", []byte(in))
+			require.ErrorContains(t, err, "braces of the glob stand for more than 256 globs")
+		}
+		_, err := w.set.Call(ctx, "grep", []byte(`{"pattern":"x","include":"`+glob+`"}`))
+		require.ErrorContains(t, err, "braces of the glob stand for more than 256 globs")
+	}
+	// One alternative each: it is no more than a row of stars.
+	_, err := w.set.Call(ctx, "glob", []byte(`{"pattern":"`+strings.Repeat("*{a}", 100)+`x"}`))
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat("a", 200), w.ok("glob", args{"pattern": strings.Repeat("*{a}", 100)}).Text)
+	require.Equal(t, strings.Repeat("a", 200), w.ok("glob", args{"pattern": "{b,{c,a*}}"}).Text)
+}
+
+// A .gitignore in each of many nested directories does not add up without
+// end. T02
+func TestIgnoreRulesAreBounded(t *testing.T) {
+	w := newWorld(t)
+	rules := strings.Repeat("x?y\n", 3000)
+	dir := ""
+	for range 20 {
+		w.plant(dir+".gitignore", rules)
+		dir += "d/"
+	}
+	w.plant(dir+"xay", "needle")
+	text := w.ok("grep", args{"pattern": "needle"}).Text
+	require.Contains(t, text, "1 ignored file", "the first rules count")
+
+	var held ignoreRules
+	d, err := w.set.fs.OpenDir(".")
+	require.NoError(t, err)
+	defer d.Close()
+	for range 20 {
+		held = held.readIgnore(d, ".gitignore")
+	}
+	require.Len(t, held, maxIgnoreRules)
+}
