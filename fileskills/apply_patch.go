@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -76,6 +77,7 @@ func (c *call) patch(ctx context.Context, files []patchFile) (*Result, error) {
 	}
 	if err := plan.write(ctx, c.fs); err != nil {
 		plan.close() // directories that were made, too
+		tx.onlyWritten(plan)
 		if undone := tx.undo(c.fs); undone != nil {
 			return nil, halfDone(errors.Join(err, undone))
 		}
@@ -103,6 +105,14 @@ func (c *call) patch(ctx context.Context, files []patchFile) (*Result, error) {
 		return nil, halfDone(err)
 	}
 	return c.patched(plan), nil
+}
+
+// onlyWritten leaves in t what the plan has put in place. A file that somebody
+// else was faster to make may hold just what the patch would have written.
+func (t *transaction) onlyWritten(plan *patchPlan) {
+	t.Writes = slices.DeleteFunc(t.Writes, func(w recordWrite) bool {
+		return !slices.ContainsFunc(plan.steps, func(s *patchStep) bool { return s.written && s.place == w.Place })
+	})
 }
 
 // halfDone is a patch that could be neither finished nor undone: the disk

@@ -35,6 +35,8 @@ type patchStep struct {
 	gone   []byte // its content
 	before *text  // of an update
 	edits  []edit
+
+	written bool // place holds new
 }
 
 func (p *patchPlan) close() {
@@ -289,6 +291,7 @@ func (p *patchPlan) write(ctx context.Context, f FS) error {
 		if err != nil {
 			return err
 		}
+		s.written = s.place != ""
 	}
 	return p.sourcesStand(ctx, f)
 }

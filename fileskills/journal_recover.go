@@ -12,6 +12,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // startJournal opens the journal of the set's root, and deals with what was
@@ -86,7 +89,7 @@ func (t *transaction) undo(f FS) error {
 
 // restore gives a file its old content again.
 func (t *transaction) restore(ctx context.Context, f FS, w recordWrite) error {
-	rep, err := f.Replace(w.Place, ReplaceOptions{MustExist: true})
+	rep, err := replaceAt(f, w.Place)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errMoved
 	}
@@ -121,7 +124,7 @@ func (t *transaction) redo(ctx context.Context, f FS) (kept []string, err error)
 // removeIf removes a file if it holds this content, and fails with errMoved if
 // it holds another. A file that is not there is as it should be.
 func removeIf(ctx context.Context, f FS, place string, want digest) error {
-	rep, err := f.Replace(place, ReplaceOptions{MustExist: true})
+	rep, err := replaceAt(f, place)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -147,6 +150,39 @@ func removeIf(ctx context.Context, f FS, place string, want digest) error {
 	}
 	return outcome
 }
+
+// replaceAt is Replace of the plain file at a place. What else somebody has put
+// there or on the way, a directory, a FIFO or a link, is theirs, and errMoved:
+// it is nothing that the patch wrote, and no reason to fail at each start.
+func replaceAt(f FS, place string) (Replacement, error) {
+	info, err := f.Lstat(place)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, errMoved
+	}
+	var rep Replacement
+	if err == nil {
+		rep, err = f.Replace(place, ReplaceOptions{MustExist: true})
+	}
+	var d *pathresolver.DeniedError
+	switch {
+	case err == nil && rep.Place() != place:
+		rep.Close()
+		return nil, errMoved
+	case err == nil:
+		return rep, nil
+	case errors.Is(err, syscall.ENOTDIR):
+		return nil, fs.ErrNotExist
+	case errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ELOOP):
+		return nil, errMoved
+	case errors.As(err, &d) && slices.Contains(strangers, d.Rule):
+		return nil, errMoved
+	}
+	return nil, err
+}
+
+// strangers are the rules that refuse for what stands at a place, not for the
+// place itself.
+var strangers = []pathresolver.Rule{pathresolver.RuleSymlinkEscape, pathresolver.RuleMagicLink, pathresolver.RuleSpecialFile}
 
 // errNothing ends a commit that was not meant to put anything in place.
 var errNothing = errors.New("nothing to commit")
