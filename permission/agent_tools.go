@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -108,7 +109,9 @@ var otherTools = []string{"Agent", "AskUserQuestion", "BashOutput", "ExitPlanMod
 
 // KnownTools returns the names of tools that a document can mean, without those
 // of MCP servers, which begin with mcp__.
-func KnownTools() []string {
+func KnownTools() []string { return slices.Clone(knownTools()) }
+
+var knownTools = sync.OnceValue(func() []string {
 	known := slices.Concat(claudeTools, otherTools)
 	for _, name := range Builtins() {
 		if src, err := decodeBuiltin(name); err == nil {
@@ -117,12 +120,12 @@ func KnownTools() []string {
 	}
 	slices.Sort(known)
 	return slices.Compact(known)
-}
+})
 
 // UnknownTool says that no tool of that name is known, and which is meant:
 // "" if it is known.
 func UnknownTool(name string) (hint string) {
-	known := KnownTools()
+	known := knownTools()
 	if strings.HasPrefix(name, "mcp__") || slices.Contains(known, name) {
 		return ""
 	}

@@ -23,7 +23,12 @@ func Builtins() []string {
 	return []string{"sandboxed", "worker", "trusted", "yolo", "READ_ONLY", "WRITE", "VERIFICATION", "DESIGN"}
 }
 
-func isBuiltin(s *Source) bool { return strings.HasPrefix(s.File, builtinPrefix) }
+// isBuiltin reports whether a document is one of those, whatever its file is
+// called.
+func isBuiltin(s *Source) bool {
+	own, ok := decoded.Load(strings.TrimPrefix(s.File, builtinPrefix))
+	return ok && own.(*Source) == s
+}
 
 // builtin returns a preset or profile; nil if there is none of that name.
 func builtin(name string) (*Source, error) {
@@ -44,10 +49,11 @@ func decodeBuiltin(name string) (*Source, error) {
 		return nil, err
 	}
 	s, err := Decode(builtinPrefix+name, data)
-	if err == nil {
-		decoded.Store(name, s)
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	first, _ := decoded.LoadOrStore(name, s)
+	return first.(*Source), nil
 }
 
 // BuiltinText returns the YAML of a preset or profile, with its comments.

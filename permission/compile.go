@@ -111,7 +111,7 @@ func extended(src *Source, fsys fs.FS) ([]*Source, error) {
 			}
 			return nil, refuse(fmt.Sprintf("extends: '%s' cannot be read: %s", name, reason(err)), didYouMean(name, Builtins()))
 		}
-		if slices.ContainsFunc(chain, func(s *Source) bool { return s.File == base.File }) {
+		if slices.ContainsFunc(chain, func(s *Source) bool { return s.File == base.File && isBuiltin(s) == isBuiltin(base) }) {
 			return nil, refuse(fmt.Sprintf("extends: '%s' extends itself", name), "")
 		}
 		at = base

@@ -1,11 +1,16 @@
 package permission
 
-import "maps"
+import (
+	"crypto/sha256"
+	"maps"
+	"sync"
+)
 
 // layer is one compiled document. It never changes.
 type layer struct {
 	name string
 	src  *Source
+	hash Hash // of the name and of what the document says
 
 	read, write, askRead, askWrite, hide, protect *patternSet
 	readList, writeList                           *rule // the lists themselves, for what no entry covers
@@ -32,10 +37,25 @@ type toolRule struct {
 	timeout int // seconds
 }
 
+// builtinLayers are compiled once, by their *Source.
+var builtinLayers sync.Map
+
 // compileLayer compiles one validated document.
 func compileLayer(src *Source) *layer {
+	if !isBuiltin(src) {
+		return newLayer(src)
+	}
+	if l, ok := builtinLayers.Load(src); ok {
+		return l.(*layer)
+	}
+	l, _ := builtinLayers.LoadOrStore(src, newLayer(src))
+	return l.(*layer)
+}
+
+func newLayer(src *Source) *layer {
 	doc := &src.Document
 	l := &layer{name: src.Name(), src: src}
+	l.hash = sha256.Sum256(append([]byte(l.name+"\x00"), Encode(normal(*doc))...))
 	if fs := doc.FS; fs != nil {
 		l.read, l.write = l.patterns("fs.read", fs.Read, false), l.patterns("fs.write", fs.Write, false)
 		l.askRead, l.askWrite = l.patterns("fs.ask_read", fs.AskRead, true), l.patterns("fs.ask_write", fs.AskWrite, true)

@@ -104,9 +104,7 @@ func newGroup(layers []*layer, sealed bool) group {
 	g := group{layers: layers, sealed: sealed}
 	h := sha256.New()
 	for _, l := range layers {
-		h.Write([]byte(l.name + "\x00"))
-		h.Write(Encode(normal(l.src.Document)))
-		h.Write([]byte{0})
+		h.Write(l.hash[:])
 	}
 	if sealed {
 		h.Write([]byte("sealed"))

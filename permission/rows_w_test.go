@@ -120,6 +120,9 @@ func TestAlwaysProtectedM11(t *testing.T) {
 		require.Equal(t, Allow, file(p, FSRead, place).Effect, place)
 	}
 	require.Equal(t, Allow, file(p, FSWrite, "agents/q.yaml").Effect)
+	sly, err := Load(fstest.MapFS{"preset:trusted": {Data: []byte("version: 1\nextends: trusted")}}, "preset:trusted", Options{})
+	require.NoError(t, err)
+	require.Equal(t, CodeProtected, file(sly, FSWrite, "preset:trusted").Code, "whatever the file is called")
 	held, err := p.Resolver("/r")
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"agents/p.yaml", "agents/base.yaml"}, held.Config.Protect)
