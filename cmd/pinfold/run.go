@@ -167,6 +167,10 @@ func (f *runFlags) launch(ctx context.Context, a *app, cfg pathresolver.Config, 
 func (f *runFlags) viewOptions(refused *refused) sandboxfs.Options {
 	o := servedBy(os.Geteuid(), os.Getegid())
 	o.AllowOther = f.user != ""
+	if o.DefaultPermissions && !o.AllowOther {
+		// The command has no capabilities: it gets what root has without them.
+		o.DefaultPermissions, o.Unprivileged = false, true
+	}
 	if refused.wanted {
 		o.OnRefusal, o.ReportAll = refused.add, !refused.watch
 	}
