@@ -23,11 +23,7 @@ var _ fileskills.Gate = policyGate{}
 func (g policyGate) Check(ctx context.Context, r fileskills.Request) fileskills.Decision {
 	d := g.policy.Check(ctx, permission.Request{Action: permission.ToolUse, Resource: r.Skill})
 	if d.Allowed() {
-		op := pathresolver.OpWrite
-		if r.Use.Action.Access() == fileskills.AccessRead {
-			op = pathresolver.OpRead
-		}
-		at := g.resolver.Explain(op, r.Use.Path)
+		at := g.resolver.Explain(opOf(r.Use.Action), r.Use.Path)
 		if at.Place == "" {
 			return fileskills.Decision{Allow: true} // which it is not: the resolver says why
 		}
@@ -37,6 +33,20 @@ func (g policyGate) Check(ctx context.Context, r fileskills.Request) fileskills.
 		}
 	}
 	return fileskills.Decision{Allow: d.Allowed(), Reason: d.Reason()}
+}
+
+// opOf is the verb of the resolver. A move and a removal are about the name
+// itself: asked about where a link leads, a policy would judge another file.
+func opOf(a fileskills.Action) pathresolver.Op {
+	switch {
+	case a == fileskills.ActionMove:
+		return pathresolver.OpRename
+	case a == fileskills.ActionDelete:
+		return pathresolver.OpDelete
+	case a.Access() == fileskills.AccessRead:
+		return pathresolver.OpRead
+	}
+	return pathresolver.OpWrite
 }
 
 // isOnlyFiles reports whether the resolver refuses by the same rule, in the
