@@ -12,7 +12,7 @@ export GOFLAGS ?= -buildvcs=false
 
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help build install man demo deps test race-detector unprivileged portable cross race fuzz bench lint fmt vet tidy ci clean
+.PHONY: help build install man demo deps test race-detector unprivileged portable cross race fuzz bench lint fmt vet tidy examples ci clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t16
@@ -46,11 +46,11 @@ unprivileged: ## all tests as an ordinary user; needs root to become one
 	@sh .ci/unprivileged
 
 portable: ## the part that other systems run over os.Root, here
-	@sh .ci/gotest -tags portable ./pathresolver/...
+	@sh .ci/gotest -tags portable ./pathresolver/... ./fileskills/...
 
 cross: ## what other systems promise compiles and vets
-	GOOS=darwin GOARCH=arm64 $(GO) vet ./pathresolver/... ./cmd/...
-	GOOS=windows GOARCH=amd64 $(GO) vet ./pathresolver/... ./cmd/...
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./pathresolver/... ./fileskills/... ./permission/... ./cmd/...
+	GOOS=windows GOARCH=amd64 $(GO) vet ./pathresolver/... ./fileskills/... ./permission/... ./cmd/...
 	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/pinfold
 	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/pinfold
 	GOOS=linux GOARCH=arm64 $(GO) build -o /dev/null ./cmd/pinfold
@@ -73,10 +73,14 @@ fmt: ## fail on files that gofmt would change
 vet: ## go vet
 	$(GO) vet $(PKGS)
 
-tidy: ## fail when go.mod or go.sum is not tidy
+tidy: ## fail when a go.mod or go.sum is not tidy
 	$(GO) mod tidy -diff
+	cd docs/examples && $(GO) mod tidy -diff
 
-ci: test fmt vet tidy lint portable unprivileged race-detector cross ## what CI runs
+examples: ## the examples of docs, which are a module of their own
+	cd docs/examples && $(GO) vet ./... && $(GO) test -count=1 ./...
+
+ci: test fmt vet tidy lint examples portable unprivileged race-detector cross ## what CI runs
 	@sh .ci/leftovers
 
 clean: ## remove what was built

@@ -133,7 +133,7 @@ func (c *call) patched(plan *patchPlan) *Result {
 		if diffs.Len()+len(d) <= maxDiffBytes {
 			diffs.WriteString(d)
 		} else if d != "" {
-			fmt.Fprintf(&diffs, "[diff of %s left out: %d lines added, %d removed]\n", shown(s.place), plus, minus)
+			fmt.Fprintf(&diffs, "[diff of %s left out: %s added, %d removed]\n", shown(s.place), count(plus, "line"), minus)
 		}
 		switch {
 		case s.file.op == patchAdd:
@@ -141,9 +141,9 @@ func (c *call) patched(plan *patchPlan) *Result {
 		case s.file.op == patchDelete:
 			fmt.Fprintf(&text, "Deleted %s\n", shown(s.source))
 		case s.source != "":
-			fmt.Fprintf(&text, "Moved %s to %s (%d lines added, %d removed)\n", shown(s.source), shown(s.place), plus, minus)
+			fmt.Fprintf(&text, "Moved %s to %s (%s added, %d removed)\n", shown(s.source), shown(s.place), count(plus, "line"), minus)
 		default:
-			fmt.Fprintf(&text, "Updated %s (%d lines added, %d removed)\n", shown(s.place), plus, minus)
+			fmt.Fprintf(&text, "Updated %s (%s added, %d removed)\n", shown(s.place), count(plus, "line"), minus)
 		}
 		if s.file.op != patchDelete {
 			c.noteRead(s.place, s.hash)

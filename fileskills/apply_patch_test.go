@@ -36,7 +36,7 @@ func TestApplyPatch(t *testing.T) {
 		"*** Delete File: out/gone.txt",
 		"*** Update File: out/run.sh", "*** Move to: out/bin/run", "@@", " #!/bin/sh", "-echo old", "+echo new",
 	))
-	require.Equal(t, "Added out/new/deep/n.txt (3 lines)\nUpdated out/a.py (2 lines added, 1 removed)\nDeleted out/gone.txt\nMoved out/run.sh to out/bin/run (1 lines added, 1 removed)", res.Text)
+	require.Equal(t, "Added out/new/deep/n.txt (3 lines)\nUpdated out/a.py (2 lines added, 1 removed)\nDeleted out/gone.txt\nMoved out/run.sh to out/bin/run (1 line added, 1 removed)", res.Text)
 	require.Equal(t, "one\n\ntwo\n", w.read("out/new/deep/n.txt"))
 	require.Equal(t, "class A:\n    def f(self):\n        return 1\n\nclass B:\n    def f(self):\n        return 2\n\n    def g(self):\n        # counted\n        return 1\n", w.read("out/a.py"))
 	require.Equal(t, "#!/bin/sh\necho new\n", w.read("out/bin/run"))

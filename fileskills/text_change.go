@@ -125,7 +125,7 @@ func changedText(m Meta, notes ...string) string {
 	if *m.Replacements != 1 {
 		places += "s"
 	}
-	text := fmt.Sprintf("%s %s: %d %s, %d lines added, %d removed.", verb, shown(m.Path), *m.Replacements, places, *m.Added, *m.Removed)
+	text := fmt.Sprintf("%s %s: %d %s, %s added, %d removed.", verb, shown(m.Path), *m.Replacements, places, count(*m.Added, "line"), *m.Removed)
 	if m.DryRun {
 		text += " Nothing was written."
 	}
