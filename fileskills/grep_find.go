@@ -1,10 +1,24 @@
 package fileskills
 
-import "bytes"
+import (
+	"bytes"
+	"context"
+	"time"
+)
+
+// The bounds on what one file may cost. A search is linear in the text, but all
+// matches over line ends together need not be: see maxRegexWork.
+const (
+	maxDirectWork = 1 << 28          // bytes times weight, of a search that is not interrupted
+	maxFindTime   = 10 * time.Second // of all matches in one window
+)
 
 // lineFinder goes through a text that begins at the begin of a line and ends
 // with a line.
 type lineFinder struct {
+	ctx  context.Context
+	err  error     // why find gave up
+	from time.Time // of the first match
 	p    *linePattern
 	text []byte
 	low  []byte // text in lower case, where the pattern wants it
@@ -12,8 +26,8 @@ type lineFinder struct {
 }
 
 // finder begins a search. low is a buffer to use, which it returns grown.
-func (p *linePattern) finder(text, low []byte) (lineFinder, []byte) {
-	f := lineFinder{p: p, text: text, low: text}
+func (p *linePattern) finder(ctx context.Context, text, low []byte) (lineFinder, []byte) {
+	f := lineFinder{ctx: ctx, from: time.Now(), p: p, text: text, low: text}
 	if p.fold {
 		low = lowerASCII(low[:0], text)
 		f.low = low
@@ -33,7 +47,7 @@ func (p *linePattern) finder(text, low []byte) (lineFinder, []byte) {
 func (f *lineFinder) find(pos int) (start, end, from, to int, ok bool) {
 	for pos < len(f.text) {
 		if len(f.p.needles) == 0 {
-			loc := f.p.re.FindIndex(f.text[pos:])
+			loc := f.index(f.text[pos:])
 			if loc == nil || pos+loc[0] == len(f.text) && f.text[len(f.text)-1] == '\n' {
 				return 0, 0, 0, 0, false // nothing, or the nothing after the last line
 			}
@@ -51,19 +65,52 @@ func (f *lineFinder) find(pos int) (start, end, from, to int, ok bool) {
 			return start, end, at, at + n, true
 		case f.p.multiline:
 			// The needle may stand at the end of the match.
-			if loc := f.p.re.FindIndex(f.text[pos:]); loc != nil {
+			if loc := f.index(f.text[pos:]); loc != nil {
 				start, end = lineAround(f.text, pos+loc[0])
 				return start, end, pos + loc[0], pos + loc[1], true
 			}
 			return 0, 0, 0, 0, false
 		}
-		if loc := f.p.re.FindIndex(f.text[start:end]); loc != nil {
+		if loc := f.index(f.text[start:end]); loc != nil {
 			return start, end, start + loc[0], start + loc[1], true
+		}
+		if f.err != nil {
+			break
 		}
 		pos = end + 1
 	}
 	return 0, 0, 0, 0, false
 }
+
+// index is where the expression matches in text, nil for nowhere or when it
+// gave up.
+func (f *lineFinder) index(text []byte) []int {
+	if f.p.multiline {
+		if f.err = f.ctx.Err(); f.err == nil && time.Since(f.from) > maxFindTime {
+			f.err = errTooCostly
+		}
+		if f.err != nil {
+			return nil
+		}
+	}
+	if len(text) <= maxDirectWork/f.p.weight {
+		return f.p.re.FindIndex(text)
+	}
+	in := &regexInput{ctx: f.ctx, text: text, budget: maxRegexWork / f.p.weight}
+	loc := f.p.re.FindReaderIndex(in)
+	if f.err = f.ctx.Err(); f.err == nil && in.budget <= 0 {
+		f.err = errTooCostly
+	}
+	if f.err != nil {
+		return nil
+	}
+	return loc
+}
+
+// errTooCostly ends the search of a file whose lines, or matches over line
+// ends, take the pattern too long.
+var errTooCostly = fail(CodeTooLarge, "", "the pattern is too costly for this file.").
+	hint("Make it more definite: repeat less, avoid .* that can run to the end of the file.")
 
 // candidate is where a needle is next, and its length.
 func (f *lineFinder) candidate(pos int) (at, n int) {

@@ -15,6 +15,7 @@ type linePattern struct {
 	needles   [][]byte       // one of them is in every match; none: not known
 	fold      bool           // needles are lower-case ASCII, for a lower-case text
 	multiline bool           // matches may run over line ends
+	weight    int            // of re, as weigh says
 }
 
 type grepFlags struct{ literal, ignoreCase, multiline bool }
@@ -38,7 +39,8 @@ func newLinePattern(expr string, f grepFlags) (*linePattern, error) {
 	if err != nil {
 		return nil, badSearch(expr, err)
 	}
-	if weigh(tree) > maxWeight {
+	p := &linePattern{multiline: f.multiline, weight: weigh(tree)}
+	if p.weight > maxWeight {
 		return nil, fail(CodeInvalidRegex, "", "pattern is too large: its repetitions come to more than %d steps.", maxWeight).
 			hint("Repeat less, or use * and + instead of counts.")
 	}
@@ -49,7 +51,6 @@ func newLinePattern(expr string, f grepFlags) (*linePattern, error) {
 		}
 		tree = withinLine(tree)
 	}
-	p := &linePattern{multiline: f.multiline}
 	exact := p.need(tree)
 	if exact && !f.multiline {
 		return p, nil

@@ -78,8 +78,7 @@ func (s *scanner) run(ctx context.Context, f File, want scanWant) (scanned, erro
 		}
 		if end := c.window(); end > c.at || c.eof {
 			end = c.unixLines(end)
-			c.search(end)
-			if c.eof {
+			if err = c.search(ctx, end); err != nil || c.eof {
 				break
 			}
 			c.slide(end)
@@ -164,12 +163,12 @@ func (c *scan) window() (end int) {
 }
 
 // search goes through buf from at to end.
-func (c *scan) search(end int) {
+func (c *scan) search(ctx context.Context, end int) error {
 	if end <= c.at {
-		return
+		return nil
 	}
 	var f lineFinder
-	f, c.low = c.pattern.finder(c.buf[c.at:end], c.low)
+	f, c.low = c.pattern.finder(ctx, c.buf[c.at:end], c.low)
 	for pos := 0; c.stop == 0 || c.matches < c.stop; {
 		start, stop, from, to, ok := f.find(pos)
 		if !ok {
@@ -186,6 +185,7 @@ func (c *scan) search(end int) {
 	}
 	c.showAfter(end)
 	c.at = end
+	return f.err
 }
 
 // show collects a match, the lines from start to stop, and its context.

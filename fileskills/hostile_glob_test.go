@@ -59,3 +59,43 @@ func TestIgnoreRulesAreBounded(t *testing.T) {
 	}
 	require.Len(t, held, maxIgnoreRules)
 }
+
+// A search whose every match is looked for to the end of the file, and one
+// line that a large pattern has to be run over, end when the caller has gone,
+// and by themselves. T02, T04
+func TestGrepEndsWhateverThePattern(t *testing.T) {
+	w := newWorld(t)
+	w.plant("lines", strings.Repeat("a\n", 3<<20))
+	w.plant("line", strings.Repeat("a", 8<<20))
+	for _, in := range []struct{ name, json string }{
+		{"matches", `{"path":"lines","pattern":"(?s:a.*b)|a","multiline":true,"output":"count"}`},
+		{"weight", `{"path":"line","pattern":"(?:a?){990}(?:a?){990}(?:a?){990}[^a]"}`},
+	} {
+		t.Run(in.name, func(t *testing.T) {
+			run := func(ctx context.Context) error {
+				var args grepIn
+				require.NoError(t, byName()["grep"].decode([]byte(in.json), &args))
+				p, err := newLinePattern(args.Pattern, grepFlags{multiline: args.Multiline})
+				require.NoError(t, err)
+				f, err := w.set.fs.Open(string(args.Path))
+				require.NoError(t, err)
+				defer f.Close()
+				_, err = (&scanner{pattern: p}).run(ctx, f, scanWant{named: true})
+				return err
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			require.ErrorIs(t, run(ctx), context.DeadlineExceeded, "the goroutine itself ends, not only its caller")
+		})
+	}
+	p, err := newLinePattern("(?s:a.*b)|a", grepFlags{multiline: true})
+	require.NoError(t, err)
+	f, _ := p.finder(t.Context(), []byte("a\n"), nil)
+	_, _, _, _, ok := f.find(0)
+	require.True(t, ok)
+	f.from = time.Now().Add(-maxFindTime)
+	_, _, _, _, ok = f.find(0)
+	require.False(t, ok)
+	require.ErrorIs(t, f.err, errTooCostly)
+	require.Contains(t, w.ok("grep", args{"path": "lines", "pattern": "a", "output": "count"}).Text, "3145728")
+}
