@@ -63,13 +63,18 @@
 //
 // Changes through the view are seen at once.
 //
+// The second counts from the host's change on: names may be looked up in a
+// directory that was at its place up to 100 ms ago. To read, write or change
+// anything the server walks to the place each time.
+//
 // # Limits
 //
 // The kernel refuses writes in the read-only part by itself, so that
 // OnRefusal does not hear of them; Options.ReportAll trades speed for that.
 // With DefaultPermissions access(2) is answered by the kernel from the mode of
 // a file: in a write part it says that a protected file may be written, and
-// the write is then EROFS. Without it access(2) carries the verdict. Access
+// the write is then EROFS. Without it (Unprivileged, or a server that is not
+// root) access(2) carries the verdict. Access
 // lists of the host hold where DefaultPermissions is set and somebody else than
 // root may come in. Only "user." extended
 // attributes can be set. No set-user-id
