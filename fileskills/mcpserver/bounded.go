@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -10,6 +11,7 @@ import (
 // body takes to arrive and a piece of an answer to be taken.
 func bounded(next http.Handler) http.Handler {
 	slots := make(chan struct{}, maxInFlight)
+	var held atomic.Int64 // bytes of the bodies of those in slots
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// A GET is a session's stream of notices: as many as sessions.
 		if r.Method != http.MethodGet {
@@ -17,8 +19,17 @@ func bounded(next http.Handler) http.Handler {
 			case slots <- struct{}{}:
 				defer func() { <-slots }()
 			default:
-				w.Header().Set("Retry-After", "1")
-				http.Error(w, "too many requests at once", http.StatusServiceUnavailable)
+				tooMany(w)
+				return
+			}
+			size := r.ContentLength
+			if size < 0 || size > maxMessage {
+				size = maxMessage // at most that is read
+			}
+			now := held.Add(size)
+			defer held.Add(-size)
+			if now > maxHeld {
+				tooMany(w)
 				return
 			}
 		}
@@ -28,6 +39,11 @@ func bounded(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(&timedWriter{ResponseWriter: w, control: control}, r)
 	})
+}
+
+func tooMany(w http.ResponseWriter) {
+	w.Header().Set("Retry-After", "1")
+	http.Error(w, "too many requests at once", http.StatusServiceUnavailable)
 }
 
 // timedBody lifts the deadline once the body has arrived: reading goes on in

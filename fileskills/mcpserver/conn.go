@@ -30,9 +30,10 @@ type conn struct {
 	writing sync.Mutex // guards writes to out; held while the peer does not read
 	out     io.Writer
 
-	mu       sync.Mutex // guards what follows; never held while writing
-	inFlight map[jsonrpc.ID]struct{}
-	idle     chan struct{} // closed when the last request was answered; nil until somebody waits
+	mu       sync.Mutex         // guards what follows; never held while writing
+	inFlight map[jsonrpc.ID]int // the size of each
+	held     int                // all of them
+	idle     chan struct{}      // closed when the last request was answered; nil until somebody waits
 }
 
 // frame is a line, or why there is none.
@@ -46,7 +47,7 @@ func newConn(in io.Reader, out io.Writer) *conn {
 		frames:   make(chan frame),
 		closed:   make(chan struct{}),
 		out:      out,
-		inFlight: map[jsonrpc.ID]struct{}{},
+		inFlight: map[jsonrpc.ID]int{},
 	}
 	// A Read of a pipe cannot be interrupted, so it has a goroutine of its own.
 	go c.readFrames(bufio.NewReaderSize(in, 64<<10))
@@ -94,8 +95,8 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 			c.refuse(idOf(f.line), codeOf(f.line), err.Error())
 			continue
 		}
-		if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() && !c.begin(req.ID) {
-			c.refuse(idOf(f.line), codeBusy, "too many requests at once: at most "+strconv.Itoa(maxInFlight))
+		if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() && !c.begin(req.ID, len(f.line)) {
+			c.refuse(idOf(f.line), codeBusy, "too many requests at once: at most "+strconv.Itoa(maxInFlight)+", of "+strconv.Itoa(maxHeld)+" bytes")
 			continue
 		}
 		return msg, nil
@@ -103,13 +104,14 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 }
 
 // begin notes a request in flight. It is false when there are too many.
-func (c *conn) begin(id jsonrpc.ID) bool {
+func (c *conn) begin(id jsonrpc.ID, size int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.inFlight) >= maxInFlight {
+	if n := len(c.inFlight); n >= maxInFlight || n > 0 && c.held+size > maxHeld {
 		return false
 	}
-	c.inFlight[id] = struct{}{}
+	c.held += size - c.inFlight[id] // an id that is used twice is one entry
+	c.inFlight[id] = size
 	return true
 }
 
@@ -117,6 +119,7 @@ func (c *conn) begin(id jsonrpc.ID) bool {
 func (c *conn) end(id jsonrpc.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.held -= c.inFlight[id]
 	delete(c.inFlight, id)
 	if len(c.inFlight) == 0 && c.idle != nil {
 		close(c.idle)

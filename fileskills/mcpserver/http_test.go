@@ -2,6 +2,7 @@ package mcpserver_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -128,6 +129,25 @@ func TestLargeBodiesAreRefused(t *testing.T) {
 	require.Contains(t, []int{400, 413}, post(t, url, big, func(r *http.Request) { r.ContentLength = -1 }), "chunked")
 	require.Equal(t, 400, post(t, url, `{"jsonrpc":`, nil))
 	require.Equal(t, 200, post(t, url, initialize, nil), "it lives on")
+}
+
+func TestBodiesAtOnceAreBounded(t *testing.T) {
+	url, _ := serve(t, newSet(t, nil, nil), mcpserver.HTTPOptions{Token: token})
+	address, _, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
+	var open []net.Conn
+	for range 4 {
+		c, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		defer c.Close()
+		_, err = fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: %d\r\n\r\n{", token, 32<<20)
+		require.NoError(t, err)
+		open = append(open, c)
+	}
+	require.Eventually(t, func() bool { return post(t, url, initialize, nil) == 503 }, patience, 10*time.Millisecond)
+	for _, c := range open {
+		require.NoError(t, c.Close())
+	}
+	require.Eventually(t, func() bool { return post(t, url, initialize, nil) == 200 }, patience, 10*time.Millisecond)
 }
 
 func TestSessionsAreBounded(t *testing.T) {

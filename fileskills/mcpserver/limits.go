@@ -10,6 +10,10 @@ const (
 	// maxInFlight is how many requests of one stdio session, or of all HTTP
 	// clients together, are worked on at once. More are refused.
 	maxInFlight = 64
+	// maxHeld is the size of those requests together, in bytes: what is made of
+	// a message while it is worked on is several times as much. One request is
+	// always taken.
+	maxHeld = 4 * maxMessage
 	// maxSessions is how many HTTP sessions exist at once.
 	maxSessions = 64
 	// sessionIdle ends an HTTP session that is not used.

@@ -169,6 +169,30 @@ func TestTooManyRequestsAtOnceAreRefused(t *testing.T) {
 }
 
 // T04
+func TestLargeRequestsAtOnceAreRefused(t *testing.T) {
+	const fit = 4
+	gate := make(parked, fit+1)
+	p := newPeer(t, newSet(t, nil, gate), mcpserver.Options{})
+	p.hello("test")
+	text := strings.Repeat("x", 30<<20)
+	for i := range fit + 1 {
+		p.send(toolCall(i, "write_file", map[string]any{"path": "out/a", "content": text}))
+	}
+	a := p.next()
+	require.Equal(t, float64(fit), a.ID)
+	require.NotNil(t, a.Error)
+	require.Equal(t, -32000, a.Error.Code)
+	p.send(ping)
+	require.Equal(t, "alive", p.next().ID, "a small one is taken")
+	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":0}}`)
+	require.Equal(t, 0.0, p.next().ID)
+	p.send(toolCall(9, "write_file", map[string]any{"path": "out/a", "content": text}))
+	for range fit + 1 { // the last of them is the new one
+		<-gate
+	}
+}
+
+// T04
 func TestBadArgumentsAreToolErrors(t *testing.T) {
 	p := newPeer(t, newSet(t, map[string]string{"a.txt": "hello"}, nil), mcpserver.Options{})
 	p.hello("test")
