@@ -111,3 +111,20 @@ func TestPatchUndoesOnlyItsOwn(t *testing.T) {
 	f.made = func() {}
 	w.ok("apply_patch", patchOf("*** Add File: out/lock", "+same"))
 }
+
+// A journal is carried out: one that somebody else could have written is not.
+func TestJournalsOfOthersAreNotTaken(t *testing.T) {
+	w, c, _ := left(t)
+	dir := w.set.journal.dir
+	require.NoError(t, os.Chmod(dir, 0o777))
+	require.ErrorContains(t, w.again(c), "nobody else may write")
+	require.NoError(t, os.Chmod(dir, 0o700))
+	require.NoError(t, os.Rename(dir, dir+"-theirs"))
+	require.NoError(t, os.Symlink(dir+"-theirs", dir))
+	require.ErrorContains(t, w.again(c), "nobody else may write")
+	require.Equal(t, "new u\n", w.read("out/u"))
+	require.NoError(t, os.Remove(dir))
+	require.NoError(t, os.Rename(dir+"-theirs", dir))
+	require.NoError(t, w.again(c))
+	require.Equal(t, "old u\n", w.read("out/u"))
+}

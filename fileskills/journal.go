@@ -100,6 +100,9 @@ func openJournal(stateDir, root string) (*journal, error) {
 	if err := os.MkdirAll(j.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("fileskills: StateDir: %w", err)
 	}
+	if err := onlyOurs(j.dir); err != nil {
+		return nil, fmt.Errorf("fileskills: StateDir: %q: %w", j.dir, err)
+	}
 	j.lock = filepath.Join(j.dir, "lock")
 	return j, nil
 }
