@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -81,7 +82,7 @@ func (f *skillFlags) set(stdin io.Reader, o *output) (*fileskills.Set, *pathreso
 // state is the directory for journals, made if it is missing. It is "" where
 // nothing would be kept in it.
 func (f *skillFlags) state() (string, error) {
-	if len(f.enable) == 0 {
+	if !slices.Contains(f.enable, "apply_patch") {
 		return "", nil
 	}
 	dir := f.stateDir
