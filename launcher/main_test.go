@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/signal"
 	"runtime"
 	"syscall"
 	"testing"
@@ -33,6 +34,9 @@ func TestMain(m *testing.M) {
 			os.Exit(probe(os.Args[2], os.Args[3:]))
 		}
 	}
+	// Who started us may ignore it (nohup), and a child would inherit that; what
+	// is caught is not inherited.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP)
 	code := m.Run()
 	os.RemoveAll(shared.dir)
 	os.Exit(code)
