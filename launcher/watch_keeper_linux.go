@@ -124,17 +124,30 @@ func (w *watcher) serve(from int) {
 	c := caller{proc: w.proc, buf: make([]byte, unix.PathMax)}
 	for {
 		var n notification
-		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n)))
+		errno := uninterrupted(func() unix.Errno {
+			_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n)))
+			return errno
+		})
 		switch errno {
 		case 0:
 			w.hear(&c, &n)
-		case unix.EINTR:
 		case unix.ENOENT: // killed before we came, or nobody is left
 			if hungUp(listener) {
 				return
 			}
 		default:
 			return
+		}
+	}
+}
+
+// uninterrupted makes a call again that a signal ended before it did anything,
+// as both ioctls of a listener can be (the runtime sends its threads SIGURG). A
+// caller whose answer was not sent would wait for ever.
+func uninterrupted(call func() unix.Errno) unix.Errno {
+	for {
+		if errno := call(); errno != unix.EINTR {
+			return errno
 		}
 	}
 }
@@ -154,8 +167,11 @@ func (w *watcher) hear(c *caller, n *notification) {
 	c.tid, c.args = int(n.pid), n.args
 	a, when := w.look(c, uint32(n.nr))
 	goOn := answer{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
-	_, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(w.listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&goOn)))
-	// An error says that it was killed meanwhile: its number may be another
+	errno := uninterrupted(func() unix.Errno {
+		_, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(w.listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&goOn)))
+		return errno
+	})
+	// ENOENT says that it was killed meanwhile: its number may be another
 	// process's by now, and so may be what was read.
 	if errno == 0 && when != never {
 		a.PID = n.pid

@@ -243,6 +243,17 @@ func TestCanWatch(t *testing.T) {
 	}
 }
 
+// An answer that a signal interrupted is sent again, one that is too late is not.
+func TestAnswerIsNotLostToASignal(t *testing.T) {
+	for _, last := range []unix.Errno{0, unix.ENOENT} {
+		list := []unix.Errno{unix.EINTR, unix.EINTR, last, unix.EBADF}
+		calls := 0
+		got := uninterrupted(func() unix.Errno { calls++; return list[calls-1] })
+		assert.Equal(t, last, got)
+		assert.Equal(t, 3, calls)
+	}
+}
+
 func TestWatchFilter(t *testing.T) {
 	prog := watchFilter()
 	const allow, tell = unix.SECCOMP_RET_ALLOW, unix.SECCOMP_RET_USER_NOTIF
