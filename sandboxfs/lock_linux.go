@@ -41,7 +41,7 @@ func (p *part) SetLkw(cancel <-chan struct{}, in *fuse.LkIn) fuse.Status {
 	pause := time.Millisecond
 	for {
 		freed := p.opens.locks.waiting()
-		if err := p.tryLock(in); err != unix.EAGAIN && err != unix.EACCES {
+		if err := p.tryLock(in); err != unix.EAGAIN {
 			return status(err)
 		}
 		retry := time.NewTimer(pause)
