@@ -98,14 +98,7 @@ func (c *call) admit(u Use, input json.RawMessage) error {
 	if err := c.ctx.Err(); err != nil {
 		return c.explain(err, u.Path)
 	}
-	e := outside(u.Path)
-	if e.Code = d.Code; e.Code == "" {
-		e.Code = CodePermissionDenied
-	}
-	if e.Hint = d.Reason; e.Hint == "" {
-		e.Hint = c.skill.name + " was refused."
-	}
-	return e
+	return c.refusedByGate(d, u.Path)
 }
 
 // progress reports how far a long search has come, where somebody listens.

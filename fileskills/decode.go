@@ -69,7 +69,7 @@ func (d *decoder) object(v reflect.Value, s *shape, at string) error {
 	for {
 		tok, err := d.in.ReadToken()
 		if err != nil {
-			return d.syntax(err)
+			return d.repeated(err, at)
 		}
 		if tok.Kind() == '}' {
 			break
@@ -191,6 +191,15 @@ func (d *decoder) syntax(err error) error {
 		why = "it ends too early"
 	}
 	return fail(CodeInvalidArgument, "", "the arguments of %s are not valid JSON: %s", d.skill, clip(why, 200))
+}
+
+// repeated is syntax where a name may be one that was there before.
+func (d *decoder) repeated(err error, at string) error {
+	var bad *jsontext.SyntacticError
+	if !errors.As(err, &bad) || !errors.Is(err, jsontext.ErrDuplicateName) {
+		return d.syntax(err)
+	}
+	return fail(CodeInvalidArgument, "", "%s: the argument %q is given twice", d.skill, clip(join(at, bad.JSONPointer.LastToken()), 80))
 }
 
 func (d *decoder) mistyped(at, want string, got jsontext.Kind) error {

@@ -35,8 +35,12 @@ func TestEditFileRefuses(t *testing.T) {
 	}{
 		{"several", "a\nx\nb\nx\n", args{"old_string": "x", "new_string": "y"}, args{"old_string": "x\nb", "new_string": "y\nb"},
 			CodeMultipleMatches, "old_string matches 2 places (lines 2, 4). Add surrounding lines or set replace_all=true. Nothing was changed."},
+		{"several in a line", "b\nx\nx x\n", args{"old_string": "x", "new_string": "y"}, args{"old_string": "x x", "new_string": "y"},
+			CodeMultipleMatches, "old_string matches 3 places (lines 2, 3)."},
+		{"many in a line", "b\n" + strings.Repeat("x", 25) + "\n", args{"old_string": "x", "new_string": "y"}, args{"old_string": "b\nx", "new_string": "y"},
+			CodeMultipleMatches, "old_string matches 25 places (line 2 and 15 more places)."},
 		{"several that overlap", "aaa\n", args{"old_string": "aa", "new_string": "b"}, args{"old_string": "aaa", "new_string": "b"},
-			CodeMultipleMatches, "old_string matches 2 places (lines 1, 1)."},
+			CodeMultipleMatches, "old_string matches 2 places (line 1)."},
 		{"none", "hello\n", args{"old_string": "nope", "new_string": "y"}, args{"old_string": "hello", "new_string": "y"},
 			CodeNoMatch, "old_string was not found in out/f.txt. Nothing was changed.\nNothing in the file resembles it."},
 		{"tabs for spaces", "if x {\n\treturn y\n}\n", args{"old_string": "    return y", "new_string": "z"}, args{"old_string": "\treturn y", "new_string": "z"},

@@ -1,11 +1,13 @@
 package fileskills
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -20,8 +22,8 @@ func shown(unsafePath string) string {
 	return pathresolver.EscapePath(clip(unsafePath, maxShownPath))
 }
 
-// outside is the refusal of a path by a rule or the gate. Its first line is
-// the same on every surface (W13).
+// outside is the refusal of a path by a rule or a gate's policy. Its first
+// line is the same on every surface (W13).
 func outside(unsafePath string) *Error {
 	return &Error{
 		Code: CodePathOutsideRoot, Path: clip(unsafePath, maxShownPath),
@@ -139,10 +141,30 @@ func (c *call) refused(d *pathresolver.DeniedError) *Error {
 	return e
 }
 
+// refusedByGate is the text of a refusal by the gate, which is asked before
+// anything is touched.
+func (c *call) refusedByGate(d Decision, unsafePath string) *Error {
+	e := outside(unsafePath)
+	e.Code = cmp.Or(d.Code, CodePermissionDenied)
+	if !d.Unconfirmed {
+		e.Hint = cmp.Or(d.Reason, c.skill.name+" was refused.")
+		return e
+	}
+	e.Message = c.skill.name + " on '" + shown(unsafePath) + "' was not confirmed"
+	if d.Reason != "" {
+		e.Message += ": " + strings.TrimSuffix(d.Reason, ".")
+	}
+	e.Message += ". Nothing was changed."
+	return e
+}
+
 func writableText(places []string) string {
 	const most = 20
-	if len(places) == 0 {
+	switch {
+	case len(places) == 0:
 		return "nothing"
+	case slices.Contains(places, "."): // "Writable: .." would be another directory
+		return "everything beneath the root that is neither hidden nor protected"
 	}
 	parts := make([]string, 0, most+1)
 	for i, p := range places {

@@ -30,4 +30,10 @@ type Decision struct {
 	Allow  bool
 	Code   Code   // of a refusal; "" is permission_denied
 	Reason string // of a refusal: one or more lines for the model
+
+	// Unconfirmed says of a refusal that no rule or policy is behind it: it
+	// took somebody's yes, which was not given. The model is then told so, and
+	// not that the path is outside the sandbox. Reason is a clause like "the
+	// user was asked and did not allow it".
+	Unconfirmed bool
 }

@@ -74,6 +74,17 @@ func TestWriteRules(t *testing.T) {
 	require.NotZero(t, tested)
 }
 
+// What is written beneath "." is not told as "Writable: ..", another directory.
+func TestEverythingIsWritable(t *testing.T) {
+	w := newWorldWith(t, pathresolver.Config{WritePaths: []string{"."}, Protect: []string{"keep"}})
+	for _, path := range []string{"keep", "../outside/new"} {
+		_, err := w.call("write_file", args{"path": path, "content": "x"})
+		require.ErrorContains(t, err, " Writable: everything beneath the root that is neither hidden nor protected.")
+		require.NotContains(t, err.Error(), "Writable: .")
+	}
+	w.ok("write_file", args{"path": "new", "content": "x"})
+}
+
 // TestOutside: A01, A02, B01, B10 through every skill that writes.
 func TestOutside(t *testing.T) {
 	for _, k := range all {
@@ -151,6 +162,14 @@ func TestGateNarrows(t *testing.T) {
 	deny = Decision{Code: CodePathBlocked, Reason: "ask the manager"}
 	e = w.refused(CodePathBlocked, "write_file", args{"path": "out/d/new", "content": "x"})
 	require.Equal(t, "ask the manager", e.Hint)
+	// Who was not told yes is not told that the path is outside.
+	deny = Decision{Unconfirmed: true, Reason: "nobody is there"}
+	e = w.refused(CodePermissionDenied, "write_file", args{"path": "out/d/\nnew", "content": "x"})
+	require.Equal(t, `write_file on 'out/d/\nnew' was not confirmed: nobody is there. Nothing was changed.`, e.Error())
+	require.Empty(t, w.names("out"))
+	deny = Decision{Unconfirmed: true, Code: CodeTimeout}
+	e = w.refused(CodeTimeout, "mkdir", args{"path": "out/d"})
+	require.Equal(t, "mkdir on 'out/d' was not confirmed. Nothing was changed.", e.Error())
 	// Nor does a hint tell what lies beside.
 	deny = Decision{Allow: true}
 	e = w.refused(CodeNotFound, "copy_file", args{"source": "ok.tx", "destination": "out/x"})
@@ -186,6 +205,16 @@ func TestHidden(t *testing.T) {
 	w.refused(CodePathBlocked, "rename", args{"source": "keep", "destination": "out/x"})
 	e := w.refused(CodeNotFound, "copy_file", args{"source": ".en", "destination": "out/x"})
 	require.Empty(t, e.Hint, "a hint names what is hidden")
+
+	// Whether a hidden file exists is not told: the rule is about the name (K09).
+	w.write("out/.env", "TOKEN=x")
+	for _, skill := range []string{"read_file", "file_info"} {
+		there := w.refused(CodePathBlocked, skill, args{"path": "out/../out/.env"})
+		require.NoError(t, os.Remove(w.path("out/.env")))
+		missing := w.refused(CodePathBlocked, skill, args{"path": "out/../out/.env"})
+		require.Equal(t, there, missing)
+		w.write("out/.env", "TOKEN=x")
+	}
 	w.ok("copy_file", args{"source": "keep", "destination": "out/x"})
 }
 

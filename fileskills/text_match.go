@@ -119,18 +119,23 @@ func findAll(ctx context.Context, text, needle []byte, limit int) ([]int, error)
 	return found, nil
 }
 
-// placesText is `3 places (lines 4, 18, 40)`.
+// placesText is `4 places (lines 4, 18, 40)`; a line of several is named once.
 func placesText(lf []byte, places []int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d places (lines ", len(places))
-	for i, line := range linesOf(lf, places) {
+	fmt.Fprintf(&b, "%d places (line", len(places))
+	lines := linesOf(lf, places)
+	if len(lines) > 1 {
+		b.WriteByte('s')
+	}
+	for i, line := range lines {
 		if i > 0 {
-			b.WriteString(", ")
+			b.WriteByte(',')
 		}
+		b.WriteByte(' ')
 		b.WriteString(strconv.Itoa(line))
 	}
 	if more := len(places) - maxPlaces; more > 0 {
-		fmt.Fprintf(&b, " and %d more", more)
+		fmt.Fprintf(&b, " and %d more places", more)
 	}
 	return b.String() + ")"
 }
@@ -142,7 +147,9 @@ func linesOf(lf []byte, places []int) []int {
 	for _, at := range places[:min(len(places), maxPlaces)] {
 		line += bytes.Count(lf[from:at], []byte{'\n'})
 		from = at
-		lines = append(lines, line)
+		if len(lines) == 0 || lines[len(lines)-1] != line {
+			lines = append(lines, line)
+		}
 	}
 	return lines
 }

@@ -43,6 +43,10 @@ func (t *text) noMatch(old, what string) error {
 	lines := strings.Split(strings.TrimSuffix(old, "\n"), "\n")
 	near := nearestText(lf, lines)
 	if near == nil {
+		if p := nearestTypo(lf, lines[0]); p != nil && len(lines) == 1 {
+			e.Data = map[string]any{"nearest_line": p.line}
+			return e.hint("%s", p.describe(lines[0]))
+		}
 		where := "the file"
 		if len(lf) > nearBytes {
 			where = fmt.Sprintf("its first %d MiB", nearBytes>>20)

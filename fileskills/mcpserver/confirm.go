@@ -47,7 +47,7 @@ func (g confirm) Check(ctx context.Context, r fileskills.Request) fileskills.Dec
 	}
 	session, ok := ctx.Value(sessionKey{}).(*mcp.ServerSession)
 	if !ok {
-		return fileskills.Decision{Reason: "It needs to be confirmed, and there is nobody to ask."}
+		return unconfirmed("there is nobody to ask")
 	}
 	verb := verbs[r.Use.Action]
 	if verb == "" {
@@ -55,7 +55,7 @@ func (g confirm) Check(ctx context.Context, r fileskills.Request) fileskills.Dec
 	}
 	path := r.Use.Path
 	if len(path) > confirmedPath {
-		return fileskills.Decision{Reason: fmt.Sprintf("It needs to be confirmed, and a path of more than %d bytes is not shown to anybody.", confirmedPath)}
+		return unconfirmed(fmt.Sprintf("a path of more than %d bytes is not shown to anybody", confirmedPath))
 	}
 	// %q: what a model names moves no cursor and forges no line.
 	res, err := session.Elicit(ctx, &mcp.ElicitParams{
@@ -64,11 +64,16 @@ func (g confirm) Check(ctx context.Context, r fileskills.Request) fileskills.Dec
 	})
 	switch {
 	case err != nil:
-		return fileskills.Decision{Reason: "It needs to be confirmed, and this client cannot ask."}
+		return unconfirmed("this client cannot ask")
 	case res.Action != "accept":
-		return fileskills.Decision{Reason: "The user was asked and did not allow it."}
+		return unconfirmed("the user was asked and did not allow it")
 	}
 	return fileskills.Decision{Allow: true}
+}
+
+// unconfirmed is the refusal of what nobody said yes to.
+func unconfirmed(why string) fileskills.Decision {
+	return fileskills.Decision{Unconfirmed: true, Reason: why}
 }
 
 // sessionKey is where a call keeps the session that it came by.

@@ -39,7 +39,7 @@ func TestAPersonConfirmsWhatIsWritten(t *testing.T) {
 	for _, answer = range []string{"decline", "cancel"} {
 		res := call("mkdir", map[string]any{"path": "out/new"})
 		require.True(t, res.IsError)
-		require.Contains(t, res.Content[0].(*mcp.TextContent).Text, "did not allow it")
+		require.Equal(t, "mkdir on 'out/new' was not confirmed: the user was asked and did not allow it. Nothing was changed.", res.Content[0].(*mcp.TextContent).Text)
 	}
 	require.True(t, call("list_directory", map[string]any{"path": "out/new"}).IsError, "it was not made")
 }
@@ -50,7 +50,8 @@ func TestWhereNobodyCanBeAskedNothingIsWritten(t *testing.T) {
 	res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "write_file", Arguments: map[string]any{"path": "out/a", "content": "y"}})
 	require.NoError(t, err)
 	require.True(t, res.IsError)
-	require.Contains(t, res.Content[0].(*mcp.TextContent).Text, "this client cannot ask")
+	require.Equal(t, "write_file on 'out/a' was not confirmed: this client cannot ask. Nothing was changed.", res.Content[0].(*mcp.TextContent).Text)
+	require.Equal(t, "permission_denied", res.Meta[mcpserver.ErrorKey].(map[string]any)["code"])
 
 	_, err = set.Call(t.Context(), "write_file", []byte(`{"path":"out/a","content":"y"}`))
 	require.ErrorContains(t, err, "nobody to ask")
