@@ -3,6 +3,7 @@ package pathresolver
 import (
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -76,6 +77,9 @@ func (e *DeniedError) allowedText() string {
 	}
 	if len(e.Allowed) == 0 {
 		return "Writable: nothing (no write path is set)"
+	}
+	if slices.Contains(e.Allowed, ".") { // a lone "." reads as the end of a sentence
+		return "Writable: everything beneath the sandbox root that is neither hidden nor protected"
 	}
 	const most = 20
 	shown := make([]string, 0, most)

@@ -61,3 +61,14 @@ func TestMessages(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(want), b.String())
 }
+
+// The root as a write path is told in words.
+func TestMessageOfEverythingWritable(t *testing.T) {
+	_, root := scene(t)
+	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"."}, Protect: []string{"go.mod"}})
+	require.NoError(t, err)
+	defer r.Close()
+	err = r.WriteFile("go.mod", nil, 0o644)
+	require.ErrorContains(t, err, "\nWritable: everything beneath the sandbox root that is neither hidden nor protected")
+	require.NoError(t, r.WriteFile("new", nil, 0o644))
+}
