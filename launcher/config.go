@@ -107,7 +107,9 @@ type Result struct {
 	Reason string
 	// Lost names the guarantees that this kernel could not give.
 	Lost []string
-	// Untold is how many attempts came too fast for OnRefusal.
+	// Untold is how many attempts, at least, came too fast to be judged, so
+	// that OnRefusal was not told whether they were refused. Attempts that
+	// would succeed or fail by themselves are among them.
 	Untold uint64
 }
 

@@ -169,7 +169,7 @@ func (k *keeper) wait() int {
 		defer func() {
 			// A supervisor that hangs does not keep us.
 			_ = k.told.SetWriteDeadline(time.Now().Add(time.Duration(k.cfg.Plan.HangMillis) * time.Millisecond))
-			k.watcher.flush()
+			k.watcher.flush(true)
 		}()
 	}
 	var status unix.WaitStatus

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -24,6 +25,9 @@ import (
 // Run starts, and the program that probes from inside.
 func TestMain(m *testing.M) {
 	if IsChild() {
+		if slices.Contains(os.Environ(), fewAttempts) {
+			maxAttempts = 1
+		}
 		os.Exit(ChildMain())
 	}
 	if len(os.Args) > 2 {
@@ -41,6 +45,9 @@ func TestMain(m *testing.M) {
 	os.RemoveAll(shared.dir)
 	os.Exit(code)
 }
+
+// fewAttempts in a helper's environment lowers its bound to 1.
+const fewAttempts = "FEW_ATTEMPTS=1"
 
 // job is what a supervisor process is told.
 type job struct {
@@ -63,6 +70,8 @@ type job struct {
 	Doctor     bool   // print what Probe finds instead
 	Leak       bool   // leave a descriptor open for the command
 	Tell       string // print each refusal: as "watch" tells of it, or "ask" (one connection)
+	Few        bool   // one attempt at most waits to be told
+	Slow       bool   // on the first refusal make out/heard, and hear of no more until everything inside has ended
 	CanWatch   bool   // print what CanWatch says instead
 }
 
@@ -125,6 +134,20 @@ func supervise(spec string) int {
 	var watch func(sandboxfs.Refusal)
 	if j.Tell == "watch" {
 		watch = told.add
+	}
+	if j.Slow {
+		watch = func(r sandboxfs.Refusal) {
+			if err := os.WriteFile(j.Root+"/out/heard", nil, 0o644); err != nil {
+				panic(err)
+			}
+			for len(family(os.Getpid())) > 0 { // bounded by the test's own deadline
+				time.Sleep(time.Millisecond)
+			}
+			told.add(r)
+		}
+	}
+	if j.Few {
+		childEnv = append(childEnv, fewAttempts)
 	}
 	res, err := Run(context.Background(), Config{
 		OnRefusal: watch,

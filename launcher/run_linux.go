@@ -195,12 +195,12 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 
 // conclude says how it ended when init could not say so.
 func (s *session) conclude(res Result, err error, started, ended bool) (Result, error) {
+	res.Untold = s.untold
 	switch {
 	case err != nil:
 		return Result{}, err
 	case ended:
 		res.Lost = append(s.lost, res.Lost...)
-		res.Untold = s.untold
 		return res, nil
 	case s.fromKeeper.Verb == sayFailed:
 		return Result{}, s.fromKeeper.setupError()

@@ -28,13 +28,17 @@ func (s *session) judge() {
 	for {
 		var heard attempts
 		if told.Decode(&heard) != nil {
-			return // the keeper has ended
+			s.untold++ // the keeper has ended, and could not tell all: of one at least
+			return
 		}
 		s.untold += heard.Lost
 		for i := range heard.List {
 			if r, refused := j.refusal(&heard.List[i]); refused {
 				s.config.OnRefusal(r)
 			}
+		}
+		if heard.Done {
+			return
 		}
 	}
 }

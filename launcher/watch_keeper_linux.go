@@ -24,17 +24,18 @@ type attempt struct {
 	To      string // the second name of a rename or a link
 }
 
-const (
-	// maxAttempts is how many may wait for the supervisor; more are counted.
-	maxAttempts = 4096
-	// tellAfter is how long the first of them waits for others.
-	tellAfter = 20 * time.Millisecond
-)
+// maxAttempts is how many may wait for the supervisor; more are counted. Tests
+// lower it.
+var maxAttempts = 4096
+
+// tellAfter is how long the first of them waits for others.
+const tellAfter = 20 * time.Millisecond
 
 // attempts is what the keeper tells the supervisor at once.
 type attempts struct {
 	List []attempt
 	Lost uint64 // how many more there were
+	Done bool   // these are the last
 }
 
 // watcher answers for the listener of the watch filter. It decides nothing:
@@ -96,7 +97,7 @@ func (w *watcher) start(written []string, from int, out *os.File) {
 	w.written, w.tell = written, gob.NewEncoder(out)
 	go func() {
 		for range w.wake {
-			w.flush()
+			w.flush(false)
 		}
 	}()
 	go w.serve(from)
@@ -256,7 +257,7 @@ func (w *watcher) linkAt(file string) bool {
 }
 
 func (w *watcher) add(a attempt, tell when) {
-	if len(w.waiting.List) == maxAttempts {
+	if len(w.waiting.List) >= maxAttempts {
 		w.waiting.Lost++
 		return
 	}
@@ -269,15 +270,17 @@ func (w *watcher) add(a attempt, tell when) {
 	}
 }
 
-// flush tells the supervisor what waits.
-func (w *watcher) flush() {
+// flush tells the supervisor what waits. Where that fails nothing more is
+// told, and the supervisor misses the batch that is done.
+func (w *watcher) flush(done bool) {
 	w.telling.Lock()
 	defer w.telling.Unlock()
 	w.mu.Lock()
 	now := w.waiting
 	w.waiting = attempts{}
 	w.mu.Unlock()
-	if len(now.List) > 0 || now.Lost > 0 {
-		_ = w.tell.Encode(now) // where the supervisor is gone, so are we
+	now.Done = done
+	if done || len(now.List) > 0 || now.Lost > 0 {
+		_ = w.tell.Encode(now) // the encoder keeps its first error
 	}
 }

@@ -186,6 +186,43 @@ func TestWatchedStorm(t *testing.T) {
 	})
 }
 
+// A command that drowns what it does in other attempts does not keep from the
+// caller that there was more than it was told.
+func TestWhatIsDrownedIsCounted(t *testing.T) {
+	const drown = "i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo x > src/none/f; done 2>/dev/null; echo x 2>/dev/null > src/new; exit 0"
+	untold := func(o outcome) (n int) {
+		for _, line := range told(o) {
+			_, _ = fmt.Sscanf(line, "untold %d", &n)
+		}
+		return n
+	}
+	as(t, func(t *testing.T, uid int) {
+		j := job{UID: uid, Root: reportTree(t, uid), Write: []string{"out"}, Tell: "watch", Few: true, Command: []string{"sh", "-c", drown}}
+		got := run(t, j, nil)
+		assert.Zero(t, got.code)
+		assert.Positive(t, untold(got))
+		j.Few = false
+		got = run(t, j, nil)
+		assert.Equal(t, []string{"sh create src/new no_write_path read-only file system"}, told(got), "the same with room for all")
+
+		// More than a pipe holds waits for who hears of the first until the
+		// keeper has given up.
+		name := "src/" + strings.Repeat("./", 1000) + "f"
+		j = job{UID: uid, Root: reportTree(t, uid), Write: []string{"out"}, Tell: "watch", Hang: 500 * time.Millisecond,
+			Command: []string{"sh", "-c", "echo x 2>/dev/null > src/first; until [ -e out/heard ]; do :; done; i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo x > " + name + "; done 2>/dev/null; exit 0"}}
+		require.NoError(t, os.WriteFile(j.Root+"/out/heard", nil, 0o666))
+		got = run(t, j, nil)
+		assert.Len(t, told(got), 201)
+		assert.Zero(t, untold(got))
+		j.Slow = true
+		require.NoError(t, os.Remove(j.Root+"/out/heard"))
+		got = run(t, j, nil)
+		assert.Zero(t, got.code)
+		assert.Less(t, len(told(got)), 201)
+		assert.Positive(t, untold(got))
+	})
+}
+
 // V08: whoever answers for the listener dies, and everything inside with it,
 // while watched calls are under way.
 func TestWatchedKill(t *testing.T) {

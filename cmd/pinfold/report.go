@@ -26,10 +26,16 @@ type reportLine struct {
 	Request   string            `json:"request,omitempty"`
 }
 
+// unjudgedLine is the last line of --report where attempts came too fast.
+type unjudgedLine struct {
+	Time     string `json:"time"`
+	Unjudged uint64 `json:"unjudged"`
+}
+
 func newReportLine(root string, r sandboxfs.Refusal) reportLine {
 	esc := pathresolver.EscapePath
 	return reportLine{
-		Time:      r.Time.UTC().Format(time.RFC3339Nano),
+		Time:      timeText(r.Time),
 		PID:       r.PID,
 		UID:       r.UID,
 		Program:   esc(r.Program),
@@ -42,7 +48,9 @@ func newReportLine(root string, r sandboxfs.Refusal) reportLine {
 	}
 }
 
-// reportFile appends refusals to a file, each by one write, so that what was
+func timeText(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// reportFile appends lines to a file, each by one write, so that what was
 // refused before a crash is in it.
 type reportFile struct {
 	f    *os.File
@@ -79,8 +87,15 @@ func reportWritable(name string) error {
 		"name a file outside of every write path")
 }
 
-func (w *reportFile) add(r sandboxfs.Refusal) {
-	line, err := json.Marshal(newReportLine(w.root, r))
+func (w *reportFile) add(r sandboxfs.Refusal) { w.append(newReportLine(w.root, r)) }
+
+// unjudged notes how many attempts, at least, came too fast to be judged.
+func (w *reportFile) unjudged(n uint64) {
+	w.append(unjudgedLine{Time: timeText(time.Now()), Unjudged: n})
+}
+
+func (w *reportFile) append(value any) {
+	line, err := json.Marshal(value)
 	if err == nil {
 		_, err = w.f.Write(append(line, '\n'))
 	}

@@ -56,7 +56,7 @@ own: CMD did not run then.`,
 	flags.StringVar(&f.user, "user", "", "as root: run CMD as the user `NAME`")
 	flags.StringArrayVar(&f.env, "env", nil, "pass `KEY[=VAL]` on to CMD, besides the few variables that always are (repeatable)")
 	flags.StringVar(&f.report, "report", "", "append a JSON line to `FILE` for each refusal")
-	flags.BoolVar(&f.failOnDeny, "fail-on-deny", false, "exit with 123 when anything was refused")
+	flags.BoolVar(&f.failOnDeny, "fail-on-deny", false, "exit with 123 when anything was refused, or came too fast to be judged")
 	flags.BoolVar(&f.background, "wait-background", false, "wait for CMD's background processes instead of ending them")
 	flags.BoolVar(&f.nested, "nested", false, "let CMD start sandboxes of its own, such as 'pinfold run'; without Landlock, and not as root")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no hints and no summary on a terminal")
@@ -102,8 +102,8 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 		return errors.Join(err, refused.close())
 	}
 	result, err := f.launch(ctx, a, cfg, r, view, refused, command)
-	dropped := view.Stats().RefusalsDropped + result.Untold
 	left := view.Close() // after it every refusal has been told
+	refused.unjudged(view.Stats().RefusalsDropped + result.Untold)
 	left = errors.Join(left, refused.close())
 	if err != nil {
 		return errors.Join(nestedError(err), left)
@@ -121,12 +121,19 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 		}
 	}
 	if watched {
-		refused.summary(a.out, dropped)
+		refused.summary(a.out)
 	}
-	if f.failOnDeny && refused.total > 0 {
-		return silent(exitDenied)
+	refused.warn(a.out)
+	return silent(f.exitCode(result.ExitCode, refused))
+}
+
+// exitCode is the command's own, unless something was refused that must not be
+// or might have been: a command can drown its refusals in other attempts.
+func (f *runFlags) exitCode(own int, refused *refused) int {
+	if f.failOnDeny && (refused.total > 0 || refused.untold > 0) {
+		return exitDenied
 	}
-	return silent(result.ExitCode)
+	return own
 }
 
 // refuseDashes looks at the flags that only run has.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -25,6 +26,8 @@ type refused struct {
 	file  *reportFile
 	kinds map[refusalKind]int
 	total int
+
+	untold uint64 // how many attempts, at least, nobody could judge
 }
 
 // refusalKind is what makes two refusals the same to a person.
@@ -76,8 +79,24 @@ func (c *refused) close() error {
 	return c.file.close()
 }
 
+// unjudged notes how many attempts came too fast.
+func (c *refused) unjudged(n uint64) {
+	c.untold = n
+	if c.file != nil && n > 0 {
+		c.file.unjudged(n)
+	}
+}
+
+// warn says that there may have been more refusals than were told, also where
+// no terminal looks on.
+func (c *refused) warn(o *output) {
+	if c.untold > 0 {
+		o.warning(fmt.Sprintf("%d attempts or more came too fast to be judged, and may have been refused", c.untold))
+	}
+}
+
 // summary prints each distinct refusal once, the most frequent first.
-func (c *refused) summary(o *output, dropped uint64) {
+func (c *refused) summary(o *output) {
 	if c.total == 0 {
 		return
 	}
@@ -96,8 +115,5 @@ func (c *refused) summary(o *output, dropped uint64) {
 		}
 		o.stderr.printf("  %5d x %-6s %s  %s\n", c.kinds[k], k.op, pathresolver.EscapePath(k.place),
 			o.stderr.paint(colourDim, string(k.rule)))
-	}
-	if dropped > 0 {
-		o.stderr.printf("  %d more came too fast to be told apart\n", dropped)
 	}
 }

@@ -21,19 +21,18 @@ func TestSummaryIsBounded(t *testing.T) {
 	require.Len(t, c.kinds, summaryKinds)
 
 	var text bytes.Buffer
-	c.summary(newOutput(nil, &text), 5)
+	c.summary(newOutput(nil, &text))
 	lines := strings.Split(strings.TrimSpace(text.String()), "\n")
-	require.Len(t, lines, 1+summaryLines+2)
+	require.Len(t, lines, 1+summaryLines+1)
 	require.Equal(t, "pinfold: 30001 operations refused", lines[0])
 	require.Equal(t, "      2 x create d7  no_write_path", lines[1], "the most frequent first")
-	require.Equal(t, "  5 more came too fast to be told apart", lines[len(lines)-1])
 }
 
 func TestSummaryEscapesNames(t *testing.T) {
 	c := &refused{kinds: map[refusalKind]int{}}
 	c.add(sandboxfs.Refusal{Op: pathresolver.OpWrite, Place: hostile, Rule: pathresolver.RuleProtected})
 	var text bytes.Buffer
-	c.summary(newOutput(nil, &text), 0)
+	c.summary(newOutput(nil, &text))
 	require.Equal(t, 2, strings.Count(text.String(), "\n"))
 	require.NotContains(t, text.String(), "\x1b")
 	require.NotContains(t, text.String(), "\u202e")
@@ -41,6 +40,24 @@ func TestSummaryEscapesNames(t *testing.T) {
 
 func TestNothingRefusedNothingSaid(t *testing.T) {
 	var text bytes.Buffer
-	(&refused{}).summary(newOutput(nil, &text), 0)
+	c := &refused{}
+	c.unjudged(0)
+	c.summary(newOutput(nil, &text))
+	c.warn(newOutput(nil, &text))
 	require.Empty(t, text.String())
+}
+
+// A command that drowns its refusals in other attempts does not pass for one
+// that had none, and a log without a terminal says so.
+func TestWhatIsNotJudgedIsNoSuccess(t *testing.T) {
+	strict, lax := &runFlags{failOnDeny: true}, &runFlags{}
+	c := &refused{}
+	c.unjudged(0)
+	require.Equal(t, 7, strict.exitCode(7, c), "all was judged, and nothing refused")
+	c.unjudged(5)
+	require.Equal(t, exitDenied, strict.exitCode(0, c))
+	require.Equal(t, 7, lax.exitCode(7, c), "nobody wants to fail")
+	var text bytes.Buffer
+	c.warn(newOutput(nil, &text))
+	require.Equal(t, "pinfold: warning: 5 attempts or more came too fast to be judged, and may have been refused\n", text.String())
 }
