@@ -88,8 +88,8 @@ func usage(f *flag.FlagSet) {
 	for _, k := range viewbench.Kinds() {
 		peers = append(peers, k.Name)
 	}
-	fmt.Fprintf(f.Output(), "Rows of the views: %s %s %s\nRows of mcp: %s\nPeers: %s\nTwo builds of pinfold, on three rows:\n  %s\n",
-		strings.Join(rows, " "), viewbench.StartRow, viewbench.ProbeRow, strings.Join(mcpbench.Rows(), " "), strings.Join(peers, " "),
+	fmt.Fprintf(f.Output(), "Rows of the views: %s %s %s\nRows of mcp: %s %s\nPeers: %s\nTwo builds of pinfold, on three rows:\n  %s\n",
+		strings.Join(rows, " "), viewbench.StartRow, viewbench.ProbeRow, strings.Join(mcpbench.Rows(), " "), mcpbench.AllocsRow, strings.Join(peers, " "),
 		"bench --halves root --rows create,rename,append --peers bindfs --pinfold old --also new")
 }
 

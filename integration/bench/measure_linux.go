@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 
@@ -20,9 +21,12 @@ import (
 // given, and has no rights.
 const nobody = 65534
 
-// Rounds of every row, unless --rounds says otherwise: those of the resolver
-// take milliseconds each.
-const resolverRounds, viewRounds, mcpRounds = 41, 5, 11
+// Rounds of every row, unless --rounds says otherwise, so that all halves
+// together take some twenty minutes on two quiet CPUs. A round of the resolver
+// takes about a second, one of the views up to two minutes, most of which is
+// grep, rg and large_sync in the peers, and one of mcp some six seconds, most
+// of which is the official server's search.
+const resolverRounds, viewRounds, mcpRounds = 41, 3, 11
 
 // measure makes the tables that were asked for, in dir, and reports. Tables
 // that were begun when ctx ended are reported as far as they are.
@@ -86,7 +90,12 @@ func measureMCP(ctx context.Context, o options, dir string, p figures.Progress, 
 	defer b.Close()
 	h := b.Half()
 	r.Halves = append(r.Halves, h)
-	return h.Run(ctx, o.pick(b.Work()), o.roundsOr(mcpRounds), p)
+	if err := fill(ctx, h, o.pick(b.Work()), o.roundsOr(mcpRounds), p); err != nil || !matches(o.rows, mcpbench.AllocsRow) {
+		return err
+	}
+	p.Say("%s %s", mcpbench.Name, mcpbench.AllocsRow)
+	r.Allocations, err = mcpbench.Allocations(ctx, mustDir(dir, "allocs"), m.Calls)
+	return err
 }
 
 func measureResolver(ctx context.Context, o options, dir string, p figures.Progress, r *report) error {
@@ -101,7 +110,7 @@ func measureResolver(ctx context.Context, o options, dir string, p figures.Progr
 	}
 	h := b.Half()
 	r.Halves = append(r.Halves, h)
-	if err := h.Run(ctx, o.pick(b.Work(repeat)), o.roundsOr(resolverRounds), p); err != nil {
+	if err := fill(ctx, h, o.pick(b.Work(repeat)), o.roundsOr(resolverRounds), p); err != nil {
 		return err
 	}
 	for _, g := range resolverbench.AllocationGoals() {
@@ -133,5 +142,14 @@ func measureView(ctx context.Context, o options, v viewbench.Options, p figures.
 	h := b.Half()
 	r.Halves = append(r.Halves, h)
 	b.Arrangement(ctx)
-	return h.Run(ctx, o.pick(append(b.Work(), b.HostEdit())), o.roundsOr(viewRounds), p)
+	return fill(ctx, h, o.pick(append(b.Work(), b.HostEdit())), o.roundsOr(viewRounds), p)
+}
+
+// fill measures the rows of a half, and notes how long that took: who wants
+// more rounds knows what they cost.
+func fill(ctx context.Context, h *figures.Half, rows []figures.Work, rounds int, p figures.Progress) error {
+	began := time.Now()
+	err := h.Run(ctx, rows, rounds, p)
+	h.Notes = append(h.Notes, fmt.Sprintf("took %v for at most %d rounds of each row", time.Since(began).Round(time.Second), rounds))
+	return err
 }

@@ -19,16 +19,17 @@ import (
 
 // report is one run: what --json writes.
 type report struct {
-	Time      time.Time         `json:"time"`
-	Kernel    string            `json:"kernel"`
-	Go        string            `json:"go"`
-	CPUs      int               `json:"cpus"`
-	LoadStart string            `json:"load_start"` // /proc/loadavg: 1, 5 and 15 minutes
-	LoadEnd   string            `json:"load_end"`
-	Quick     bool              `json:"quick"`
-	Halves    []*figures.Half   `json:"halves"`
-	Must      []figures.Verdict `json:"must"`
-	Later     []figures.Verdict `json:"later"`
+	Time        time.Time             `json:"time"`
+	Kernel      string                `json:"kernel"`
+	Go          string                `json:"go"`
+	CPUs        int                   `json:"cpus"`
+	LoadStart   string                `json:"load_start"` // /proc/loadavg: 1, 5 and 15 minutes
+	LoadEnd     string                `json:"load_end"`
+	Quick       bool                  `json:"quick"`
+	Halves      []*figures.Half       `json:"halves"`
+	Allocations []mcpbench.Allocation `json:"allocations,omitempty"`
+	Must        []figures.Verdict     `json:"must"`
+	Later       []figures.Verdict     `json:"later"`
 }
 
 func newReport(o options) *report {
@@ -76,6 +77,7 @@ func (r *report) print(w io.Writer) {
 			h.PrintAgainst(w, column, append(viewbench.Rivals(), mcpbench.Official), slices.Concat(r.Must, r.Later))
 		}
 	}
+	mcpbench.PrintAllocations(w, r.Allocations)
 	figures.PrintVerdicts(w, "To reach now", r.Must)
 	figures.PrintVerdicts(w, "To reach next", r.Later)
 	fmt.Fprintf(w, "\nload %s at the end, the bench's own work included\n", r.LoadEnd)

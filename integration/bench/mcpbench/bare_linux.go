@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,7 +21,9 @@ func Bare(ctx context.Context) error {
 		return string(b), err
 	})
 	tool(s, "head", head)
-	tool(s, "edit", edit)
+	for name, how := range edits {
+		tool(s, name, how.edit)
+	}
 	tool(s, "glob", glob)
 	tool(s, "grep", grep)
 	return s.Run(ctx, &mcp.StdioTransport{})
@@ -56,22 +57,6 @@ func head(a args) (string, error) {
 		b.WriteByte('\n')
 	}
 	return b.String(), in.Err()
-}
-
-// edit replaces text in a file by another file in its place.
-func edit(a args) (string, error) {
-	b, err := os.ReadFile(a.Path)
-	if err != nil {
-		return "", err
-	}
-	if bytes.Count(b, []byte(a.Old)) != 1 {
-		return "", fmt.Errorf("%q is not there once", a.Old)
-	}
-	temp := a.Path + ".temp"
-	if err := os.WriteFile(temp, bytes.Replace(b, []byte(a.Old), []byte(a.New), 1), 0o644); err != nil {
-		return "", err
-	}
-	return "edited", os.Rename(temp, a.Path)
 }
 
 // glob names the files whose name has the ending Old.

@@ -1,7 +1,6 @@
 package mcpbench
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -25,7 +24,7 @@ type Options struct {
 // Bench is a set of servers over one tree. Close ends them.
 type Bench struct {
 	o       Options
-	clients map[string]*client
+	clients map[string]*client // by column, and by column and noSync
 	kinds   []kind
 	half    *figures.Half
 	edited  bool // what editedFile says now
@@ -107,54 +106,27 @@ func (b *Bench) noteTools(name string, c *client) error {
 	return nil
 }
 
-// row is one line of the table.
-type row struct {
-	name, title string
-	calls       func(o Options) int
-	says        string // what a good answer holds
-}
-
-func few(Options) int { return 1 }
-
-var rows = []row{
-	{"read_1k", "read 1 KiB", func(o Options) int { return o.Calls }, "end of the line"},
-	{"edit_1k", "edit 1 KiB", func(o Options) int { return o.Calls }, ""},
-	{"read_10m", "read the head of 10 MiB", few, "end of the line"},
-	{"glob", "glob over all files", few, rareEnding},
-	{"grep", "grep over all files", few, rareEnding},
-}
-
-// StartRow is from nothing to an initialized server.
-const StartRow = "mcp_start"
-
-// Rows are the names of all of them.
-func Rows() []string {
-	names := make([]string, 0, len(rows)+1)
-	for _, r := range rows {
-		names = append(names, r.name)
-	}
-	return append(names, StartRow)
-}
-
-// Work lists the rows, each with those that can do it.
-func (b *Bench) Work() []figures.Work {
-	var work []figures.Work
-	for _, r := range rows {
-		w := figures.Work{Name: r.name, Title: r.title,
-			Measure: func(_ context.Context, column string) (float64, error) { return b.measure(r, column) }}
-		for _, k := range b.kinds {
-			if tool, _ := k.call(r.name, b.o); tool != "" {
-				w.Columns = append(w.Columns, k.name)
-			}
-		}
-		work = append(work, w)
-	}
-	return append(work, figures.Work{Name: StartRow, Title: "start and initialize", Columns: b.half.Columns,
-		Measure: func(_ context.Context, column string) (float64, error) { return b.start(column) }})
-}
-
 func (b *Bench) kind(name string) kind {
 	return b.kinds[slices.IndexFunc(b.kinds, func(k kind) bool { return k.name == name })]
+}
+
+// client is the server of a column for a row, started when it is first asked
+// for where the row wants one of its own.
+func (b *Bench) client(column string, r row) (*client, error) {
+	k := b.kind(column)
+	if !r.noSync || k.noSync == "" {
+		return b.clients[column], nil
+	}
+	key := column + " " + k.noSync
+	if c := b.clients[key]; c != nil {
+		return c, nil
+	}
+	c, err := connect(append(k.argv(b.o), k.noSync), b.o.Tree)
+	if err != nil {
+		return nil, err
+	}
+	b.clients[key] = c
+	return c, nil
 }
 
 // warm is how many calls go before those that are timed.
@@ -163,7 +135,11 @@ const warm = 2
 // measure does the calls of one round, after some off the clock, and looks at
 // each answer afterwards.
 func (b *Bench) measure(r row, column string) (float64, error) {
-	c, n := b.clients[column], r.calls(b.o)
+	c, err := b.client(column, r)
+	if err != nil {
+		return 0, err
+	}
+	n := r.calls(b.o)
 	lines := make([][]byte, warm+n)
 	for i := range lines {
 		tool, args := b.kind(column).call(r.name, b.o)
@@ -171,7 +147,7 @@ func (b *Bench) measure(r row, column string) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		lines[i] = b.edits(line)
+		lines[i] = b.fill(line)
 	}
 	answers := make([][]byte, len(lines))
 	var began time.Time
@@ -198,9 +174,9 @@ func (b *Bench) measure(r row, column string) (float64, error) {
 	return float64(spent.Nanoseconds()) / float64(n), nil
 }
 
-// edits fills in what a line is to replace by what, if it does, so that each
+// fill fills in what a line is to replace by what, if it does, so that each
 // edit undoes the one before it.
-func (b *Bench) edits(line []byte) []byte {
+func (b *Bench) fill(line []byte) []byte {
 	text := string(line)
 	if !strings.Contains(text, `"@old"`) {
 		return line

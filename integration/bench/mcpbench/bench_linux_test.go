@@ -44,6 +44,7 @@ func TestEveryRowWorksOnEveryServer(t *testing.T) {
 			require.Positive(t, h.Median(r.Name, c), "%s %s", r.Name, c)
 		}
 	}
+	require.Contains(t, b.clients, pinfold+" --no-sync", "the row without fsync has a server of its own")
 	edited, err := os.ReadFile(filepath.Join(o.Tree, editedFile))
 	require.NoError(t, err)
 	is, was := oldWord, newWord

@@ -24,15 +24,18 @@ type kind struct {
 	needs string // beside the programs; without it the kind is left out
 	why   string // what is said then, "" for nothing
 	argv  func(o Options) []string
-	call  func(row string, o Options) (tool string, args map[string]any)
+	// noSync is the flag for rows without fsync, which get a server of their
+	// own; "" where there is no such flag.
+	noSync string
+	call   func(row string, o Options) (tool string, args map[string]any)
 }
 
 // kinds in the order of the table.
 func kinds() []kind {
 	return []kind{
 		{name: bare, needs: "bench", argv: func(o Options) []string { return []string{filepath.Join(o.Bin, "bench"), "bare"} }, call: bareCall},
-		{name: pinfold, needs: pinfold, argv: mcpOf(pinfold), call: pinfoldCall},
-		{name: also, needs: also, argv: mcpOf(also), call: pinfoldCall},
+		{name: pinfold, needs: pinfold, argv: mcpOf(pinfold), noSync: "--no-sync", call: pinfoldCall},
+		{name: also, needs: also, argv: mcpOf(also), noSync: "--no-sync", call: pinfoldCall},
 		{name: Official, needs: Clients, why: "no Node; .ci/node installs it", argv: func(o Options) []string {
 			clients := filepath.Join(o.Bin, Clients)
 			return []string{filepath.Join(clients, "bin/node"), filepath.Join(clients, "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"), o.Tree}
@@ -52,8 +55,8 @@ func bareCall(row string, _ Options) (string, map[string]any) {
 		return "read", map[string]any{"path": smallFile}
 	case "read_10m":
 		return "head", map[string]any{"path": bigFile}
-	case "edit_1k":
-		return "edit", map[string]any{"path": editedFile, "old": "@old", "new": "@new"}
+	case editNoSync, editFsync, editDurable:
+		return row, map[string]any{"path": editedFile, "old": "@old", "new": "@new"}
 	case "glob":
 		return "glob", map[string]any{"path": forest, "old": rareEnding}
 	case "grep":
@@ -68,7 +71,7 @@ func pinfoldCall(row string, _ Options) (string, map[string]any) {
 		return "read_file", map[string]any{"path": smallFile}
 	case "read_10m":
 		return "read_file", map[string]any{"path": bigFile}
-	case "edit_1k":
+	case editNoSync, editFsync, editDurable:
 		return "edit_file", map[string]any{"path": editedFile, "old_string": "@old", "new_string": "@new"}
 	case "glob":
 		return "glob", map[string]any{"path": forest, "pattern": "**/*" + rareEnding}
@@ -78,7 +81,7 @@ func pinfoldCall(row string, _ Options) (string, map[string]any) {
 	return "", nil
 }
 
-// officialCall: it has no search in files.
+// officialCall: it has no search in files, and its edit has no fsync.
 func officialCall(row string, o Options) (string, map[string]any) {
 	at := func(name string) string { return filepath.Join(o.Tree, name) }
 	switch row {
@@ -86,7 +89,7 @@ func officialCall(row string, o Options) (string, map[string]any) {
 		return "read_text_file", map[string]any{"path": at(smallFile)}
 	case "read_10m":
 		return "read_text_file", map[string]any{"path": at(bigFile), "head": headLines}
-	case "edit_1k":
+	case editNoSync:
 		return "edit_file", map[string]any{"path": at(editedFile), "edits": []any{map[string]any{"oldText": "@old", "newText": "@new"}}}
 	case "glob":
 		return "search_files", map[string]any{"path": at(forest), "pattern": "**/*" + rareEnding}
