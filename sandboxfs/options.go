@@ -22,10 +22,11 @@ type Options struct {
 	DefaultPermissions bool
 
 	// Unprivileged has requests answered without the capabilities that
-	// override file permissions. A server that runs as root for programs of
-	// root's that have no capabilities gives them by that what they would have
-	// without a view, checked by the host's own file system, and needs neither
-	// DefaultPermissions nor AllowOther, which it excludes.
+	// override file permissions and without supplementary groups. A server
+	// that runs as root for programs of root's that have neither gives them by
+	// that what they would have without a view, checked by the host's own file
+	// system, and needs neither DefaultPermissions nor AllowOther, which it
+	// excludes.
 	Unprivileged bool
 
 	// SquashIDs, if set, are reported as the owner of every file. Identifiers

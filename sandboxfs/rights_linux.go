@@ -1,7 +1,10 @@
 package sandboxfs
 
 import (
+	"bytes"
+	"fmt"
 	"log"
+	"os"
 	"runtime"
 	"time"
 
@@ -17,29 +20,85 @@ var fileCapabilities = [2]uint32{
 	1 << (unix.CAP_MAC_OVERRIDE - 32),
 }
 
-// withoutFileCapabilities runs f on a thread that has none, and on no other.
-// Nothing is done before they are gone.
-func withoutFileCapabilities(log *log.Logger, f func()) {
-	runtime.LockOSThread()
-	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var had [2]unix.CapUserData
-	for {
-		err := unix.Capget(&hdr, &had[0])
-		if err == nil {
-			fewer := had
-			for i := range fewer {
-				fewer[i].Effective &^= fileCapabilities[i]
-			}
-			if err = unix.Capset(&hdr, &fewer[0]); err == nil {
-				break
-			}
-		}
-		log.Printf("give up capabilities: %v", err) // the kernel has no memory
-		time.Sleep(patience)
+// rights are what one thread has of those that an unprivileged view gives up.
+type rights struct {
+	groups []int // besides the one that files get
+	caps   [2]unix.CapUserData
+}
+
+// threadRights returns those of the calling thread, which is locked.
+func threadRights() (had rights, err error) {
+	if had.groups, err = unix.Getgroups(); err != nil {
+		return had, fmt.Errorf("ask for groups: %w", err)
 	}
+	if err = unix.Capget(capHeader(), &had.caps[0]); err != nil {
+		return had, fmt.Errorf("ask for capabilities: %w", err)
+	}
+	return had, nil
+}
+
+// giveUp leaves the calling thread neither groups nor fileCapabilities. After
+// an error it may have given up some. (syscall.Setgroups, unlike unix.Setgroups,
+// is for all threads of the process.)
+func (had rights) giveUp() error {
+	fewer := had.caps
+	for i := range fewer {
+		fewer[i].Effective &^= fileCapabilities[i]
+	}
+	if len(had.groups) > 0 {
+		err := unix.Setgroups(nil)
+		if err != nil && (err != unix.EPERM || !groupsStay()) {
+			return fmt.Errorf("give up groups: %w", err)
+		}
+	}
+	if err := unix.Capset(capHeader(), &fewer[0]); err != nil {
+		return fmt.Errorf("give up capabilities: %w", err)
+	}
+	return nil
+}
+
+// giveBack undoes giveUp.
+func (had rights) giveBack() error {
+	if len(had.groups) > 0 {
+		if err := unix.Setgroups(had.groups); err != nil {
+			return err
+		}
+	}
+	return unix.Capset(capHeader(), &had.caps[0])
+}
+
+func capHeader() *unix.CapUserHeader {
+	return &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+}
+
+// groupsStay reports whether nobody can give up groups in this user namespace
+// (user_namespaces(7)): programs in the view have them as well.
+func groupsStay() bool {
+	may, err := os.ReadFile("/proc/self/setgroups")
+	return err == nil && string(bytes.TrimSpace(may)) == "deny"
+}
+
+// withoutRights runs f on a thread that has none of rights, and on no other.
+// Nothing is done before they are gone.
+func withoutRights(log *log.Logger, f func()) {
+	runtime.LockOSThread()
+	var had rights
+	persist(log, func() (err error) {
+		had, err = threadRights()
+		return err
+	})
+	persist(log, had.giveUp)
 	f()
 	// A thread that is not unlocked ends with its goroutine.
-	if unix.Capset(&hdr, &had[0]) == nil {
+	if had.giveBack() == nil {
 		runtime.UnlockOSThread()
+	}
+}
+
+// persist does what the kernel refuses only as long as it has no memory.
+func persist(log *log.Logger, do func() error) {
+	for err := do(); err != nil; err = do() {
+		log.Print(err)
+		time.Sleep(patience)
 	}
 }

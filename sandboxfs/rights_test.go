@@ -4,6 +4,9 @@ package sandboxfs_test
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -14,25 +17,34 @@ import (
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
-// An unprivileged view gives root what root without capabilities has: nothing
-// of what other users keep to themselves.
+// An unprivileged view gives root what root without capabilities and groups
+// has: nothing of what other users keep to themselves.
 func TestUnprivileged(t *testing.T) {
 	if !isRoot() {
 		return // there is no other user
 	}
-	const other = 65534
+	const other, shared = 65534, 4
+	groups, err := unix.Getgroups()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, syscall.Setgroups(groups)) })
+	require.NoError(t, syscall.Setgroups([]int{shared})) // which programs in the view do not have
 	for name, o := range map[string]sandboxfs.Options{
 		"guarded": {Passthrough: true, Unprivileged: true}, "unguarded": {Passthrough: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}},
-				"src/secret=1", "src/private/x=1", "out/theirs=1", "out/secret=1", "out/private/x=1", "out/mine=1")
+				"src/secret=1", "src/private/x=1", "src/shared=1",
+				"out/theirs=1", "out/shared=1", "out/secret=1", "out/private/x=1", "out/mine=1")
 			for place, mode := range map[string]os.FileMode{
 				"src/secret": 0o600, "src/private": 0o700,
 				"out/theirs": 0o644, "out/secret": 0o600, "out/private": 0o700,
 			} {
 				require.NoError(t, os.Chown(f.on(place), other, other))
 				require.NoError(t, os.Chmod(f.on(place), mode))
+			}
+			for _, place := range []string{"src/shared", "out/shared"} {
+				require.NoError(t, os.Chown(f.on(place), other, shared))
+				require.NoError(t, os.Chmod(f.on(place), 0o660))
 			}
 			read := func(place string) error { _, err := os.ReadFile(f.in(place)); return err }
 			enter := func(place string) error { _, err := os.ReadDir(f.in(place)); return err }
@@ -44,6 +56,9 @@ func TestUnprivileged(t *testing.T) {
 				"read":                  read("out/secret"),
 				"enter":                 enter("out/private"),
 				"pass":                  read("out/private/x"),
+				"group, read-only part": read("src/shared"),
+				"group":                 read("out/shared"),
+				"group, write":          write(f.in("out/shared"), "2"),
 				"write":                 write(f.in("out/theirs"), "2"),
 				"create":                write(f.in("out/private/new"), "2"),
 				"remove":                os.Remove(f.in("out/private/x")),
@@ -61,9 +76,30 @@ func TestUnprivileged(t *testing.T) {
 			}
 		})
 	}
+	eventually(t, bound, func() bool { return groupsOfThreads(t) == "4" }, "no other thread is without its groups")
 	r, err := pathresolver.New(pathresolver.Config{Root: t.TempDir()})
 	require.NoError(t, err)
 	defer r.Close()
 	_, err = sandboxfs.New(r, sandboxfs.Options{Unprivileged: true, AllowOther: true})
 	require.ErrorContains(t, err, "excludes")
+}
+
+// groupsOfThreads are the groups of all threads, each list once.
+func groupsOfThreads(t *testing.T) string {
+	tasks, err := filepath.Glob("/proc/self/task/*/status")
+	require.NoError(t, err)
+	var all []string
+	for _, task := range tasks {
+		text, err := os.ReadFile(task)
+		if err != nil {
+			continue // has ended
+		}
+		for line := range strings.Lines(string(text)) {
+			if groups, ok := strings.CutPrefix(line, "Groups:"); ok {
+				all = append(all, strings.TrimSpace(groups))
+			}
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), "; ")
 }

@@ -45,7 +45,7 @@ func New(r *pathresolver.Resolver, o Options) (*View, error) {
 	raiseOpenFiles()
 	v := &View{r: r, o: o, refusals: newRefusals(o.OnRefusal), transport: newTransport(func(lead func()) { lead() })}
 	if o.Unprivileged {
-		v.transport.within = func(lead func()) { withoutFileCapabilities(o.Logger, lead) }
+		v.transport.within = func(lead func()) { withoutRights(o.Logger, lead) }
 	}
 	layout := arrange(r.WritePaths(), o.SingleConnection || o.ReportAll, o.ReportAll, v.kindAt)
 	for _, p := range layout {
