@@ -10,7 +10,8 @@ import (
 // servedBy are the options for a server that runs as this user.
 func servedBy(uid, gid int) sandboxfs.Options {
 	if uid == 0 {
-		return sandboxfs.Options{Passthrough: true, DefaultPermissions: true}
+		// Without AllowOther the kernel lets in only who has both of Owner's ids.
+		return sandboxfs.Options{Passthrough: true, DefaultPermissions: true, Owner: sandboxfs.IDs{GID: uint32(gid)}}
 	}
 	// Identifiers that the user namespace does not map would give EOVERFLOW.
 	own := sandboxfs.IDs{UID: uint32(uid), GID: uint32(gid)}
