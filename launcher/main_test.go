@@ -38,9 +38,13 @@ func TestMain(m *testing.M) {
 			os.Exit(probe(os.Args[2], os.Args[3:]))
 		}
 	}
-	// Who started us may ignore it (nohup), and a child would inherit that; what
-	// is caught is not inherited.
-	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP)
+	// Who started us may ignore these (nohup, a shell's background job), and a
+	// child would inherit that; what is caught is not inherited.
+	for _, sig := range []os.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
 	code := m.Run()
 	os.RemoveAll(shared.dir)
 	os.Exit(code)
