@@ -80,7 +80,9 @@
 // attributes can be set. No set-user-id
 // bit is made through a view. ioctl(2) is ENOTTY. A POSIX lock that was taken
 // through a descriptor for reading is given back when the last descriptor of
-// that open file is closed. Files and directories in the read-only part that
+// that open file is closed. A server that is not root can lock only what it
+// may open again: a file that is open for writing and was made with mode 0444
+// gives EACCES. Files and directories in the read-only part that
 // the host removes while they are open give ESTALE. A path of more than
 // 4,095 bytes from the root is ENAMETOOLONG. inotify(7) inside the view tells of changes through
 // the view only. The name ".go-fuse-epoll-hack" in the root of a part belongs to

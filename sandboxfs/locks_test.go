@@ -92,3 +92,31 @@ func TestPosixLockOwner(t *testing.T) {
 		require.NoError(t, a.Close())
 	})
 }
+
+// A file may be locked by who has it open, whether or not its mode lets it be
+// opened again.
+func TestLockOfFileMadeReadOnly(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/")
+		for name, lock := range map[string]func(file *os.File) error{
+			"SETLK":    func(l *os.File) error { return unix.FcntlFlock(l.Fd(), unix.F_SETLK, lockOf(unix.F_WRLCK, 0, 0)) },
+			"SETLKW":   func(l *os.File) error { return unix.FcntlFlock(l.Fd(), unix.F_SETLKW, lockOf(unix.F_WRLCK, 0, 0)) },
+			"flock":    func(l *os.File) error { return unix.Flock(int(l.Fd()), unix.LOCK_EX|unix.LOCK_NB) },
+			"flock, w": func(l *os.File) error { return unix.Flock(int(l.Fd()), unix.LOCK_EX) },
+		} {
+			for _, mode := range []os.FileMode{0o444, 0o400, 0} {
+				file, err := os.OpenFile(f.in("out/l"), os.O_CREATE|os.O_EXCL|os.O_RDWR, mode)
+				require.NoError(t, err)
+				host, err := os.OpenFile(f.on("out/l"), os.O_RDWR, 0)
+				require.NoError(t, err)
+				require.NoError(t, lock(file), "%s %o", name, mode)
+				if name == "flock" {
+					require.ErrorIs(t, lock(host), syscall.EAGAIN)
+				}
+				require.NoError(t, host.Close())
+				require.NoError(t, file.Close())
+				require.NoError(t, os.Remove(f.in("out/l")))
+			}
+		}
+	})
+}

@@ -83,15 +83,25 @@ func (t *lockTable) set(h *handle, owner uint64, lk *unix.Flock_t) error {
 
 // reopenForLocks opens the file of h once more. A write lock needs a
 // descriptor that may write, which the kernel has checked of the caller's.
-func reopenForLocks(h *handle) (int, error) {
-	flags := unix.O_RDONLY
-	if h.writable {
-		flags = unix.O_RDWR
-	}
-	fd, err := unix.Open(procPath(h.fd), flags|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
-	if err == unix.EACCES && h.writable { // a file that may be written but not read
-		fd, err = unix.Open(procPath(h.fd), unix.O_WRONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
-	}
+//
+// It does so with all rights of the server, on a thread of no locked goroutine:
+// a file may have been made as one that cannot be opened again. Nothing is gained
+// by it: opening h was checked, and this descriptor carries locks only.
+func reopenForLocks(h *handle) (fd int, err error) {
+	const flags = unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY
+	opened := make(chan struct{})
+	go func() {
+		defer close(opened)
+		if !h.writable {
+			fd, err = unix.Open(procPath(h.fd), flags|unix.O_RDONLY, 0)
+			return
+		}
+		fd, err = unix.Open(procPath(h.fd), flags|unix.O_RDWR, 0)
+		if err == unix.EACCES { // a file that may be written but not read
+			fd, err = unix.Open(procPath(h.fd), flags|unix.O_WRONLY, 0)
+		}
+	}()
+	<-opened
 	return fd, err
 }
 
