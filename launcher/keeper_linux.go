@@ -84,7 +84,7 @@ func (k *keeper) setUp() error {
 			return err
 		}
 		k.told = os.NewFile(fdAttempts, "attempts")
-		k.watcher.start(k.view.written(), toInit, k.told)
+		k.watcher.start(k.view.written(), toInit, k.told, func() { _ = unix.Kill(k.init, unix.SIGKILL) })
 	}
 	if err := send(toInit, message{Verb: sayRoot}, root.fd); err != nil {
 		return &SetupError{Step: "hand over the new root", Err: err}

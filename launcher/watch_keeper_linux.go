@@ -91,8 +91,9 @@ func newWatcher(root string) (w *watcher, err error) {
 }
 
 // start serves the listener that init sends on a channel, and tells on out of
-// what it hears.
-func (w *watcher) start(written []string, from int, out *os.File) {
+// what it hears. broken is called when nobody answers for the listener any
+// more though somebody may ask.
+func (w *watcher) start(written []string, from int, out *os.File, broken func()) {
 	debug.SetGCPercent(100) // which childEnv turns off for short lives
 	w.written, w.tell = written, gob.NewEncoder(out)
 	go func() {
@@ -100,7 +101,11 @@ func (w *watcher) start(written []string, from int, out *os.File) {
 			w.flush(false)
 		}
 	}()
-	go w.serve(from)
+	go func() {
+		if w.serve(from) != nil {
+			broken()
+		}
+	}()
 }
 
 // rouse has what waits told.
@@ -112,12 +117,12 @@ func (w *watcher) rouse() {
 }
 
 // serve gets the listener from init and answers until nobody is left who
-// could ask.
-func (w *watcher) serve(from int) {
+// could ask. An error says that somebody could, and would wait for ever.
+func (w *watcher) serve(from int) error {
 	_, listener, err := receive(from, -1)
 	unix.Close(from)
 	if err != nil || listener < 0 {
-		return
+		return nil // there is none
 	}
 	w.listener = listener
 	// Both sides on one processor, one after the other (Linux 6.6).
@@ -134,10 +139,10 @@ func (w *watcher) serve(from int) {
 			w.hear(&c, &n)
 		case unix.ENOENT: // killed before we came, or nobody is left
 			if hungUp(listener) {
-				return
+				return nil
 			}
 		default:
-			return
+			return errno
 		}
 	}
 }

@@ -291,6 +291,31 @@ func TestAnswerIsNotLostToASignal(t *testing.T) {
 	}
 }
 
+// A listener that cannot be served is the end of everything inside; that
+// everybody has left is not.
+func TestListenerThatBreaks(t *testing.T) {
+	for name, broken := range map[string]bool{"/dev/null": true, "": false} {
+		w, err := newWatcher(t.TempDir())
+		require.NoError(t, err)
+		ours, theirs, err := channelPair()
+		require.NoError(t, err)
+		if name != "" {
+			fd, err := unix.Open(name, unix.O_RDWR|unix.O_CLOEXEC, 0)
+			require.NoError(t, err)
+			require.NoError(t, send(theirs, message{Verb: sayWatch}, fd))
+			unix.Close(fd)
+		}
+		unix.Close(theirs)
+		assert.Equal(t, broken, w.serve(ours) != nil, name)
+		for _, fd := range []int{w.proc, w.tree} {
+			unix.Close(fd)
+		}
+		if w.listener > 0 {
+			unix.Close(w.listener)
+		}
+	}
+}
+
 func TestWatchFilter(t *testing.T) {
 	prog := watchFilter()
 	const allow, tell = unix.SECCOMP_RET_ALLOW, unix.SECCOMP_RET_USER_NOTIF
