@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 )
 
 // Agent is an agent definition: a Markdown file whose YAML front matter says
@@ -144,7 +146,7 @@ func (a *Agent) ignore(ps *problems, e entry) {
 	at := positionOf(ps.file, e.node)
 	a.Extra = append(a.Extra, Extra{Key: e.key, Value: e.value.String(), Position: at})
 	note := Problem{Position: at, Severity: Note, Code: "ignored_field", Path: e.key, Message: fmt.Sprintf("field '%s' means nothing here and is ignored", e.key)}
-	if w := suggest(e.key, ownKeys); w != "" && !slices.Contains(vendorKeys, e.key) {
+	if w := didyoumean.Word(e.key, ownKeys); w != "" && !slices.Contains(vendorKeys, e.key) {
 		note.Severity, note.Code, note.Hint = Warning, "unknown_key", "did you mean '"+w+"'?"
 	}
 	a.Notes = append(a.Notes, note)

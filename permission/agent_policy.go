@@ -69,7 +69,7 @@ func (a *Agent) profile(found *[]Problem, opt Options) (*Source, error) {
 	if name == "" {
 		name = ProfileFor(a.Name)
 		if !knownAgent(a.Name) {
-			*found = append(*found, Problem{Position: a.position("name"), Severity: Note, Code: "unknown_agent", Path: "name",
+			*found = append(*found, Problem{Position: a.position("name"), Severity: Warning, Code: "unknown_agent", Path: "name",
 				Message: fmt.Sprintf("agent '%s' has no profile and is of no known type: it is %s", a.Name, DefaultProfile), Hint: "add 'profile: WRITE', or another"})
 		}
 	}

@@ -146,7 +146,7 @@ func TestAgentEffective(t *testing.T) {
 	require.Equal(t, Deny, file(p, FSWrite, "src/a").Effect)
 
 	_, found = effective(t, "name: my-agent")
-	require.Equal(t, []string{"note a.md:2:1: agent 'my-agent' has no profile and is of no known type: it is READ_ONLY (add 'profile: WRITE', or another)"}, found)
+	require.Equal(t, []string{"warning a.md:2:1: agent 'my-agent' has no profile and is of no known type: it is READ_ONLY (add 'profile: WRITE', or another)"}, found)
 
 	p, found = effective(t, "name: my-agent\nprofile: worker\nwrite_paths: [out]")
 	require.Empty(t, found, "a preset that lists no write paths takes the agent's")

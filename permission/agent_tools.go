@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 )
 
 // tools reads the tools of an agent: a list, or one string with commas, as the
@@ -129,7 +131,7 @@ func UnknownTool(name string) (hint string) {
 	if strings.HasPrefix(name, "mcp__") || slices.Contains(known, name) {
 		return ""
 	}
-	if w := suggest(name, known); w != "" {
+	if w := didyoumean.Word(name, known); w != "" {
 		return "did you mean '" + w + "'?"
 	}
 	return "tools of an MCP server are called mcp__SERVER__TOOL"

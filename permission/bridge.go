@@ -63,7 +63,7 @@ func (p *Policy) Resolver(root string) (Held, error) {
 		reads, writes = reads && groupReads, writes && groupWrites
 	}
 	if !reads || firstRead {
-		return Held{}, &UnheldError{Position: Position{File: p.Name()}, Message: "the policy lets nothing be read", Hint: "add 'extends: sandboxed', or 'fs: {read: [.]}'"}
+		return Held{}, &UnheldError{Position: p.begin(), Message: "the policy lets nothing be read", Hint: "add 'extends: sandboxed', or 'fs: {read: [.]}'"}
 	}
 	if !slices.ContainsFunc(read, func(g grant) bool { return len(g.pattern.segs) == 0 }) {
 		r := read0(read, p)
@@ -93,6 +93,18 @@ func (p *Policy) Resolver(root string) (Held, error) {
 	}
 	h.NoView = p.outside() == allowed
 	return h, nil
+}
+
+// begin is the first place of the innermost document, what a caller added
+// apart.
+func (p *Policy) begin() Position {
+	at := Position{Line: 1, Column: 1}
+	for _, l := range p.layers() {
+		if l.src.File != callerFile {
+			at.File = l.src.File
+		}
+	}
+	return at
 }
 
 func (d *Document) askReads() []string {

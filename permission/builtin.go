@@ -8,6 +8,8 @@ import (
 	"path"
 	"strings"
 	"sync"
+
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 )
 
 // The presets and profiles are documents like any other.
@@ -68,7 +70,7 @@ func Preset(name string, opt Options) (*Policy, error) {
 		return nil, err
 	}
 	if src == nil {
-		return nil, errors.New("unknown preset '" + name + "': " + didYouMean(name, Builtins()))
+		return nil, errors.New("unknown preset '" + name + "': " + didyoumean.Hint(name, Builtins()))
 	}
 	return Compile(src, opt)
 }

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -101,7 +102,7 @@ func extended(src *Source, fsys fs.FS) ([]*Source, error) {
 		if base == nil && err == nil {
 			file := path.Join(path.Dir(at.File), name)
 			if fsys == nil || !fs.ValidPath(file) || isBuiltin(at) {
-				return nil, refuse(fmt.Sprintf("extends: '%s' is no preset and no profile", name), didYouMean(name, Builtins()))
+				return nil, refuse(fmt.Sprintf("extends: '%s' is no preset and no profile", name), didyoumean.Hint(name, Builtins()))
 			}
 			base, err = read(fsys, file)
 		}
@@ -109,7 +110,7 @@ func extended(src *Source, fsys fs.FS) ([]*Source, error) {
 			if _, bad := err.(*DocumentError); bad {
 				return nil, err
 			}
-			return nil, refuse(fmt.Sprintf("extends: '%s' cannot be read: %s", name, reason(err)), didYouMean(name, Builtins()))
+			return nil, refuse(fmt.Sprintf("extends: '%s' cannot be read: %s", name, reason(err)), didyoumean.Hint(name, Builtins()))
 		}
 		if slices.ContainsFunc(chain, func(s *Source) bool { return s.File == base.File && isBuiltin(s) == isBuiltin(base) }) {
 			return nil, refuse(fmt.Sprintf("extends: '%s' extends itself", name), "")

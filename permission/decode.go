@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 )
 
 // decoder fills a Document from a syntax tree, strictly: a key that the schema
@@ -92,7 +94,7 @@ func (d *decoder) word(path string, n ast.Node, v reflect.Value) {
 		return
 	}
 	if words := wordsOf(v.Type()); words != nil && !contains(words, s) {
-		d.problem(n, "unknown_word", path, fmt.Sprintf("%s: unknown word %q", path, s), didYouMean(s, words))
+		d.problem(n, "unknown_word", path, fmt.Sprintf("%s: unknown word %q", path, s), didyoumean.Hint(s, words))
 		return
 	}
 	if s == "" {

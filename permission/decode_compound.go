@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 )
 
 func contains(words []string, s string) bool { return slices.Contains(words, s) }
@@ -74,7 +76,7 @@ func (d *decoder) structure(path string, n ast.Node, v reflect.Value) {
 			if path == "" {
 				where = "at the top of a document"
 			}
-			d.problem(e.node, "unknown_key", join(path, e.key), fmt.Sprintf("unknown key '%s' %s", e.key, where), didYouMean(e.key, keys))
+			d.problem(e.node, "unknown_key", join(path, e.key), fmt.Sprintf("unknown key '%s' %s", e.key, where), didyoumean.Hint(e.key, keys))
 			continue
 		}
 		seen[e.key] = true
@@ -100,7 +102,7 @@ func (d *decoder) mapping(path string, n ast.Node, v reflect.Value) {
 			return
 		}
 		if words != nil && !contains(words, e.key) {
-			d.problem(e.node, "unknown_word", join(path, e.key), fmt.Sprintf("%s: unknown action '%s'", path, e.key), didYouMean(e.key, words))
+			d.problem(e.node, "unknown_word", join(path, e.key), fmt.Sprintf("%s: unknown action '%s'", path, e.key), didyoumean.Hint(e.key, words))
 			continue
 		}
 		value := reflect.New(v.Type().Elem()).Elem()
@@ -141,8 +143,8 @@ func (d *decoder) targets(path string, n ast.Node, v reflect.Value) {
 		return
 	}
 	if !contains(reservedWords, s.Value) {
-		hint := didYouMean(s.Value, reservedWords)
-		if suggest(s.Value, reservedWords) == "" {
+		hint := didyoumean.Hint(s.Value, reservedWords)
+		if didyoumean.Word(s.Value, reservedWords) == "" {
 			hint += fmt.Sprintf("; one agent is [%s]", s.Value)
 		}
 		d.problem(n, "unknown_word", path, fmt.Sprintf("%s: unknown restriction %q", path, s.Value), hint)

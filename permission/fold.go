@@ -43,3 +43,10 @@ func visible(r rune) rune {
 	}
 	return r
 }
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}

@@ -166,6 +166,31 @@ func TestCallerNarrows(t *testing.T) {
 	require.Equal(t, []string{"src/a"}, held.Config.WritePaths)
 }
 
+// What a caller gives beside a list that lacks it is told: it takes away all
+// that is listed.
+func TestCallerUnlisted(t *testing.T) {
+	compiled := func(text string, write ...string) *Policy {
+		p, err := Compile(decode(t, text), Options{Root: "/p", Caller: &Document{FS: &FS{Write: write}}})
+		require.NoError(t, err)
+		return p
+	}
+	const lists, leaves = "version: 1\nextends: sandboxed\nfs: {write: [docs, src]}", "version: 1\nextends: sandboxed"
+	p := compiled(lists, "src/a", "/p/lib", ".", "docs/", ".git")
+	list := Position{"p.yaml", 3, 6}
+	require.Equal(t, []Unlisted{{1, "lib", list}, {2, ".", list}, {4, ".git", list}}, p.Unlisted())
+	at, ok := p.WriteList()
+	require.True(t, ok)
+	require.Equal(t, list, at)
+	require.Empty(t, compiled(lists, "src/a", "docs").Unlisted())
+
+	p = compiled(leaves, "lib", ".git")
+	require.Empty(t, p.Unlisted())
+	_, ok = p.WriteList()
+	require.False(t, ok)
+	require.Empty(t, compiled("version: 1\nextends: WRITE", ".git", "lib").Unlisted())
+	require.Len(t, compiled("version: 1\nextends: READ_ONLY", "lib").Unlisted(), 1)
+}
+
 // What is asked for is refused until it is answered, on every surface.
 func TestAskIsRefusedInTheView(t *testing.T) {
 	p := compile(t, "version: 1\nextends: sandboxed\nfs: {write: [.], ask_write: [src], ask_read: [keys], hide: ['**/.env'], protect: [docs/L]}")

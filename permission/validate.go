@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 )
 
 // validator checks what types alone cannot say, of documents from files and of
@@ -43,7 +45,7 @@ func validate(ps *problems, src *Source) {
 		path := join("targets", string(a))
 		v.targets(path, doc.Targets[a])
 		if !slices.Contains(targetActions, a) {
-			v.bad(path, fmt.Sprintf("action '%s' has no target", a), didYouMean(string(a), actionWords(targetActions)))
+			v.bad(path, fmt.Sprintf("action '%s' has no target", a), didyoumean.Hint(string(a), actionWords(targetActions)))
 		}
 	}
 	v.crossSend(doc.CrossSend)
@@ -68,7 +70,7 @@ func (v *validator) badCode(code, path, message, hint string) {
 // decoding has checked the others.
 func (v *validator) word(path, s string, words []string) {
 	if s != "" && !contains(words, s) {
-		v.badCode("unknown_word", path, fmt.Sprintf("%s: unknown word %q", path, s), didYouMean(s, words))
+		v.badCode("unknown_word", path, fmt.Sprintf("%s: unknown word %q", path, s), didyoumean.Hint(s, words))
 	}
 }
 

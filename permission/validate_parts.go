@@ -1,6 +1,10 @@
 package permission
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
+)
 
 // files checks the patterns of all lists.
 func (v *validator) files(fs *FS) {
@@ -47,7 +51,7 @@ func (v *validator) tools(tools map[string]Tool) {
 // targets refuses a list that holds a word (T5).
 func (v *validator) targets(path string, t Targets) {
 	if t.Word != "" && (!contains(reservedWords, t.Word) || t.IDs != nil) {
-		v.badCode("unknown_word", path, fmt.Sprintf("%s: unknown restriction %q", path, t.Word), didYouMean(t.Word, reservedWords))
+		v.badCode("unknown_word", path, fmt.Sprintf("%s: unknown restriction %q", path, t.Word), didyoumean.Hint(t.Word, reservedWords))
 	}
 	for i, id := range t.IDs {
 		v.agentID(fmt.Sprintf("%s[%d]", path, i), id)

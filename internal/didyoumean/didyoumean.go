@@ -1,7 +1,10 @@
-package permission
+// Package didyoumean finds the word of a list that a mistyped one was meant for.
+package didyoumean
 
-// suggest returns the word that was probably meant, or "".
-func suggest(given string, words []string) string {
+import "strings"
+
+// Word returns the word that was probably meant, or "".
+func Word(given string, words []string) string {
 	best, most := "", 1+len(given)/4
 	if len(given) > 64 {
 		return ""
@@ -14,19 +17,20 @@ func suggest(given string, words []string) string {
 	return best
 }
 
-// didYouMean is a hint that names the word that was probably meant, or else
+// Hint names the word that was probably meant, or else
 // all of them.
-func didYouMean(given string, words []string) string {
-	if w := suggest(given, words); w != "" {
+func Hint(given string, words []string) string {
+	if w := Word(given, words); w != "" {
 		return "did you mean '" + w + "'?"
 	}
-	return "want one of: " + listText(words)
+	return "want one of: " + strings.Join(words, ", ")
 }
 
 // distance counts the insertions, deletions, replacements and swaps of
 // neighbours between two short words (the restricted Damerau-Levenshtein
-// distance), without regard to ASCII letter case.
+// distance), without regard to letter case.
 func distance(a, b string) int {
+	a, b = strings.ToLower(a), strings.ToLower(b)
 	older, old, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range old {
 		old[j] = j
@@ -35,22 +39,15 @@ func distance(a, b string) int {
 		row[0] = i
 		for j := 1; j <= len(b); j++ {
 			replace := 1
-			if lower(a[i-1]) == lower(b[j-1]) {
+			if a[i-1] == b[j-1] {
 				replace = 0
 			}
 			row[j] = min(old[j]+1, row[j-1]+1, old[j-1]+replace)
-			if i > 1 && j > 1 && lower(a[i-1]) == lower(b[j-2]) && lower(a[i-2]) == lower(b[j-1]) {
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
 				row[j] = min(row[j], older[j-2]+1)
 			}
 		}
 		older, old, row = old, row, older
 	}
 	return old[len(b)]
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
 }

@@ -1,0 +1,52 @@
+package permission
+
+import "slices"
+
+// Unlisted is a write path of Options.Caller that a document which lists write
+// paths of its own does not cover: it was given in vain.
+type Unlisted struct {
+	Index int      // in the caller's fs.write
+	Path  string   // as it stands there, relative to the root
+	List  Position // of the innermost list that lacks it
+}
+
+// Unlisted returns the caller's write paths that have no effect, since nothing
+// that a caller adds widens a document. It is empty where no document has a
+// list.
+func (p *Policy) Unlisted() []Unlisted {
+	var found []Unlisted
+	layers := p.layers()
+	for _, caller := range layers {
+		if caller.src.File != callerFile || caller.write == nil {
+			continue
+		}
+		for i, text := range caller.src.Document.FS.Write {
+			pat, err := parsePattern(text, false)
+			if err != nil {
+				continue // which no caller's document that was validated has
+			}
+			for _, l := range slices.Backward(layers) {
+				if l.listsWrites() && !coveredBy(pat, l.src.Document.FS.Write, false) {
+					found = append(found, Unlisted{Index: i, Path: text, List: l.src.Position("fs.write")})
+					break
+				}
+			}
+		}
+	}
+	return found
+}
+
+// WriteList is where the innermost list of write paths stands, what a caller
+// adds apart; false where no document has one, so that they are the caller's to
+// give.
+func (p *Policy) WriteList() (Position, bool) {
+	for _, l := range slices.Backward(p.layers()) {
+		if l.listsWrites() {
+			return l.src.Position("fs.write"), true
+		}
+	}
+	return Position{}, false
+}
+
+// listsWrites reports whether a document says what may be written.
+func (l *layer) listsWrites() bool { return l.src.File != callerFile && l.write != nil }
