@@ -35,5 +35,24 @@ var byName = sync.OnceValue(func() map[string]*skill {
 	return m
 })
 
+// All describes every skill there is, whether or not a Set offers it, in the
+// order in which they are offered. None has an Execute.
+func All() []Skill {
+	list := make([]Skill, len(all))
+	for i, k := range all {
+		list[i] = k.describe()
+	}
+	return list
+}
+
+// Canonical is a skill's own name for one that Call takes: itself, or what an
+// alias such as search_text stands for. It is "" for a name that no skill has.
+func Canonical(name string) string {
+	if k := byName()[name]; k != nil {
+		return k.name
+	}
+	return ""
+}
+
 // aliases are other names that Call takes and that are not listed.
 var aliases = map[string]string{"search_text": "grep"}

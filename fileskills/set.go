@@ -109,16 +109,22 @@ func (s *Set) Skills() []Skill {
 		if s.offers(k) != nil || k.writes() && readOnly {
 			continue
 		}
-		list = append(list, Skill{
-			Name: k.name, Description: k.description,
-			InputSchema: slices.Clone(k.schema()), OutputSchema: outputSchema(k.meta),
-			Paths: k.shape().paths("", nil), Uses: k.actions(), Destructive: k.destructive, Idempotent: k.idempotent,
-			Execute: func(ctx context.Context, input json.RawMessage) (*Result, error) {
-				return s.Call(ctx, k.name, input)
-			},
-		})
+		described := k.describe()
+		described.Execute = func(ctx context.Context, input json.RawMessage) (*Result, error) {
+			return s.Call(ctx, k.name, input)
+		}
+		list = append(list, described)
 	}
 	return list
+}
+
+// describe is the skill without what executes it.
+func (k *skill) describe() Skill {
+	return Skill{
+		Name: k.name, Description: k.description,
+		InputSchema: slices.Clone(k.schema()), OutputSchema: outputSchema(k.meta),
+		Paths: k.shape().paths("", nil), Uses: k.actions(), Destructive: k.destructive, Idempotent: k.idempotent,
+	}
 }
 
 // offers says why a skill is not offered: nil if it is.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // checkFormats are the ways to print a report of `check`, by the word that
@@ -65,16 +67,22 @@ func check(a *app, f *checkFlags) error {
 		return usageError(unknownWord("format", f.format, "text", "json", "sarif", "github"), "")
 	}
 	cfg, err := f.config(a.stdin)
-	if err != nil {
+	var unlisted *pathresolver.ConfigError
+	if err != nil && !errors.As(err, &unlisted) {
 		return err
 	}
 	report := checkReport{
 		given: len(f.writePaths),
 		from:  f.from,
 		null:  f.null,
+		at:    f.at,
 	}
 	protect := cfg.Protect
 	for _, root := range f.roots {
+		if unlisted != nil {
+			report.add(root, 0, unlisted.Violations)
+			continue
+		}
 		cfg.Root = root
 		cfg.Protect = slices.Concat(protect, protectList(root, f.from))
 		report.add(root, len(cfg.WritePaths), pathresolver.Validate(cfg))
@@ -100,6 +108,8 @@ type checkReport struct {
 	given   int    // how many of them came as flags, before those of a file
 	from    string // that file
 	null    bool   // whose entries are not lines
+
+	at map[string]permission.Position // of the fields in a policy that is named; nil without one
 }
 
 // violation is one finding and the root it belongs to. All text in it is
@@ -127,9 +137,16 @@ func (r *checkReport) add(root string, checked int, found []pathresolver.Violati
 	r.OK = r.Errors == 0
 }
 
-// place is where a violation stands: the file that lists the write paths and
-// the line there (0 where it has none), or "" for a flag.
+// place is where a violation stands: the policy that is named, or the file that
+// lists the write paths, and the line there (0 where it has none), or "" for a
+// flag.
 func (r *checkReport) place(v *violation) (file string, line int) {
+	if r.at != nil {
+		if at := r.at[v.Field]; at.Line > 0 && !strings.HasPrefix(at.File, "preset:") {
+			return at.File, at.Line
+		}
+		return "", 0
+	}
 	i, ok := writePathIndex(v.Field)
 	if !ok || i < r.given || r.from == "" || r.from == "-" {
 		return "", 0

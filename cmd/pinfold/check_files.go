@@ -80,6 +80,8 @@ func (r *filesReport) addTree(name string) {
 		r.addFile(name)
 		return
 	}
+	before := len(r.Problems)
+	files := r.Files
 	err = filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -95,6 +97,12 @@ func (r *filesReport) addTree(name string) {
 	if err != nil {
 		r.unreadable(name, err)
 		r.place(name, len(r.Problems)-1)
+	}
+	if r.Files == files && len(r.Problems) == before {
+		_, in := beside(name)
+		r.add(permission.Problem{Position: permission.Position{File: in, Line: 1, Column: 1}, Severity: permission.Warning, Code: "no_files",
+			Message: "the directory holds no policy and no agent definition", Hint: "policies are *.yaml or *.yml; definitions are *.md that begin with ---"})
+		r.place(name, before)
 	}
 }
 
@@ -142,7 +150,7 @@ func (r *filesReport) addFile(name string) {
 	}
 	held, err := policy.Resolver(r.root)
 	if errors.As(err, &unheld) {
-		r.add(append(found, permission.Problem{Position: unheld.Position, Severity: permission.Warning, Code: "not_held", Message: unheld.Message, Hint: unheld.Hint})...)
+		r.add(append(found, permission.Problem{Position: unheld.Position, Severity: permission.Error, Code: "not_held", Message: unheld.Message, Hint: unheld.Hint})...)
 		return
 	}
 	for _, v := range pathresolver.Validate(held.Config) {

@@ -19,8 +19,12 @@ import (
 // likely to surprise them.
 func (f *runFlags) hints(o *output, r *pathresolver.Resolver) {
 	if info, err := r.Lstat(".git"); err == nil && info.IsDir() {
+		writable := r.Explain(pathresolver.OpCreate, ".git/index.lock").Allowed
+		list := f.listHint(".git")
 		switch {
-		case !f.git:
+		case !writable && list != "":
+			o.hint(".git is read-only inside; for git commit to work, " + list)
+		case !writable:
 			o.hint(".git is read-only inside; --git lets git commit work")
 		case !f.knowsAuthor(r):
 			o.hint("git knows no name and e-mail for commits inside; --ro ~/.gitconfig shows yours")

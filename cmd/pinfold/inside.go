@@ -120,7 +120,7 @@ func insidePolicy() (cfg pathresolver.Config, ok bool, err error) {
 
 // policyGiven reports whether a flag describes a policy.
 func policyGiven(cmd *cobra.Command) bool {
-	for _, name := range []string{"directory", "write-path", "write-paths-from", "git", "hide", "protect", "unprotect", "hardlinks", "allow-broad-root"} {
+	for _, name := range []string{"directory", "write-path", "write-paths-from", "git", "hide", "protect", "unprotect", "hardlinks", "allow-broad-root", "policy", "preset", "agent"} {
 		if cmd.Flags().Changed(name) {
 			return true
 		}

@@ -53,7 +53,7 @@ the agent's user may. 'pinfold run' confines a program, and what it starts.`,
 	flags.StringVar(&f.structured, "structured", "auto", "send structured content beside the text: `auto|always|never`; auto leaves it out for agents that would drop the text")
 	flags.BoolVar(&f.confirm, "confirm", false, "ask the person in front of the agent before each write; refuse where the agent cannot ask")
 	flags.StringVar(&f.http, "http", "", "listen on `ADDR:PORT` instead of using standard input and output")
-	flags.StringVar(&f.tokenFile, "token-file", "", "the bearer token that clients of --http send, in `FILE`; made if it does not exist")
+	flags.StringVar(&f.tokenFile, "token-file", "", "the bearer token that clients of --http send, in `FILE`; made, with its directory, if it does not exist")
 	flags.StringArrayVar(&f.hosts, "allow-host", nil, "a `NAME` that clients of --http may use for this machine, beside localhost (repeatable)")
 	flags.BoolVar(&f.remote, "allow-remote", false, "let --http listen where other machines reach it; without TLS, so the token is sent in the clear")
 	_ = cmd.MarkFlagDirname("directory")

@@ -26,7 +26,9 @@ const (
 // file that others may read is refused, as is one beneath the directory that
 // it guards, where the skills themselves would show it.
 func bearerToken(file string, r *pathresolver.Resolver) (token string, made bool, err error) {
-	token, err = makeToken(file)
+	if err = makeParents(file, r.Root()); err == nil {
+		token, err = makeToken(file)
+	}
 	if made = err == nil; !made && errors.Is(err, fs.ErrExist) {
 		token, err = readToken(file)
 	}
@@ -58,6 +60,31 @@ func tokenHint(err error) string {
 		return "keep it elsewhere"
 	}
 	return ""
+}
+
+// makeParents makes the directories that the file is to lie in, for this user
+// alone; none beneath root.
+func makeParents(file, root string) error {
+	dir := filepath.Dir(file)
+	there := dir
+	for {
+		_, err := os.Stat(there)
+		if err == nil {
+			break
+		}
+		if up := filepath.Dir(there); errors.Is(err, fs.ErrNotExist) && up != there {
+			there = up
+			continue
+		}
+		return err
+	}
+	if there == dir {
+		return nil
+	}
+	if err := outsideRoot(there, root); err != nil {
+		return err
+	}
+	return os.MkdirAll(dir, 0o700)
 }
 
 // makeToken makes a file with a new token; fs.ErrExist where there is one.

@@ -26,7 +26,11 @@ type policyFlags struct {
 	broad      bool
 
 	named policyFrom
-	held  *permission.Policy // the one that is named, once config was called
+	// Of the policy that is named, once config was called: itself, what is worth
+	// a word about it, and where the fields of a Config stand in it.
+	held  *permission.Policy
+	found []permission.Problem
+	at    map[string]permission.Position
 }
 
 // add gives cmd the flags. -C is not among them: what it defaults to differs.

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -73,6 +75,11 @@ func (o *output) problems(found []permission.Problem) {
 			o.hint(f.Hint)
 		}
 	}
+}
+
+// warnings leaves out the notes.
+func warnings(found []permission.Problem) []permission.Problem {
+	return slices.DeleteFunc(slices.Clone(found), func(p permission.Problem) bool { return p.Severity == permission.Note })
 }
 
 // loadAny compiles a preset by its name, an agent definition or a policy file.
@@ -231,6 +238,9 @@ at: 'pinfold why' does.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			if err := knownAction(args[0]); err != nil {
+				return err
+			}
 			if given, err := from.given(); err != nil {
 				return err
 			} else if !given {
@@ -254,6 +264,22 @@ at: 'pinfold why' does.`,
 	cmd.Flags().StringVar(&parent, "parent", "", "the `ID` of its parent")
 	cmd.Flags().StringVar(&tool, "tool", "", "the `NAME` of the tool through which it asks")
 	return cmd
+}
+
+// knownAction refuses a word that is no action.
+func knownAction(word string) error {
+	var words []string
+	for _, a := range permission.Actions() {
+		words = append(words, string(a))
+	}
+	if slices.Contains(words, word) {
+		return nil
+	}
+	hint := ""
+	if like := didyoumean.Word(word, words); like != "" {
+		hint = "did you mean '" + like + "'?"
+	}
+	return usageError(unknownWord("action", word, words...), hint)
 }
 
 // oneParent knows one agent's parent.

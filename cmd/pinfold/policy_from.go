@@ -108,9 +108,19 @@ func (p *policyFlags) hold(cfg pathresolver.Config) (pathresolver.Config, error)
 	if len(p.unprotect) > 0 {
 		return cfg, usageError(errors.New("--unprotect widens, and flags only narrow a policy"), "")
 	}
-	policy, _, err := p.named.load(p.root, callerOf(cfg))
+	policy, found, err := p.named.load(p.root, callerOf(cfg))
 	if err != nil {
 		return cfg, usageError(err, "")
+	}
+	if err := p.refuseUnlisted(policy); err != nil {
+		return cfg, err
+	}
+	if _, lists := policy.WriteList(); lists && cfg.Git && len(cfg.WritePaths) == 0 {
+		// --git alone asks for .git, which is listed, and not for it alone.
+		cfg.Git = false
+		if policy, found, err = p.named.load(p.root, callerOf(cfg)); err != nil {
+			return cfg, usageError(err, "")
+		}
 	}
 	held, err := policy.Resolver(cfg.Root)
 	if err != nil {
@@ -119,12 +129,15 @@ func (p *policyFlags) hold(cfg pathresolver.Config) (pathresolver.Config, error)
 	if held.NoView {
 		return cfg, usageError(fmt.Errorf("policy '%s' is the operator's own rights: there is nothing to hold", policy.Name()), "run the command without pinfold, or choose --preset trusted")
 	}
-	p.held = policy
+	p.held, p.found, p.at = policy, found, map[string]permission.Position{}
+	for field, at := range held.Positions {
+		p.at[field] = p.named.placed(at)
+	}
 	cfg.WritePaths, cfg.Git = held.Config.WritePaths, held.Config.Git
 	cfg.Hide = held.Config.Hide
 	cfg.Protect = slices.Concat(held.Config.Protect, cfg.Protect)
 	for _, src := range policy.Sources() {
-		if file := p.named.file(); file != "" && !strings.HasPrefix(src.File, "preset:") && src.File != "caller" {
+		if file := p.named.file(); file != "" && !strings.HasPrefix(src.File, "preset:") && src.File != callerLayer {
 			cfg.Protect = append(cfg.Protect, protectList(cfg.Root, filepath.Join(baseOf(file), filepath.FromSlash(src.File)))...)
 		}
 	}

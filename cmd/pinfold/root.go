@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 )
 
 // app is what every command needs.
@@ -66,13 +68,27 @@ func newHelp() *cobra.Command {
 
 // noArgs refuses arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
-	switch {
-	case len(args) == 0:
+	if len(args) == 0 {
 		return nil
-	case cmd.HasParent():
-		return usageError(fmt.Errorf("unexpected argument %q", args[0]), seeHelp(cmd))
 	}
-	return usageError(fmt.Errorf("unknown command %q", args[0]), seeHelp(cmd))
+	if cmd.HasAvailableSubCommands() {
+		return usageError(fmt.Errorf("unknown command %q", args[0]), likeCommand(cmd, args[0]))
+	}
+	return usageError(fmt.Errorf("unexpected argument %q", args[0]), seeHelp(cmd))
+}
+
+// likeCommand is what was probably meant by a command that cmd does not have.
+func likeCommand(cmd *cobra.Command, word string) string {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	if like := didyoumean.Word(word, names); like != "" {
+		return "did you mean '" + cmd.CommandPath() + " " + like + "'?"
+	}
+	return seeHelp(cmd)
 }
 
 // oneArg wants exactly one argument, by the name that Use gives it.

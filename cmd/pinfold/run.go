@@ -94,6 +94,7 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 	}
 	watched := a.out.stderr.terminal && !f.quiet
 	if watched {
+		a.out.problems(warnings(f.found))
 		f.hints(a.out, r)
 	}
 	becomeServer()

@@ -2,12 +2,14 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pinfold-dev/pinfold/fileskills"
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 )
 
 func newSkill(a *app) *cobra.Command {
@@ -29,17 +31,29 @@ for scripts, and for trying things.`,
 	return cmd
 }
 
-// offered finds a skill that the policy offers.
-func offered(set *fileskills.Set, name string) (fileskills.Skill, error) {
+// described finds a skill by its name or an alias, whether or not a policy
+// offers it.
+func described(name string) (fileskills.Skill, error) {
+	own := fileskills.Canonical(name)
 	var names []string
-	for _, s := range set.Skills() {
-		if s.Name == name {
+	for _, s := range fileskills.All() {
+		if s.Name == own {
 			return s, nil
 		}
 		names = append(names, s.Name)
 	}
-	return fileskills.Skill{}, usageError(unknownWord("skill, or one that this policy does not offer,", name, names...),
-		"skills that write need a --write-path; delete_file and apply_patch need --enable as well")
+	return fileskills.Skill{}, usageError(fmt.Errorf("there is no skill %q", name), didyoumean.Hint(name, names))
+}
+
+// completeAny completes the name of any skill.
+func completeAny(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var names []cobra.Completion
+	for _, s := range fileskills.All() {
+		if len(args) == 0 {
+			names = append(names, cobra.CompletionWithDesc(s.Name, firstSentence(s.Description)))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeSkill completes the name of a skill by the flags typed so far.

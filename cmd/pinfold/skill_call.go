@@ -59,18 +59,17 @@ func skillCall(ctx context.Context, a *app, f *skillFlags, asJSON bool, args []s
 		return err
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
-	skill, err := offered(set, args[0])
-	if err != nil {
-		return err
+	res, err := set.Call(ctx, args[0], input)
+	var e *fileskills.Error
+	if errors.As(err, &e) && e.Code == fileskills.CodeUnknownSkill && fileskills.Canonical(args[0]) != "" && e.Hint == "" {
+		e.Hint = "--enable " + fileskills.Canonical(args[0]) + " offers it"
 	}
-	res, err := skill.Execute(ctx, input)
 	if asJSON {
 		return printOutcome(a.out, res, err)
 	}
-	var e *fileskills.Error
 	switch {
-	case errors.As(err, &e):
-		return &exitError{code: exitFailed, err: errors.New(e.Message), hint: e.Hint}
+	case e != nil:
+		return &exitError{code: refusalCode(e), err: errors.New(e.Message), hint: e.Hint}
 	case err != nil:
 		return err
 	}
@@ -125,7 +124,7 @@ func printOutcome(o *output, res *fileskills.Result, err error) error {
 	var e *fileskills.Error
 	switch {
 	case errors.As(err, &e):
-		return errors.Join(writeJSON(o.stdout, skillOutcome{Error: e}), silent(exitFailed))
+		return errors.Join(writeJSON(o.stdout, skillOutcome{Error: e}), silent(refusalCode(e)))
 	case err != nil:
 		return err
 	}
@@ -134,6 +133,15 @@ func printOutcome(o *output, res *fileskills.Result, err error) error {
 		answer.Parts = append(answer.Parts, skillPart(p))
 	}
 	return writeJSON(o.stdout, answer)
+}
+
+// refusalCode is the exit code for what a skill refused: a skill that is not
+// there was called wrongly.
+func refusalCode(e *fileskills.Error) int {
+	if e.Code == fileskills.CodeUnknownSkill {
+		return exitUsage
+	}
+	return exitFailed
 }
 
 // argumentsOf is the JSON that was given: as an argument, or by "-" on stdin.

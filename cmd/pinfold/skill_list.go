@@ -30,7 +30,7 @@ func newSkillList(a *app) *cobra.Command {
 				a.out.stdout.printf("%-15s %-10s %s\n", s.Name, access(&s), firstSentence(s.Description))
 			}
 			if len(r.WritePaths()) == 0 {
-				a.out.hint("without a --write-path no skill that writes is offered")
+				a.out.hint(f.noWritesHint())
 			}
 			return nil
 		},
@@ -39,6 +39,16 @@ func newSkillList(a *app) *cobra.Command {
 	f.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print names, descriptions, schemas and actions as JSON")
 	return cmd
+}
+
+// noWritesHint is why no skill that writes is offered.
+func (f *skillFlags) noWritesHint() string {
+	if f.held != nil {
+		if at, lists := f.held.WriteList(); lists {
+			return f.named.placed(at).String() + " lists no write path, so no skill that writes is offered"
+		}
+	}
+	return "without a --write-path no skill that writes is offered"
 }
 
 // access is what a skill needs, in the words of people.

@@ -6,17 +6,14 @@ func newSkillSchema(a *app) *cobra.Command {
 	var f skillFlags
 	var output bool
 	cmd := &cobra.Command{
-		Use:     "schema NAME [flags]",
-		Short:   "Print the JSON Schema of a skill's arguments",
+		Use:   "schema NAME [flags]",
+		Short: "Print the JSON Schema of a skill's arguments",
+		Long: `schema prints what a skill takes. It is the same under every policy, so that the
+flags which describe one change nothing.`,
 		Example: `  pinfold skill schema grep`,
 		Args:    oneArg("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			set, r, err := f.set(a.stdin, a.out)
-			if err != nil {
-				return err
-			}
-			defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
-			s, err := offered(set, args[0])
+			s, err := described(args[0])
 			if err != nil {
 				return err
 			}
@@ -29,6 +26,6 @@ func newSkillSchema(a *app) *cobra.Command {
 	f.addRoot(cmd)
 	f.add(cmd)
 	cmd.Flags().BoolVar(&output, "output", false, "print the schema of its structured result instead")
-	cmd.ValidArgsFunction = completeSkill(&f)
+	cmd.ValidArgsFunction = completeAny
 	return cmd
 }

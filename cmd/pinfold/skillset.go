@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pinfold-dev/pinfold/fileskills"
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -31,7 +32,7 @@ func (f *skillFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.enable, "enable", nil, "offer a skill that is off otherwise, by `NAME`: delete_file, apply_patch (repeatable)")
 	flags.StringVar(&f.guard, "guard", "off", "changing a file that was not read first, or changed since: `off|warn|require`")
-	flags.StringVar(&f.stateDir, "state-dir", "", "where apply_patch keeps its journal, outside DIR (default: the user's state directory) `DIR`")
+	flags.StringVar(&f.stateDir, "state-dir", "", "the directory `PATH`, outside DIR, where apply_patch keeps its journal (default: beneath the user's state directory)")
 	flags.BoolVar(&f.noSync, "no-sync", false, "do not wait until a change is on the disk: faster, and lost if the power fails")
 	_ = cmd.MarkFlagDirname("state-dir")
 	_ = cmd.RegisterFlagCompletionFunc("enable", cobra.FixedCompletions([]string{"delete_file", "apply_patch"}, cobra.ShellCompDirectiveNoFileComp))
@@ -74,9 +75,19 @@ func (f *skillFlags) set(stdin io.Reader, o *output) (*fileskills.Set, *pathreso
 	set, err := fileskills.New(skills)
 	if err != nil {
 		_ = r.Close() // holds descriptors, nothing to lose
-		return nil, nil, usageError(err, "")
+		return nil, nil, usageError(err, f.enableHint())
 	}
 	return set, r, nil
+}
+
+// enableHint is about a name given to --enable that no skill has.
+func (f *skillFlags) enableHint() string {
+	for _, name := range f.enable {
+		if fileskills.Canonical(name) != name {
+			return didyoumean.Hint(name, []string{"delete_file", "apply_patch"})
+		}
+	}
+	return ""
 }
 
 // state is the directory for journals, made if it is missing. It is "" where

@@ -78,8 +78,9 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 		whyText(a.out, &d)
 		if f.held != nil {
 			f.whyRule(a.out, &d)
-		} else if hint := ruleHint(d.Rule, d.Place); hint != "" {
-			a.out.stdout.printf("  hint: %s\n", hint)
+		}
+		if hint := f.ruleHint(&d); hint != "" {
+			a.out.stdout.printf("  hint: %s\n", pathresolver.EscapePath(hint))
 		}
 	}
 	if err == nil && !d.Allowed {
@@ -88,8 +89,7 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 	return err
 }
 
-// whyRule names the rule of the named policy that decides, and where it stands:
-// flags cannot widen it, so there is no hint about them.
+// whyRule names the rule of the named policy that decides, and where it stands.
 func (p *policyFlags) whyRule(o *output, d *pathresolver.Decision) {
 	if d.Place == "" {
 		return
@@ -153,7 +153,22 @@ func readable(rule pathresolver.Rule) bool {
 	return false
 }
 
-// ruleHint is what the person who starts the run can do about a refusal.
+// ruleHint is what the person who starts the run can do about a refusal: no
+// flag that would be refused under the policy that is named.
+func (p *policyFlags) ruleHint(d *pathresolver.Decision) string {
+	if p.held == nil {
+		return ruleHint(d.Rule, d.Place)
+	}
+	if d.Rule != pathresolver.RuleNoWritePath {
+		return "" // the policy's own rule was named
+	}
+	if list := p.listHint(d.Place); list != "" {
+		return list
+	}
+	return ruleHint(d.Rule, d.Place)
+}
+
+// ruleHint is the same where flags are all there is.
 func ruleHint(rule pathresolver.Rule, place string) string {
 	switch rule {
 	case pathresolver.RuleNoWritePath:
