@@ -77,7 +77,9 @@
 // with two threads can change a path between the look and the kernel's own, so
 // that an attempt is missed or another one told: the report is for people and
 // for CI, not evidence against an agent that hides. Links outside of the
-// project and calls of AF_UNIX bind(2) are not followed.
+// project and calls of AF_UNIX bind(2) are not followed, nor are names that
+// lead through /proc or /dev: /proc/self/cwd/x, /proc/thread-self/fd/7,
+// /dev/fd/7 (/proc/self/fd/7 is).
 //
 // # Locks
 //

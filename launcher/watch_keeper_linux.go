@@ -228,6 +228,9 @@ func (w *watcher) look(c *caller, nr uint32) (a attempt, tell when) {
 // things to do. Links outside of the project are not followed.
 func (w *watcher) concerns(file string) when {
 	up := strings.Contains(file, "..")
+	if !up {
+		file = path.Clean(file) // "//" and "/./" change nothing; ".." after a link does
+	}
 	if !beneath(file, w.root) && (!up || !beneath(path.Clean(file), w.root)) {
 		return never
 	}

@@ -79,7 +79,7 @@ func TestWatchTellsWhatTheViewWould(t *testing.T) {
 		"echo x > src/f", "echo x >> src/f", "echo x > src/new", ": <> src/f", "mkdir src/d", "mkdir -p src/a/b", "rm -f src/f",
 		"rmdir src/dir", "rm -rf src/dir", "mv src/f src/g", "mv -T src/dir src/dir2", "chmod 600 src/f", "chmod 700 src", "touch src/f", "touch src/new",
 		"touch -h -d @1 out/link", "touch -d @1 out/link", "ln -s x src/l", "ln src/f src/h", "truncate -s 0 src/f", "mkfifo src/p", "cp out/f src/copy",
-		"echo x > $PWD/src/f", "cd src; echo x > f", "cd out; echo x > ../src/f", "cd /tmp; echo x > $OLDPWD/src/f",
+		"echo x > $PWD/src/f", "echo x > /$PWD/src/f", "echo x > /.$PWD//src/./f", "rm -f //.$PWD/src/../src/f", "cd src; echo x > f", "cd out; echo x > ../src/f", "cd /tmp; echo x > $OLDPWD/src/f",
 		"echo x > out/link", "echo x > out/lost", "echo x > out/ld/new", "rm out/ld/f", "cd out/ld; echo x > g",
 		"cd src/dir; rm ../f", "cp out/f src/", "tar cf src/t.tar out/f", "(echo x > src/f) & wait", "dd if=out/f of=src/f",
 		"rm -f ok.txt", "echo x > .hidden", "mkdir .git", "chmod 600 ok.txt; chmod 644 ok.txt",
@@ -89,7 +89,7 @@ func TestWatchTellsWhatTheViewWould(t *testing.T) {
 		// not refused, or for another reason
 		"cat src/f", "echo x > out/f", "echo x > out/new", "rm out/f", "mkdir out/d", "mv out/f out/g", "rm -f src/none", "rmdir src/none", "mkdir src",
 		"mkdir -p src/dir", "chmod 600 src/none", "ln -s x src/f", "cat < src/none", "echo x > src/none/new", "echo x > src", "set -C; echo x > src/f",
-		"echo x > /tmp/f", "echo x > /usr/new", "rm out/link2", "mv out/link3 out/link4", "echo x > /dev/null", "cd out; echo x > f", "rmdir src/f",
+		"echo x > /tmp/f", "echo x > /.$PWD/out/f", "echo x > /$PWD/src/none/f", "echo x > /usr/new", "rm out/link2", "mv out/link3 out/link4", "echo x > /dev/null", "cd out; echo x > f", "rmdir src/f",
 		"cd src; echo x > ../out/f", "ls src", "chmod 600 out/f", "touch -h -d @1 out/ld", "rm -d src/f/x",
 		probeCall("open-path src/f"), probeCall("open-excl src/f"), probeCall("openat2-read src/f"), probeCall("truncate src/none"), probeCall("fchmod out/f"),
 		probeCall("exchange src/f src/none"),
