@@ -10,12 +10,13 @@ import (
 )
 
 // as runs create so that what it makes belongs to the caller from the first
-// moment. A server that is not root makes everything as itself. The thread
+// moment. A server that is not root makes everything as itself, and so does one
+// without the right to do otherwise. The thread
 // takes the caller's identifiers for file systems (setfsuid(2)) and keeps the
 // right to pass permission checks: those were the kernel's, made before it
 // asked us, with groups that we do not know.
 func (p *part) as(who fuse.Caller, create func() error) error {
-	if p.self.UID != 0 || p.v.o.SquashIDs != nil || who.Uid == p.self.UID && who.Gid == p.self.GID {
+	if p.v.o.Unprivileged || p.self.UID != 0 || p.v.o.SquashIDs != nil || who.Uid == p.self.UID && who.Gid == p.self.GID {
 		return create()
 	}
 	result := make(chan error, 1)

@@ -26,7 +26,7 @@ type Options struct {
 	// that runs as root for programs of root's that have neither gives them by
 	// that what they would have without a view, checked by the host's own file
 	// system, and needs neither DefaultPermissions nor AllowOther, which it
-	// excludes.
+	// excludes. Owner must be the server's own user.
 	Unprivileged bool
 
 	// SquashIDs, if set, are reported as the owner of every file. Identifiers

@@ -3,8 +3,10 @@
 package sandboxfs_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -34,10 +36,10 @@ func TestUnprivileged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}},
 				"src/secret=1", "src/private/x=1", "src/shared=1",
-				"out/theirs=1", "out/shared=1", "out/secret=1", "out/private/x=1", "out/mine=1")
+				"out/theirs=1", "out/shared=1", "out/theirs.d/", "out/secret=1", "out/private/x=1", "out/mine=1")
 			for place, mode := range map[string]os.FileMode{
 				"src/secret": 0o600, "src/private": 0o700,
-				"out/theirs": 0o644, "out/secret": 0o600, "out/private": 0o700,
+				"out/theirs": 0o644, "out/theirs.d": 0o755, "out/secret": 0o600, "out/private": 0o700,
 			} {
 				require.NoError(t, os.Chown(f.on(place), other, other))
 				require.NoError(t, os.Chmod(f.on(place), mode))
@@ -61,6 +63,7 @@ func TestUnprivileged(t *testing.T) {
 				"group, write":          write(f.in("out/shared"), "2"),
 				"write":                 write(f.in("out/theirs"), "2"),
 				"create":                write(f.in("out/private/new"), "2"),
+				"create as of a group":  inGroup(other, func() error { return write(f.in("out/theirs.d/new"), "2") }),
 				"remove":                os.Remove(f.in("out/private/x")),
 				"chmod":                 os.Chmod(f.in("out/theirs"), 0o666),
 				"chown":                 os.Chown(f.in("out/mine"), other, other),
@@ -82,6 +85,22 @@ func TestUnprivileged(t *testing.T) {
 	defer r.Close()
 	_, err = sandboxfs.New(r, sandboxfs.Options{Unprivileged: true, AllowOther: true})
 	require.ErrorContains(t, err, "excludes")
+	_, err = sandboxfs.New(r, sandboxfs.Options{Unprivileged: true, Owner: sandboxfs.IDs{UID: other}})
+	require.ErrorContains(t, err, "must be the Owner", "who would have root's rights")
+	v, err := sandboxfs.New(r, sandboxfs.Options{Unprivileged: true})
+	require.NoError(t, err)
+	require.NoError(t, v.Close())
+}
+
+// inGroup does it on a thread whose files get another group.
+func inGroup(gid int, do func() error) error {
+	result := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the thread ends with the goroutine
+		_, err := unix.SetfsgidRetGid(gid)
+		result <- errors.Join(err, do())
+	}()
+	return <-result
 }
 
 // groupsOfThreads are the groups of all threads, each list once.

@@ -42,6 +42,9 @@ func New(r *pathresolver.Resolver, o Options) (*View, error) {
 	if o.Unprivileged && (o.DefaultPermissions || o.AllowOther) {
 		return nil, errors.New("option Unprivileged excludes DefaultPermissions and AllowOther")
 	}
+	if me := unix.Geteuid(); o.Unprivileged && int(o.Owner.UID) != me {
+		return nil, fmt.Errorf("option Unprivileged gives the rights of user %d, who must be the Owner, not user %d", me, o.Owner.UID)
+	}
 	raiseOpenFiles()
 	v := &View{r: r, o: o, refusals: newRefusals(o.OnRefusal), transport: newTransport(func(lead func()) { lead() })}
 	if o.Unprivileged {
