@@ -79,7 +79,8 @@
 // for CI, not evidence against an agent that hides. Links outside of the
 // project and calls of AF_UNIX bind(2) are not followed, nor are names that
 // lead through /proc or /dev: /proc/self/cwd/x, /proc/thread-self/fd/7,
-// /dev/fd/7 (/proc/self/fd/7 is).
+// /dev/fd/7 (/proc/self/fd/7 is). What comes faster than it can be judged is
+// not told but counted: who must not miss a refusal looks at Result.Untold too.
 //
 // # Locks
 //
