@@ -48,7 +48,8 @@ func (c complaints) Write(line []byte) (int, error) {
 // the view stops the thread without the Go runtime knowing, which must not be
 // the runtime that serves it.
 var childActions = map[string]func(path string) error{
-	"serve": serveInChild,
+	"serve":     serveInChild,
+	"no-capset": viewWithoutCapset,
 	"stat1000": func(prefix string) error {
 		got := make(chan error)
 		for i := range 1000 {

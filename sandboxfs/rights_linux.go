@@ -78,6 +78,24 @@ func groupsStay() bool {
 	return err == nil && string(bytes.TrimSpace(may)) == "deny"
 }
 
+// tryWithoutRights reports why withoutRights could not do its work: a filter of
+// system calls (seccomp(2)) may forbid it.
+func tryWithoutRights() error {
+	result := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		had, err := threadRights()
+		if err == nil {
+			err = had.giveUp()
+		}
+		if err == nil && had.giveBack() == nil {
+			runtime.UnlockOSThread()
+		}
+		result <- err
+	}()
+	return <-result
+}
+
 // withoutRights runs f on a thread that has none of rights, and on no other.
 // Nothing is done before they are gone.
 func withoutRights(log *log.Logger, f func()) {
@@ -95,7 +113,8 @@ func withoutRights(log *log.Logger, f func()) {
 	}
 }
 
-// persist does what the kernel refuses only as long as it has no memory.
+// persist does what the kernel refuses only as long as it has no memory: New
+// has tried it.
 func persist(log *log.Logger, do func() error) {
 	for err := do(); err != nil; err = do() {
 		log.Print(err)

@@ -45,6 +45,11 @@ func New(r *pathresolver.Resolver, o Options) (*View, error) {
 	if me := unix.Geteuid(); o.Unprivileged && int(o.Owner.UID) != me {
 		return nil, fmt.Errorf("option Unprivileged gives the rights of user %d, who must be the Owner, not user %d", me, o.Owner.UID)
 	}
+	if o.Unprivileged {
+		if err := tryWithoutRights(); err != nil {
+			return nil, fmt.Errorf("option Unprivileged: %w", err)
+		}
+	}
 	raiseOpenFiles()
 	v := &View{r: r, o: o, refusals: newRefusals(o.OnRefusal), transport: newTransport(func(lead func()) { lead() })}
 	if o.Unprivileged {
