@@ -77,7 +77,7 @@ func (p *part) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, 
 		return 0, status(err)
 	}
 	if in.WriteFlags&fuse.WRITE_KILL_SUIDGID != 0 {
-		if err := killPrivileges(h.fd); err != nil {
+		if err := p.killPrivileges(h.fd); err != nil {
 			return 0, status(err)
 		}
 	}

@@ -74,7 +74,9 @@
 // With DefaultPermissions access(2) is answered by the kernel from the mode of
 // a file: in a write part it says that a protected file may be written, and
 // the write is then EROFS. Without it (Unprivileged, or a server that is not
-// root) access(2) carries the verdict. Access
+// root) access(2) carries the verdict. Where hard links are to be broken, a
+// server that is Unprivileged, or not root, cannot copy a file of somebody
+// else's, and writing it gives EPERM. Access
 // lists of the host hold where DefaultPermissions is set and somebody else than
 // root may come in. Only "user." extended
 // attributes can be set. No set-user-id

@@ -34,7 +34,7 @@ func (p *part) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.
 	if in.Flags&unix.O_TRUNC != 0 {
 		err := unix.Ftruncate(fd, 0)
 		if err == nil && in.Mode&fuse.OPEN_KILL_SUIDGID != 0 {
-			err = killPrivileges(fd)
+			err = p.killPrivileges(fd)
 		}
 		if err != nil {
 			closeFD(fd)
@@ -91,7 +91,7 @@ func (p *part) disarm(fd int, sx *unix.Statx_t) error {
 	if sx.Mode&(unix.S_ISUID|unix.S_ISGID) == 0 || !p.passes() {
 		return nil
 	}
-	return killPrivileges(fd)
+	return p.killPrivileges(fd)
 }
 
 // reopen opens a file that is not where it was by a handle that is open, as a

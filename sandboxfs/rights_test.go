@@ -94,11 +94,26 @@ func TestUnprivileged(t *testing.T) {
 
 // inGroup does it on a thread whose files get another group.
 func inGroup(gid int, do func() error) error {
+	return onThread(func() error {
+		_, err := unix.SetfsgidRetGid(gid)
+		return errors.Join(err, do())
+	})
+}
+
+// asCommand does it on a thread without capabilities.
+func asCommand(do func() error) error {
+	return onThread(func() error {
+		var none [2]unix.CapUserData
+		err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0])
+		return errors.Join(err, do())
+	})
+}
+
+func onThread(do func() error) error {
 	result := make(chan error)
 	go func() {
 		runtime.LockOSThread() // the thread ends with the goroutine
-		_, err := unix.SetfsgidRetGid(gid)
-		result <- errors.Join(err, do())
+		result <- do()
 	}()
 	return <-result
 }
@@ -121,4 +136,36 @@ func groupsOfThreads(t *testing.T) string {
 	}
 	slices.Sort(all)
 	return strings.Join(slices.Compact(all), "; ")
+}
+
+// Root without capabilities may write a set-user-id file of somebody else's if
+// its mode says so, and the bits are gone after.
+func TestUnprivilegedSetUserID(t *testing.T) {
+	if !isRoot() {
+		return // there is no other user
+	}
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/")
+		for name, change := range map[string]func(path string) error{
+			"write":    func(path string) error { return write(path, "new") },
+			"truncate": func(path string) error { return os.Truncate(path, 1) },
+			"append": func(path string) error {
+				file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+				if err != nil {
+					return err
+				}
+				_, err = file.WriteString("more")
+				return errors.Join(err, file.Close())
+			},
+		} {
+			plant(t, f.root, "out/"+name+"=content")
+			require.NoError(t, os.Chown(f.on("out/"+name), 65534, 65534))
+			require.NoError(t, os.Chmod(f.on("out/"+name), 0o777|os.ModeSetuid|os.ModeSetgid))
+			require.NoError(t, asCommand(func() error { return change(f.in("out/" + name)) }), name)
+			require.NotEqual(t, "content", f.read(f.on("out/"+name)), name)
+			info, err := os.Stat(f.on("out/" + name))
+			require.NoError(t, err)
+			require.Equal(t, os.FileMode(0o777), info.Mode(), name)
+		}
+	})
 }

@@ -112,7 +112,7 @@ func (p *part) apply(fd int, in *fuse.SetAttrIn) error {
 		}
 	}
 	if in.Valid&fuse.FATTR_KILL_SUIDGID != 0 {
-		if err := killPrivileges(fd); err != nil {
+		if err := p.killPrivileges(fd); err != nil {
 			return err
 		}
 	}
