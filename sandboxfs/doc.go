@@ -93,7 +93,8 @@
 // # Locks
 //
 // See the type part: moves before one of the locks of its tables; only moves,
-// which keeps names still, is held during system calls on the tree. The
+// which keeps names still, is held during a walk of the tree. Some of the
+// others are held during system calls on open descriptors. The
 // server may be interrupted while it waits for a file lock and nowhere else.
 // The transport holds no lock while it answers.
 package sandboxfs

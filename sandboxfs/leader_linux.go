@@ -41,7 +41,7 @@ func (l *leader) lead() {
 		}
 		l.c.busy.Add(1)
 		if q.waits() {
-			go l.c.answer(q.detached()) // of the table of locks alone, whatever rights lead has
+			go l.c.answer(q.detached()) // not in within: what a lock opens it opens with all rights
 			continue
 		}
 		if !l.answer(q) {

@@ -17,8 +17,8 @@ const (
 	// largeRequest is the most that one read or write moves, in bytes.
 	largeRequest = 1 << 20
 	// smallRequest is the same where the kernel moves the data itself or where
-	// its read-ahead sets the size anyway. Each reader of a connection holds a
-	// buffer of this size.
+	// its read-ahead sets the size anyway. (Who answers holds a buffer of
+	// bufferSize either way, and uses as much of it.)
 	smallRequest = 128 << 10
 )
 

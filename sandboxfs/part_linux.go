@@ -16,8 +16,10 @@ import (
 // part serves one connection. Its methods that go-fuse calls lie in the files
 // named after the operations.
 //
-// Locks, in this order: moves, then one of table.mu, opens.mu, recent.mu or watcher.mu.
-// Only moves is held during system calls.
+// Locks, in this order: moves, then one of table.mu, opens.mu, lockTable.mu,
+// graves.mu, recent.mu or watcher.mu. Only moves is held while the tree is
+// walked; opens.mu, lockTable.mu, graves.mu and watcher.mu are held during
+// system calls on descriptors that are open.
 type part struct {
 	Part
 	fuse.RawFileSystem // answers what is not implemented with ENOSYS
