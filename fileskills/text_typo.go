@@ -114,3 +114,24 @@ func (p *typo) describe(want string) string {
 	return fmt.Sprintf("Nearest text, in line %d from column %d (· is a space, → a tab):\n%s\nWhat was looked for is:\n%s",
 		p.line, p.column, visible(p.text), visible(want))
 }
+
+// distance is the number of letters to insert, drop or change to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}

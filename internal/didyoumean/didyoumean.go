@@ -3,13 +3,17 @@ package didyoumean
 
 import "strings"
 
-// Word returns the word that was probably meant, or "".
+// Word returns the word that was probably meant, or "": about a quarter of the
+// letters may be wrong. Words of more than 64 bytes are not looked at.
 func Word(given string, words []string) string {
 	best, most := "", 1+len(given)/4
-	if len(given) > 64 {
+	if given == "" || len(given) > 64 {
 		return ""
 	}
 	for _, w := range words {
+		if len(w) > len(given)+most || len(w) < len(given)-most {
+			continue
+		}
 		if d := distance(given, w); d <= most {
 			best, most = w, d-1
 		}
@@ -17,8 +21,7 @@ func Word(given string, words []string) string {
 	return best
 }
 
-// Hint names the word that was probably meant, or else
-// all of them.
+// Hint names the word that was probably meant, or else all of them.
 func Hint(given string, words []string) string {
 	if w := Word(given, words); w != "" {
 		return "did you mean '" + w + "'?"
