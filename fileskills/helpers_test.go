@@ -6,10 +6,17 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// How long tests wait for something that another goroutine does.
+const (
+	deadline = 20 * time.Second
+	tick     = time.Millisecond
 )
 
 // world is one sandbox: files are read from cwd and written beneath out.

@@ -1,3 +1,8 @@
+//go:build !race
+
+// What is counted here are allocations, and under the race detector sync.Pool
+// throws away what it is given.
+
 package fileskills
 
 import (
@@ -8,15 +13,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-)
-
-// How long tests wait for something that another goroutine does.
-const (
-	deadline = 20 * time.Second
-	tick     = time.Millisecond
 )
 
 // allocated is how much a function allocates, in bytes.
