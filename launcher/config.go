@@ -65,6 +65,10 @@ type Config struct {
 	// Files are further read-only files, by absolute path inside. They lie
 	// beneath /run.
 	Files map[string][]byte
+	// Sockets are unix sockets of the host to show, by absolute path inside,
+	// beneath /run. The command can connect to these and to no other; what it
+	// reaches through them is the caller's to think about.
+	Sockets map[string]string
 
 	// Stdin, Stdout and Stderr are the command's streams; nil is /dev/null.
 	// A directory is refused. Only bytes pass: the descriptors themselves are

@@ -114,6 +114,27 @@ func TestOwnSocketsWork(t *testing.T) {
 	})
 }
 
+// Of the host's sockets those work that are shown for it, and no others.
+func TestSocketIsShown(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		root, out := project(t, uid)
+		listen(t, out+"/shown")
+		listen(t, out+"/other")
+		own(t, uid, out)
+		const at = "/run/pinfold/broker.sock"
+		j := job{UID: uid, Root: root, Sockets: map[string]string{at: out + "/shown"}, Command: []string{insideProbe, "probe", "connect", at}}
+		got := run(t, j, nil)
+		assert.Zero(t, got.code, got.out+got.errOut)
+		j.Command[3] = out + "/other"
+		got = run(t, j, nil)
+		assert.Equal(t, 1, got.code)
+		j.Command[3], j.Sockets = at, nil
+		got = run(t, j, nil)
+		assert.Equal(t, 1, got.code)
+		assert.Contains(t, got.out, "no such file")
+	})
+}
+
 // V13: a file given as a stream cannot be opened again through it.
 func TestStreamIsNotReopened(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {

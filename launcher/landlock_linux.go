@@ -10,7 +10,7 @@ const (
 	llFile  = ll.AccessFSReadFile | ll.AccessFSWriteFile | ll.AccessFSTruncate | ll.AccessFSIoctlDev
 	llKnown = 1<<17 - 1 // up to ABI 9
 
-	// Connecting to a socket that was made outside is granted nowhere.
+	// Connecting to a socket that was made outside is granted for Config.Sockets.
 	llWrite = llKnown &^ ll.AccessFSResolveUnix
 )
 
@@ -26,6 +26,7 @@ func landlockProject(p *Plan) (lost []string, err error) {
 		landlock.PathAccess(llFile, "/dev"),
 		landlock.PathAccess(ll.AccessFSReadFile|ll.AccessFSWriteFile|ll.AccessFSTruncate, "/proc"),
 		landlock.PathAccess(llWrite, writable...),
+		landlock.PathAccess(ll.AccessFSResolveUnix, p.Sockets...),
 	)
 	return lostWithout(landlockABI()), err
 }

@@ -139,6 +139,16 @@ func (b *builder) files(files map[string][]byte) {
 	}
 }
 
+// sockets shows the caller's sockets. A read-only mount does not keep anybody
+// from connecting to one.
+func (b *builder) sockets(sockets map[string]string) {
+	for _, p := range slices.Sorted(maps.Keys(sockets)) {
+		b.dir(path.Dir(p))
+		b.add(Step{Do: DoBind, Path: p, From: sockets[p]})
+		b.plan.Sockets = append(b.plan.Sockets, p)
+	}
+}
+
 // view mounts the parts of the view, parents first.
 func (b *builder) view(c Config) {
 	b.mountpoint(c.Root)

@@ -67,6 +67,7 @@ type job struct {
 	User       string
 	Env        []string
 	Files      map[string][]byte
+	Sockets    map[string]string
 	Background bool
 	Nested     bool
 	Hang       time.Duration
@@ -156,7 +157,7 @@ func supervise(spec string) int {
 	res, err := Run(context.Background(), Config{
 		OnRefusal: watch,
 		Resolver:  r, View: v, Command: j.Command, Dir: j.Dir, RO: j.RO, Home: j.Home, User: j.User,
-		Env: j.Env, Files: j.Files, Self: "probe", WaitBackground: j.Background, Nested: j.Nested, HangTimeout: j.Hang,
+		Env: j.Env, Files: j.Files, Sockets: j.Sockets, Self: "probe", WaitBackground: j.Background, Nested: j.Nested, HangTimeout: j.Hang,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	})
 	if err != nil {

@@ -26,6 +26,7 @@ type Plan struct {
 	ID       ID
 	SetID    bool     // switch to ID first
 	Writable []string // what Landlock lets the command change, beside the project
+	Sockets  []string // those of the host that it may connect to
 
 	Watch          bool // tell the supervisor what the command tries to change
 	WaitBackground bool
@@ -79,6 +80,7 @@ func NewPlan(c Config, host Host) (*Plan, error) {
 	b.self(c.Self)
 	b.place()
 	b.files(c.Files)
+	b.sockets(c.Sockets)
 	b.view(c)
 	b.proc()
 	b.seal()
@@ -206,8 +208,13 @@ func checkPlaces(c Config, host Host) error {
 			Fix: "choose a directory beside the project for --home"}
 	}
 	for f := range c.Files {
-		if path.Clean(f) != f || !strings.HasPrefix(f, "/run/") {
+		if !inRun(f) {
 			return &SetupError{Step: "place a file", Err: fmt.Errorf("%q is not a clean path beneath /run", f)}
+		}
+	}
+	for at, from := range c.Sockets {
+		if !inRun(at) || !path.IsAbs(from) {
+			return &SetupError{Step: "place a socket", Err: fmt.Errorf("%q is not a clean path beneath /run, or %q not absolute", at, from)}
 		}
 	}
 	for _, ro := range host.RO {
@@ -221,3 +228,6 @@ func checkPlaces(c Config, host Host) error {
 	}
 	return nil
 }
+
+// inRun reports whether p is a place for what the caller adds.
+func inRun(p string) bool { return path.Clean(p) == p && strings.HasPrefix(p, "/run/") }

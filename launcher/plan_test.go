@@ -95,6 +95,7 @@ func TestPlans(t *testing.T) {
 			c := base
 			c.Nested, c.Self, c.Env = true, "pinfold", []string{"WANTED", "ABSENT", "SET=3"}
 			c.Files = map[string][]byte{"/run/pinfold/policy.json": []byte("{}")}
+			c.Sockets = map[string]string{"/run/pinfold/broker.sock": "/state/agents/a.sock"}
 			return c, debian()
 		},
 	} {
@@ -137,6 +138,8 @@ func TestPlansRefused(t *testing.T) {
 		"ro is proc":          func(_ *Config, h *Host) { h.RO = []Entry{{Path: "/proc/1"}} },
 		"ro in project":       func(_ *Config, h *Host) { h.RO = []Entry{{Path: "/srv/project/out"}} },
 		"file outside of run": func(c *Config, _ *Host) { c.Files = map[string][]byte{"/etc/passwd": nil} },
+		"socket in project":   func(c *Config, _ *Host) { c.Sockets = map[string]string{"/srv/project/s": "/s"} },
+		"socket of nowhere":   func(c *Config, _ *Host) { c.Sockets = map[string]string{"/run/s": "s"} },
 		"file with dots":      func(c *Config, _ *Host) { c.Files = map[string][]byte{"/run/../etc/x": nil} },
 	} {
 		c, h := ok, debian()

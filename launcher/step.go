@@ -81,6 +81,9 @@ func (p *Plan) String() string {
 	line("dir      %s", p.Dir)
 	line("uid %d gid %d groups %v set=%v", p.ID.UID, p.ID.GID, p.ID.Groups, p.SetID)
 	line("writable %s", strings.Join(p.Writable, " "))
+	for _, s := range p.Sockets {
+		line("socket   %s", s)
+	}
 	for _, e := range p.Env {
 		line("env      %q", e)
 	}
