@@ -1,0 +1,68 @@
+package broker
+
+import (
+	"time"
+
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// State is what an agent is doing (D2, D4).
+type State string
+
+// The states of an agent. Exited and fired are final, but that an exited agent
+// with a resume command is working again once a message arrives.
+const (
+	Working State = "working"
+	Idle    State = "idle" // it waits for a message
+	Exited  State = "exited"
+	Fired   State = "fired"
+)
+
+// Ended reports whether nobody acts under the agent's name any more.
+func (s State) Ended() bool { return s == Exited || s == Fired }
+
+// Agent is one row of the registry: a durable session (D2).
+type Agent struct {
+	ID       string `json:"id"`        // [A-Za-z0-9._@+-]+
+	ParentID string `json:"parent_id"` // "" is the operator. It never changes
+	Session  string `json:"session"`   // its key, agent:<id>:<name>; unique
+
+	Cwd        string   `json:"cwd"`                   // absolute; its policy's paths are relative to it
+	Model      string   `json:"model,omitempty"`       // "" if not given
+	Tools      []string `json:"tools,omitempty"`       // nil if not given
+	Task       string   `json:"task,omitempty"`        // what it was hired for
+	PolicyHash string   `json:"policy_hash,omitempty"` // of what it was hired with, grants apart; see Tx.Policy
+	Route      string   `json:"route,omitempty"`       // where its answers go, such as a channel; "" for nowhere
+	Resume     []string `json:"-"`                     // the command that starts it again; nil for none
+
+	// CrossSend is what `agents cross` has set, intersected with the policy's
+	// own; nil for nothing (X7).
+	CrossSend *permission.CrossSend `json:"-"`
+
+	State State `json:"state"`
+	// Turn counts how often the agent went idle: the name of that event.
+	Turn int64 `json:"turn"`
+	// Interrupts counts the interrupts that it was sent.
+	Interrupts int64 `json:"interrupts"`
+	// Process is who runs its process, in words of whoever does; "" while none
+	// runs.
+	Process string `json:"process,omitempty"`
+	// Cause are the agents through which the message came that was last
+	// delivered to it: the chain that its own messages continue (X16). nil
+	// after a person's.
+	Cause []string `json:"-"`
+	// TokenHash is of the token that is its identity over a network; "" for
+	// none; unique.
+	TokenHash string `json:"-"`
+
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	EndedAt   time.Time `json:"ended_at,omitzero"` // zero until it has exited, or was fired and its process is gone
+	Exit      Exit      `json:"exit,omitzero"`     // how it ended
+}
+
+// Exit says how a process ended.
+type Exit struct {
+	Code   int    `json:"code"`             // its exit code; of no meaning beside a Signal
+	Signal string `json:"signal,omitempty"` // the signal that ended it, such as "killed"; "" for none
+	Output string `json:"output,omitempty"` // the last that it said, capped and escaped
+}

@@ -1,0 +1,113 @@
+package brokerhttp
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+
+	"github.com/pinfold-dev/pinfold/broker"
+)
+
+// identified is a connection whose owner is known: by the socket that it came
+// through, and by what the kernel says of its other end (D32). All agents of
+// one user share a uid, so the uid alone proves nothing.
+type identified struct {
+	net.Conn
+	who     broker.Identity // nobody, where each request says who asks by a token
+	tcp     bool
+	refused error // why nothing is answered on it
+	once    sync.Once
+	release func()
+}
+
+func (c *identified) Close() error {
+	c.once.Do(c.release)
+	return c.Conn.Close()
+}
+
+// listener accepts the connections of one identity.
+type listener struct {
+	*net.UnixListener
+	path   string
+	who    broker.Identity
+	inView bool // whose processes are never beside this one
+	slots  chan struct{}
+
+	mu sync.Mutex
+	ns uint64 // of the agent's processes; 0 until the first one connects
+}
+
+// listenAs binds the socket of an identity at path, which lies in a directory
+// that nobody else enters.
+func listenAs(path string, who broker.Identity, inView bool) (*listener, error) {
+	if err := removeStale(path); err != nil {
+		return nil, err
+	}
+	name, done, err := shortName(path)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: name, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false) // Close does, by the path
+	return &listener{UnixListener: l, path: path, who: who, inView: inView, slots: make(chan struct{}, maxConnections)}, nil
+}
+
+// Close removes the socket.
+func (l *listener) Close() error {
+	err := l.UnixListener.Close()
+	if errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return errors.Join(err, os.Remove(l.path))
+}
+
+// Accept returns connections with their owner. One too many waits until another
+// has ended.
+func (l *listener) Accept() (net.Conn, error) {
+	l.slots <- struct{}{}
+	c, err := l.AcceptUnix()
+	if err != nil {
+		<-l.slots
+		return nil, err
+	}
+	id := &identified{Conn: c, who: l.who, release: func() { <-l.slots }}
+	if p, err := peerOf(c); err != nil {
+		id.refused = err
+	} else {
+		id.refused = l.judge(p)
+	}
+	return id, nil
+}
+
+var errStranger = errors.New("this socket is another agent's")
+
+// judge decides whether a peer is whom the socket belongs to. The operator is
+// outside of every view; an agent stays in the process namespace in which it
+// was first met.
+func (l *listener) judge(p peer) error {
+	if int(p.uid) != os.Geteuid() {
+		return fmt.Errorf("%w: it belongs to user %d, and user %d connected", errStranger, os.Geteuid(), p.uid)
+	}
+	own, err := processNamespace("self")
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.who.Operator():
+		l.ns = own
+	case l.ns == 0 && !(l.inView && p.ns == own):
+		l.ns = p.ns
+	}
+	if p.ns != l.ns {
+		return fmt.Errorf("%w: process %d connected from another process namespace", errStranger, p.pid)
+	}
+	return nil
+}

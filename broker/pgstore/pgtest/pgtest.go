@@ -1,0 +1,72 @@
+package pgtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+// one is this test binary's server, from the first test that wants one on.
+var one struct {
+	once   sync.Once
+	server *server
+	err    error
+	names  atomic.Int64
+}
+
+// Main runs the tests of a package and ends the server, if one was started. It
+// returns the exit code.
+func Main(m *testing.M) int {
+	code := m.Run()
+	one.once.Do(func() {})
+	if one.server == nil {
+		return code
+	}
+	if err := one.server.stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "pgtest: ending postgresql:", err)
+		return max(code, 1)
+	}
+	return code
+}
+
+// Database makes an empty database and returns how to connect to it. It is
+// dropped with the test, whoever is still connected.
+func Database(tb testing.TB) string {
+	tb.Helper()
+	s := running(tb)
+	name := fmt.Sprintf("test%d", one.names.Add(1))
+	admin(tb, s, "CREATE DATABASE "+name)
+	tb.Cleanup(func() { admin(tb, s, "DROP DATABASE "+name+" WITH (FORCE)") })
+	return s.dsn(name)
+}
+
+// Crash kills the server as a power cut would and starts it again. Every test
+// of this binary shares it, so a test that does this is not parallel.
+func Crash(tb testing.TB) {
+	tb.Helper()
+	require.NoError(tb, running(tb).crash())
+}
+
+func running(tb testing.TB) *server {
+	tb.Helper()
+	one.once.Do(func() { one.server, one.err = start() })
+	require.NoError(tb, one.err)
+	require.NotNil(tb, one.server, "the tests are over")
+	return one.server
+}
+
+func admin(tb testing.TB, s *server, sql string) {
+	tb.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, s.dsn("postgres"))
+	require.NoError(tb, err)
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, sql)
+	require.NoError(tb, err)
+}

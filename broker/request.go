@@ -1,0 +1,76 @@
+package broker
+
+import (
+	"time"
+
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// Status is where a request stands (D3):
+//
+//	pending ─▶ approved ─▶ consumed
+//	        │      └─────▶ active ─▶ revoked | expired
+//	        └▶ denied | cancelled | expired
+type Status string
+
+// The statuses of a request.
+const (
+	Pending   Status = "pending"
+	Approved  Status = "approved" // for one time, not yet used
+	Consumed  Status = "consumed"
+	Active    Status = "active" // a grant that holds until further notice
+	Revoked   Status = "revoked"
+	Denied    Status = "denied"
+	Cancelled Status = "cancelled"
+	Expired   Status = "expired" // nobody answered in time, or the grant's time is over
+)
+
+// Granted reports whether the request lifts anything now.
+func (s Status) Granted() bool { return s == Approved || s == Active }
+
+// Scope says how far an approval reaches (D25). It never reaches beyond what
+// the policy marks `ask`, nor beyond what the manager itself may do.
+type Scope string
+
+// The scopes of an approval, narrowest first.
+const (
+	Once    Scope = "once"    // this request, with these arguments, one time
+	Path    Scope = "path"    // this place or target, however often
+	Subtree Scope = "subtree" // this place and what is beneath it
+	Session Scope = "session" // the same action through the same tool, anywhere
+	Until   Scope = "until"   // as path, until a time, which must be given
+)
+
+// Scopes returns the scopes, narrowest first.
+func Scopes() []Scope { return []Scope{Once, Path, Subtree, Session, Until} }
+
+// Request is what an agent asks for, and what became of it: one durable row.
+// Approved and active ones are its grants.
+type Request struct {
+	ID         string `json:"id"`          // UUID, in order of creation
+	AgentID    string `json:"agent_id"`    // who asks
+	ApproverID string `json:"approver_id"` // who may answer: the agent's parent; "" is the operator
+
+	// What is asked for, as the Gate was asked.
+	Action   permission.Action   `json:"action"`
+	Resource string              `json:"resource"`
+	Also     []permission.Access `json:"-"`
+	Tool     string              `json:"tool"`             // "" for a process in a view
+	Input    string              `json:"input"`            // the call's arguments as JSON; untrusted
+	Reason   string              `json:"reason,omitempty"` // why, in the agent's words; untrusted
+
+	// Digest binds an answer to exactly this: action, resource, also, tool,
+	// input. One pending row for each agent and digest.
+	Digest string `json:"digest"`
+
+	Status     Status    `json:"status"`
+	Code       Code      `json:"code,omitempty"`        // of a row that ended without leave; "" otherwise
+	DenyReason string    `json:"deny_reason,omitempty"` // in a person's words
+	Scope      Scope     `json:"scope,omitempty"`       // of an approval; "" before
+	Until      time.Time `json:"until,omitzero"`        // when the grant ends; zero for with its agent
+	Deadline   time.Time `json:"deadline,omitzero"`     // when the wait ends (approvals.max_wait); zero for never
+	Resolver   string    `json:"resolver,omitempty"`    // who answered: an agent's id, or "operator"; "" for the broker itself
+
+	CreatedAt  time.Time `json:"created_at,omitzero"`
+	ResolvedAt time.Time `json:"resolved_at,omitzero"`
+}
