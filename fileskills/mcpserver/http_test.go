@@ -1,6 +1,7 @@
 package mcpserver_test
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -133,17 +134,23 @@ func TestLargeBodiesAreRefused(t *testing.T) {
 
 func TestBodiesAtOnceAreBounded(t *testing.T) {
 	url, _ := serve(t, newSet(t, nil, nil), mcpserver.HTTPOptions{Token: token})
+	require.Equal(t, 200, post(t, url, initialize, nil), "as long as nobody holds memory")
 	address, _, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
 	var open []net.Conn
 	for range 4 {
 		c, err := net.Dial("tcp", address)
 		require.NoError(t, err)
 		defer c.Close()
-		_, err = fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: %d\r\n\r\n{", token, 32<<20)
+		require.NoError(t, c.SetDeadline(time.Now().Add(patience)))
+		_, err = fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", token, 32<<20)
 		require.NoError(t, err)
+		// The answer comes when the body begins to be read: from then on it counts.
+		line, err := bufio.NewReader(c).ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, "HTTP/1.1 100 Continue\r\n", line)
 		open = append(open, c)
 	}
-	require.Eventually(t, func() bool { return post(t, url, initialize, nil) == 503 }, patience, 10*time.Millisecond)
+	require.Equal(t, 503, post(t, url, initialize, nil))
 	for _, c := range open {
 		require.NoError(t, c.Close())
 	}
