@@ -70,6 +70,9 @@ type Config struct {
 	// HardLinks says how to change files with several hard links in place.
 	HardLinks HardLinks
 
+	// Origins says where the entries of these lists were written, for messages.
+	Origins Origins
+
 	// AllowBroadRoot admits /, the home directory and system directories as
 	// Root, which are refused otherwise.
 	AllowBroadRoot bool

@@ -54,12 +54,13 @@ type DeniedError struct {
 	Rule    Rule     // which rule refused
 	Reason  string   // the reason, one sentence without a full stop
 	Pattern string   // the glob or write path that decided, if one did
+	Origin  string   // where that entry was written, from Config.Origins; "" if nobody said
 	Allowed []string // what the same operation would be allowed on, as places
 }
 
 // Error's first line is `Path '...' is outside the allowed sandbox` with the
 // path as given and control characters escaped; the second gives the reason,
-// the third what would be allowed.
+// the third what would be allowed. A fourth is OriginText, if there is one.
 func (e *DeniedError) Error() string {
 	var b strings.Builder
 	b.WriteString("Path '")
@@ -68,7 +69,20 @@ func (e *DeniedError) Error() string {
 	fmt.Fprintf(&b, "%s refused (%s): %s", e.Op, e.Rule, e.Reason)
 	b.WriteString("\n")
 	b.WriteString(e.allowedText())
+	if origin := OriginText(e.Origin); origin != "" {
+		b.WriteString("\n")
+		b.WriteString(origin)
+	}
 	return b.String()
+}
+
+// OriginText is the line by which every surface names the rule that decided:
+// "rule: worker-docs:fs.write (policy.yaml:3:6)". It is "" without an origin.
+func OriginText(origin string) string {
+	if origin == "" {
+		return ""
+	}
+	return "rule: " + EscapePath(origin)
 }
 
 func (e *DeniedError) allowedText() string {

@@ -147,5 +147,5 @@ func (r *Resolver) guardGit(f *findings, wanted bool) {
 			Hint:    "run from the main work tree, or without --git"})
 		return
 	}
-	r.protect = newRuleSet(append(r.protect.all, g))
+	r.addProtected(g)
 }

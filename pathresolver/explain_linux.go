@@ -22,7 +22,7 @@ func (r *Resolver) Explain(op Op, unsafePath string) Decision {
 	if err := r.explain(&d, op, unsafePath); err != nil {
 		var denied *DeniedError
 		if errors.As(err, &denied) {
-			d.Rule, d.Reason, d.Pattern = denied.Rule, denied.Reason, denied.Pattern
+			d.Rule, d.Reason, d.Pattern, d.Origin = denied.Rule, denied.Reason, denied.Pattern, denied.Origin
 			return d
 		}
 		d.Reason = reason(err)
@@ -66,7 +66,7 @@ func (r *Resolver) explain(d *Decision, op Op, unsafePath string) error {
 	if v := r.Verdict(w.place); op == OpRead {
 		d.Reason = "it lies beneath the sandbox root"
 	} else {
-		d.Pattern = v.Pattern
+		d.Pattern, d.Origin = v.Pattern, v.Origin
 		d.Reason = "the write path '" + EscapePath(v.Pattern) + "' covers it"
 	}
 	return nil

@@ -24,13 +24,14 @@ func (r *Resolver) Explain(op Op, unsafePath string) Decision {
 	var denied *DeniedError
 	switch {
 	case errors.As(err, &denied):
-		d.Rule, d.Reason, d.Pattern = denied.Rule, denied.Reason, denied.Pattern
+		d.Rule, d.Reason, d.Pattern, d.Origin = denied.Rule, denied.Reason, denied.Pattern, denied.Origin
 	case err != nil:
 		d.Reason = reason(err)
 	default:
 		d.Allowed, d.Reason = true, "it lies beneath the sandbox root"
 		if op != OpRead {
-			d.Pattern = r.Verdict(w.place).Pattern
+			v := r.Verdict(w.place)
+			d.Pattern, d.Origin = v.Pattern, v.Origin
 			d.Reason = "the write path '" + EscapePath(d.Pattern) + "' covers it"
 		}
 	}
@@ -111,6 +112,6 @@ func (r *Resolver) guardGit(f *findings, wanted bool) {
 			Message: "'.git' is a file or a link: the repository lies elsewhere",
 			Hint:    "run from the main work tree, or without --git"})
 	default:
-		r.protect = newRuleSet(append(r.protect.all, glob{text: ".git", segs: []string{".git"}}))
+		r.addProtected(glob{text: ".git", segs: []string{".git"}})
 	}
 }

@@ -39,7 +39,7 @@ func (r *Resolver) CheckLinks(place string, f FileID) (breakIt bool, denied *Den
 		return true, nil
 	}
 	return false, r.denied(OpWrite, place, RuleHardLink,
-		fmt.Sprintf("the file has %d hard links, and writing it would change the others too; copy it, or set hardlinks to break or allow", f.Links), "")
+		fmt.Sprintf("the file has %d hard links, and writing it would change the others too; copy it, or set hardlinks to break or allow", f.Links))
 }
 
 // NoteLink records that a file, described as it was before, got one more name

@@ -76,11 +76,9 @@ func (r *Resolver) count(place string) (FileID, error) {
 
 // refuseListing keeps a raw handle of a directory from showing hidden names.
 func (r *Resolver) refuseListing(unsafePath string, w walked) error {
-	pattern, ok := r.hide.mayMatchBeneath(w.place)
-	if !ok || !w.mode.IsDir() {
+	g := r.hide.mayMatchBeneath(w.place)
+	if g == nil || !w.mode.IsDir() {
 		return nil
 	}
-	d := r.refuse(OpRead, unsafePath, RuleHidden, "the directory may hold hidden names: list it with ReadDir, which leaves them out")
-	d.Pattern = pattern
-	return d
+	return r.refuse(OpRead, unsafePath, RuleHidden, "the directory may hold hidden names: list it with ReadDir, which leaves them out").by(g.text, g.origin)
 }

@@ -54,10 +54,8 @@ func (r *Resolver) refuseListing(unsafePath string) error {
 	if err != nil {
 		return pathError("open", unsafePath, err)
 	}
-	if pattern, ok := r.hide.mayMatchBeneath(w.place); ok {
-		d := r.refuse(OpRead, unsafePath, RuleHidden, "the directory may hold hidden names: list it with ReadDir, which leaves them out")
-		d.Pattern = pattern
-		return d
+	if g := r.hide.mayMatchBeneath(w.place); g != nil {
+		return r.refuse(OpRead, unsafePath, RuleHidden, "the directory may hold hidden names: list it with ReadDir, which leaves them out").by(g.text, g.origin)
 	}
 	return nil
 }

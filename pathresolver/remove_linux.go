@@ -72,8 +72,7 @@ func (r *Resolver) mayHoldRules(place string) bool {
 	if r.MayHoldHidden(place) {
 		return true
 	}
-	_, ok := r.protect.mayMatchBeneath(place)
-	return ok
+	return r.protect.mayMatchBeneath(place) != nil
 }
 
 // guardedBeneath looks for something that may not be removed.

@@ -14,11 +14,12 @@ import (
 // maxSegments bounds a glob, so that its states fit one machine word.
 const maxSegments = 62
 
-// glob is one hide or protect pattern. It covers the places that it matches
-// and everything beneath them.
+// glob is one pattern of a rule that takes away. It covers the places that it
+// matches and everything beneath them.
 type glob struct {
-	text string   // as given
-	segs []string // folded, split at "/", without a trailing "**"
+	text   string   // as given
+	segs   []string // folded, split at "/", without a trailing "**"
+	origin string   // where it was written, for messages; "" if nobody said
 }
 
 // compileGlob reads a doublestar glob over places.
@@ -94,17 +95,20 @@ func isLiteral(seg string) bool { return !strings.ContainsAny(seg, `*?[{\`) }
 // its first component agrees.
 type ruleSet struct {
 	all      []glob
-	firsts   map[string]bool   // first components of the globs that begin with a literal
-	anywhere bool              // some glob begins with a wildcard
-	places   map[string]string // a/b/c    -> its glob: the place itself
-	names    map[string]string // **/.env  -> its glob: the last name, anywhere
-	suffixes map[string]string // **/*.pem -> its glob: the end of the last name
-	rest     []glob
+	firsts   map[string]bool  // first components of the globs that begin with a literal
+	anywhere bool             // some glob begins with a wildcard
+	places   map[string]*glob // a/b/c: the place itself
+	names    map[string]*glob // **/.env: the last name, anywhere
+	suffixes map[string]*glob // **/*.pem: the end of the last name
+	rest     []*glob
 }
 
+// newRuleSet indexes globs. Of two that are alike the first is the one that is
+// named.
 func newRuleSet(globs []glob) ruleSet {
-	s := ruleSet{all: globs, firsts: map[string]bool{}, places: map[string]string{}, names: map[string]string{}, suffixes: map[string]string{}}
-	for _, g := range globs {
+	s := ruleSet{all: globs, firsts: map[string]bool{}, places: map[string]*glob{}, names: map[string]*glob{}, suffixes: map[string]*glob{}}
+	for i := range globs {
+		g := &globs[i]
 		literal := true
 		for _, seg := range g.segs {
 			literal = literal && isLiteral(seg)
@@ -117,16 +121,22 @@ func newRuleSet(globs []glob) ruleSet {
 		anyDir := len(g.segs) == 2 && g.segs[0] == "**"
 		switch {
 		case literal:
-			s.places[strings.Join(g.segs, "/")] = g.text
+			addFirst(s.places, strings.Join(g.segs, "/"), g)
 		case anyDir && isLiteral(g.segs[1]):
-			s.names[g.segs[1]] = g.text
+			addFirst(s.names, g.segs[1], g)
 		case anyDir && strings.HasPrefix(g.segs[1], "*.") && isLiteral(g.segs[1][1:]):
-			s.suffixes[g.segs[1][1:]] = g.text
+			addFirst(s.suffixes, g.segs[1][1:], g)
 		default:
 			s.rest = append(s.rest, g)
 		}
 	}
 	return s
+}
+
+func addFirst(index map[string]*glob, key string, g *glob) {
+	if index[key] == nil {
+		index[key] = g
+	}
 }
 
 func (s *ruleSet) empty() bool { return len(s.all) == 0 }
@@ -141,65 +151,65 @@ func (s *ruleSet) foreign(place string) bool {
 	return !s.firsts[fold(first)]
 }
 
-// covers returns the glob that covers place or one of its ancestors.
-func (s *ruleSet) covers(place string) (pattern string, ok bool) {
+// covers returns the glob that covers place or one of its ancestors, or nil.
+func (s *ruleSet) covers(place string) *glob {
 	if s.empty() || place == "." || s.foreign(place) {
-		return "", false
+		return nil
 	}
 	folded := fold(place)
 	for i := 0; i <= len(folded); i++ {
 		if i == len(folded) || folded[i] == '/' {
-			if p, ok := s.indexed(folded[:i]); ok {
-				return p, true
+			if g := s.indexed(folded[:i]); g != nil {
+				return g
 			}
 		}
 	}
-	for i := range s.rest {
-		if s.rest[i].covers(folded) {
-			return s.rest[i].text, true
-		}
-	}
-	return "", false
+	return s.tried(folded)
 }
 
-// matches returns the glob that covers place, whose parent none covers.
-func (s *ruleSet) matches(place string) (pattern string, ok bool) {
+// matches returns the glob that covers place, whose parent none covers, or nil.
+func (s *ruleSet) matches(place string) *glob {
 	if s.empty() || s.foreign(place) {
-		return "", false
+		return nil
 	}
 	folded := fold(place)
-	if p, ok := s.indexed(folded); ok {
-		return p, true
+	if g := s.indexed(folded); g != nil {
+		return g
 	}
-	for i := range s.rest {
-		if s.rest[i].covers(folded) {
-			return s.rest[i].text, true
+	return s.tried(folded)
+}
+
+// tried asks the globs that are in no map.
+func (s *ruleSet) tried(folded string) *glob {
+	for _, g := range s.rest {
+		if g.covers(folded) {
+			return g
 		}
 	}
-	return "", false
+	return nil
 }
 
 // indexed asks the maps about exactly this folded place.
-func (s *ruleSet) indexed(folded string) (pattern string, ok bool) {
+func (s *ruleSet) indexed(folded string) *glob {
 	if len(s.places) > 0 {
-		if p, ok := s.places[folded]; ok {
-			return p, true
+		if g := s.places[folded]; g != nil {
+			return g
 		}
 	}
 	name := folded[strings.LastIndexByte(folded, '/')+1:]
 	if len(s.names) > 0 {
-		if p, ok := s.names[name]; ok {
-			return p, true
+		if g := s.names[name]; g != nil {
+			return g
 		}
 	}
 	if len(s.suffixes) > 0 {
 		for i := 0; i < len(name); i++ {
 			if name[i] == '.' {
-				if p, ok := s.suffixes[name[i:]]; ok {
-					return p, true
+				if g := s.suffixes[name[i:]]; g != nil {
+					return g
 				}
 			}
 		}
 	}
-	return "", false
+	return nil
 }

@@ -66,36 +66,33 @@ func (g *glob) closure(s uint64) uint64 {
 }
 
 // mayMatchBeneath returns a glob that could match something beneath place,
-// now or later.
-func (s *ruleSet) mayMatchBeneath(place string) (pattern string, ok bool) {
-	if s.empty() {
-		return "", false
-	}
-	if place != "." && s.foreign(place) {
-		return "", false
+// now or later, or nil.
+func (s *ruleSet) mayMatchBeneath(place string) *glob {
+	if s.empty() || place != "." && s.foreign(place) {
+		return nil
 	}
 	folded := fold(place)
 	for i := range s.all {
 		if s.all[i].states(folded) != 0 {
-			return s.all[i].text, true
+			return &s.all[i]
 		}
 	}
-	return "", false
+	return nil
 }
 
 // escapes returns a glob that could match something beneath from and would
-// not match the same thing beneath to: moving a directory from one to the
-// other could take its content out of the glob's reach.
-func (s *ruleSet) escapes(from, to string) (pattern string, ok bool) {
+// not match the same thing beneath to, or nil: moving a directory from one to
+// the other could take its content out of the glob's reach.
+func (s *ruleSet) escapes(from, to string) *glob {
 	if s.empty() {
-		return "", false
+		return nil
 	}
 	from, to = fold(from), fold(to)
 	for i := range s.all {
 		g := &s.all[i]
 		if g.states(from)&^g.states(to) != 0 {
-			return g.text, true
+			return g
 		}
 	}
-	return "", false
+	return nil
 }

@@ -1,11 +1,13 @@
 package pathresolver
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 )
 
@@ -51,23 +53,24 @@ func build(cfg Config) (*Resolver, []Violation) {
 	var f findings
 	r := &Resolver{hardLinks: cfg.HardLinks}
 	r.noRoot()
-	r.hide = compileRules(&f, "hide", cfg.Hide)
-	protect := protectGlobs(&f, cfg)
-	r.protect = compileRules(&f, "protect", protect)
+	r.origins = cfg.Origins
+	r.writeLists = boundsOf(cfg.Origins.Write)
+	r.hide = r.compileRules(&f, "hide", cfg.Hide, "")
+	r.protect = r.compileRules(&f, "protect", protectGlobs(&f, cfg), cfg.Origins.Entries["protect"])
 	r.gitDir = !slices.Contains(cfg.Unprotect, ".git")
 
 	rootOK := r.findRoot(&f, cfg)
 	write := slices.Clone(cfg.WritePaths)
 	if rootOK && r.gitDir {
 		r.guardGit(&f, cfg.Git)
-		r.protect = newRuleSet(append(r.protect.all, r.submodules()...))
+		r.addProtected(r.submodules()...)
 	}
 	if cfg.Git {
 		write = append(write, ".git")
 	}
 	var good []writePath
 	for i, given := range write {
-		field := fmt.Sprintf("write_paths[%d]", i)
+		field := fieldOf("write_paths", i)
 		if cfg.Git && i == len(write)-1 {
 			field = "git"
 		}
@@ -83,19 +86,42 @@ func build(cfg Config) (*Resolver, []Violation) {
 	return r, f.list
 }
 
-// compileRules reads globs; a bad one is a finding.
-func compileRules(f *findings, field string, texts []string) ruleSet {
+// compileRules reads globs; a bad one is a finding. origin is that of entries
+// that the caller did not give.
+func (r *Resolver) compileRules(f *findings, field string, texts []string, origin string) ruleSet {
 	var globs []glob
 	for i, text := range texts {
 		g, err := compileGlob(text)
 		if err != nil {
-			f.add(Violation{Code: CodeBadPattern, Field: fmt.Sprintf("%s[%d]", field, i), Value: text,
+			f.add(Violation{Code: CodeBadPattern, Field: fieldOf(field, i), Value: text,
 				Message: fmt.Sprintf("%s glob '%s' %s", field, EscapePath(text), err)})
 			continue
 		}
+		g.origin = cmp.Or(r.origins.Entries[fieldOf(field, i)], origin)
 		globs = append(globs, g)
 	}
 	return newRuleSet(globs)
+}
+
+// addProtected adds what is protected by default here.
+func (r *Resolver) addProtected(globs ...glob) {
+	for i := range globs {
+		globs[i].origin = r.origins.Entries["protect"]
+	}
+	r.protect = newRuleSet(append(r.protect.all, globs...))
+}
+
+// fieldOf names an entry of a list, as Violation.Field does; fieldIndex is
+// its inverse.
+func fieldOf(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
+
+func fieldIndex(name, field string) (i int, ok bool) {
+	rest, ok := strings.CutPrefix(name, field+"[")
+	if !ok {
+		return 0, false
+	}
+	i, err := strconv.Atoi(strings.TrimSuffix(rest, "]"))
+	return i, err == nil
 }
 
 // protectGlobs are the caller's globs, then the defaults but for those that
@@ -105,7 +131,7 @@ func protectGlobs(f *findings, cfg Config) []string {
 	defaults := DefaultProtected()
 	for i, name := range cfg.Unprotect {
 		if name != ".git" && !slices.Contains(defaults, name) {
-			f.add(Violation{Code: CodeUnknownUnprotect, Field: fmt.Sprintf("unprotect[%d]", i), Value: name,
+			f.add(Violation{Code: CodeUnknownUnprotect, Field: fieldOf("unprotect", i), Value: name,
 				Message: fmt.Sprintf("unprotect '%s' is not protected by default", EscapePath(name)),
 				Hint:    "want one of: .git, " + strings.Join(defaults, ", ")})
 		}
@@ -169,7 +195,7 @@ type writePath struct{ field, given, place string }
 
 // setWritePaths collapses what is given twice or lies beneath another.
 func (r *Resolver) setWritePaths(f *findings, good []writePath) {
-	r.writeAt = map[string]struct{}{}
+	r.writeAt = map[string]string{}
 	sorted := slices.Clone(good)
 	sort.SliceStable(sorted, func(i, j int) bool { return len(sorted[i].place) < len(sorted[j].place) })
 	for _, w := range sorted {
@@ -183,7 +209,7 @@ func (r *Resolver) setWritePaths(f *findings, good []writePath) {
 			f.add(v)
 			continue
 		}
-		r.writeAt[w.place] = struct{}{}
+		r.writeAt[w.place] = r.origins.Entries[w.field]
 		r.write = append(r.write, w.place)
 	}
 	slices.Sort(r.write)

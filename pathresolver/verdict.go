@@ -8,12 +8,15 @@ import (
 // policy is the compiled form of a Config: rules over places, immutable, and
 // without any system call.
 type policy struct {
-	write   []string            // write paths as places, collapsed, sorted
-	writeAt map[string]struct{} // the same, for look-up
+	write   []string          // write paths as places, collapsed, sorted
+	writeAt map[string]string // the same, for look-up: where each was written
 	hide    ruleSet
 	protect ruleSet
 	gitDir  bool            // ".git" must not become anything but a directory
 	uniform map[string]bool // write paths beneath which no rule says otherwise
+
+	origins    Origins
+	writeLists []bound
 }
 
 // Verdict is what the rules say about one place, whether or not something is
@@ -23,12 +26,13 @@ type Verdict struct {
 	Protected bool
 	Writable  bool   // a write path covers it, and it is neither hidden nor protected
 	Pattern   string // the glob or write path that decided; "" if none did
+	Origin    string // where that was written; "" if nobody said
 }
 
 // Verdict returns what the rules say about a place.
 func (p *policy) Verdict(place string) Verdict {
-	if pattern, ok := p.hide.covers(place); ok {
-		return Verdict{Hidden: true, Pattern: pattern}
+	if g := p.hide.covers(place); g != nil {
+		return Verdict{Hidden: true, Pattern: g.text, Origin: g.origin}
 	}
 	return p.writeVerdict(place)
 }
@@ -37,21 +41,21 @@ func (p *policy) Verdict(place string) Verdict {
 // parent is not hidden.
 func (p *policy) VerdictIn(parent, name string) Verdict {
 	place := joinPlace(parent, name)
-	if pattern, ok := p.hide.matches(place); ok {
-		return Verdict{Hidden: true, Pattern: pattern}
+	if g := p.hide.matches(place); g != nil {
+		return Verdict{Hidden: true, Pattern: g.text, Origin: g.origin}
 	}
 	return p.writeVerdict(place)
 }
 
 func (p *policy) writeVerdict(place string) Verdict {
 	wp, ok := p.writePathOf(place)
-	if pattern, guarded := p.protect.covers(place); guarded {
-		return Verdict{Protected: true, Pattern: pattern}
+	if g := p.protect.covers(place); g != nil {
+		return Verdict{Protected: true, Pattern: g.text, Origin: g.origin}
 	}
 	if !ok {
 		return Verdict{}
 	}
-	return Verdict{Writable: true, Pattern: wp}
+	return Verdict{Writable: true, Pattern: wp, Origin: p.writeAt[wp]}
 }
 
 // writePathOf returns the write path that covers place.
@@ -88,9 +92,7 @@ func (p *policy) uniformBeneath(wp string) bool {
 	if p.gitDir && wp == "." {
 		return false
 	}
-	_, hidden := p.hide.mayMatchBeneath(wp)
-	_, guarded := p.protect.mayMatchBeneath(wp)
-	return !hidden && !guarded
+	return p.hide.mayMatchBeneath(wp) == nil && p.protect.mayMatchBeneath(wp) == nil
 }
 
 // isWritePath reports whether place is a write path itself.
@@ -105,28 +107,28 @@ func (p *policy) isWritePath(place string) bool {
 func (p *policy) Decide(op Op, place string, kind fs.FileMode) *DeniedError {
 	v := p.Verdict(place)
 	if v.Hidden {
-		return p.denied(op, place, RuleHidden, "the name is hidden", v.Pattern)
+		return p.denied(op, place, RuleHidden, "the name is hidden").by(v.Pattern, v.Origin)
 	}
 	if op == OpRead {
 		return nil
 	}
 	if v.Protected {
-		return p.denied(op, place, RuleProtected, "the name is protected: it may be read but not changed", v.Pattern)
+		return p.denied(op, place, RuleProtected, "the name is protected: it may be read but not changed").by(v.Pattern, v.Origin)
 	}
 	if !v.Writable {
-		return p.denied(op, place, RuleNoWritePath, "no write path covers it. Reading is allowed", "")
+		return p.denied(op, place, RuleNoWritePath, "no write path covers it. Reading is allowed").by("", lacking(p.writeLists, place))
 	}
 	switch op {
 	case OpDelete, OpRename, OpLink:
 		if p.isWritePath(place) {
-			return p.denied(op, place, RuleWritePathSelf, "a write path itself is not moved or removed", place)
+			return p.denied(op, place, RuleWritePathSelf, "a write path itself is not moved or removed").by(place, p.writeAt[place])
 		}
 	case OpCreate:
 		if p.isWritePath(place) && kind.Type() != fs.ModeDir && kind.Type() != 0 {
-			return p.denied(op, place, RuleWritePathSelf, "a write path itself can only be a directory or a regular file", place)
+			return p.denied(op, place, RuleWritePathSelf, "a write path itself can only be a directory or a regular file").by(place, p.writeAt[place])
 		}
 		if kind.Type()&(fs.ModeDevice|fs.ModeCharDevice) != 0 {
-			return p.denied(op, place, RuleSpecialFile, "device files are not made", "")
+			return p.denied(op, place, RuleSpecialFile, "device files are not made")
 		}
 		return p.decideGit(op, place, kind)
 	case OpWrite:
@@ -145,7 +147,7 @@ func (p *policy) allows(op Op, place string) bool {
 // would point git at another repository, with other hooks and configuration.
 func (p *policy) decideGit(op Op, place string, kind fs.FileMode) *DeniedError {
 	if p.gitDir && kind.Type() != fs.ModeDir && len(place) == len(".git") && fold(place) == ".git" {
-		return p.denied(op, place, RuleProtected, ".git may be made as a directory, not as a file or a link, and nothing is moved there", ".git")
+		return p.denied(op, place, RuleProtected, ".git may be made as a directory, not as a file or a link, and nothing is moved there").by(".git", p.origins.Entries["protect"])
 	}
 	return nil
 }
@@ -185,14 +187,14 @@ func (p *policy) DecideRename(from, to string, exchange bool) *DeniedError {
 // decideMove is the rule about what a directory holds, or could hold.
 func (p *policy) decideMove(from, to string) *DeniedError {
 	for _, set := range []*ruleSet{&p.hide, &p.protect} {
-		if pattern, ok := set.escapes(from, to); ok {
+		if g := set.escapes(from, to); g != nil {
 			return p.denied(OpRename, from, RuleLoosens,
-				fmt.Sprintf("moving it could take what it holds out of reach of the rule %q; copying is possible", pattern), pattern)
+				fmt.Sprintf("moving it could take what it holds out of reach of the rule %q; copying is possible", g.text)).by(g.text, g.origin)
 		}
 	}
-	if pattern, ok := p.protect.escapes(to, from); ok {
+	if g := p.protect.escapes(to, from); g != nil {
 		return p.denied(OpRename, to, RuleLoosens,
-			fmt.Sprintf("moving it here could put what it holds under names protected by %q", pattern), pattern)
+			fmt.Sprintf("moving it here could put what it holds under names protected by %q", g.text)).by(g.text, g.origin)
 	}
 	return nil
 }
@@ -212,12 +214,17 @@ func (p *policy) DecideLink(from, to string) *DeniedError {
 
 // MayHoldHidden reports whether a hide glob could match beneath place.
 func (p *policy) MayHoldHidden(place string) bool {
-	_, ok := p.hide.mayMatchBeneath(place)
-	return ok
+	return p.hide.mayMatchBeneath(place) != nil
 }
 
 // denied builds the refusal. Path is the place until a verb, which knows what
 // the caller wrote, puts that in its stead.
-func (p *policy) denied(op Op, place string, rule Rule, reason, pattern string) *DeniedError {
-	return &DeniedError{Op: op, Path: place, Rule: rule, Reason: reason, Pattern: pattern, Allowed: p.write}
+func (p *policy) denied(op Op, place string, rule Rule, reason string) *DeniedError {
+	return &DeniedError{Op: op, Path: place, Rule: rule, Reason: reason, Allowed: p.write}
+}
+
+// by says which entry decided, and where it was written.
+func (d *DeniedError) by(pattern, origin string) *DeniedError {
+	d.Pattern, d.Origin = pattern, origin
+	return d
 }
