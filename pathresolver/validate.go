@@ -1,7 +1,6 @@
 package pathresolver
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,8 +54,8 @@ func build(cfg Config) (*Resolver, []Violation) {
 	r.noRoot()
 	r.origins = cfg.Origins
 	r.writeLists = boundsOf(cfg.Origins.Write)
-	r.hide = r.compileRules(&f, "hide", cfg.Hide, "")
-	r.protect = r.compileRules(&f, "protect", protectGlobs(&f, cfg), cfg.Origins.Entries["protect"])
+	r.hide = r.compileRules(&f, "hide", cfg.Hide, nil)
+	r.protect = r.compileRules(&f, "protect", cfg.Protect, defaultGlobs(&f, cfg))
 	r.gitDir = !slices.Contains(cfg.Unprotect, ".git")
 
 	rootOK := r.findRoot(&f, cfg)
@@ -86,18 +85,20 @@ func build(cfg Config) (*Resolver, []Violation) {
 	return r, f.list
 }
 
-// compileRules reads globs; a bad one is a finding. origin is that of entries
-// that the caller did not give.
-func (r *Resolver) compileRules(f *findings, field string, texts []string, origin string) ruleSet {
+// compileRules reads globs, and after them our own, whose origin is field's; a
+// bad one is a finding.
+func (r *Resolver) compileRules(f *findings, field string, given, ours []string) ruleSet {
 	var globs []glob
-	for i, text := range texts {
+	for i, text := range slices.Concat(given, ours) {
 		g, err := compileGlob(text)
 		if err != nil {
 			f.add(Violation{Code: CodeBadPattern, Field: fieldOf(field, i), Value: text,
 				Message: fmt.Sprintf("%s glob '%s' %s", field, EscapePath(text), err)})
 			continue
 		}
-		g.origin = cmp.Or(r.origins.Entries[fieldOf(field, i)], origin)
+		if g.origin = r.origins.Entries[field]; i < len(given) {
+			g.origin = r.origins.Entries[fieldOf(field, i)]
+		}
 		globs = append(globs, g)
 	}
 	return newRuleSet(globs)
@@ -124,10 +125,9 @@ func fieldIndex(name, field string) (i int, ok bool) {
 	return i, err == nil
 }
 
-// protectGlobs are the caller's globs, then the defaults but for those that
-// were taken away.
-func protectGlobs(f *findings, cfg Config) []string {
-	globs := slices.Clone(cfg.Protect)
+// defaultGlobs are what is protected by default but for what was taken away.
+func defaultGlobs(f *findings, cfg Config) []string {
+	var globs []string
 	defaults := DefaultProtected()
 	for i, name := range cfg.Unprotect {
 		if name != ".git" && !slices.Contains(defaults, name) {
