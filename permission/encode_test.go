@@ -15,7 +15,7 @@ import (
 // M8: decode(encode(x)) is x for every field, in YAML and in JSON, and absent
 // and empty lists stay apart. Another reader of YAML finds the same in it.
 func TestRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	checks(t, func(t *rapid.T) {
 		doc := genDocument.Draw(t, "document")
 		text := Encode(doc)
 		require.Equal(t, doc, decode(t, string(text)).Document, "%s", text)
