@@ -56,6 +56,9 @@ func (e Enforcer) decide(req Request, trace *[]Step) Decision {
 				q.Access = Access{req.Action, req.Resource}
 			}
 			f := e.pass(pass, &q, i, trace)
+			if f.opinion == asked && len(e.Policy.given) > 0 {
+				f = e.lift(f, &q, &req, pass == 0)
+			}
 			if f.opinion >= worst.opinion && f.rule != nil || f.opinion > worst.opinion {
 				worst = f
 				d.Access = q.Access

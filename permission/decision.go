@@ -29,6 +29,7 @@ type Decision struct {
 	parent string
 	acl    *sendACL
 	hit    string
+	said   string // somebody's own reason
 }
 
 // settle fills in what was found.
@@ -89,8 +90,11 @@ func (d Decision) isFile() bool {
 }
 
 // Reason is one sentence without a full stop, but for a send ACL, whose text
-// is X8's. It ends with where the rule stands, if a rule decided.
+// is X8's, and for what somebody said who was asked. It ends with where the rule stands, if a rule decided.
 func (d Decision) Reason() string {
+	if d.said != "" {
+		return d.said
+	}
 	reason := d.reason()
 	if d.Rule == "" || fixedText(d.Code) {
 		return reason

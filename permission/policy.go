@@ -15,6 +15,7 @@ type Policy struct {
 	hash   Hash
 	root   string
 	always *patternSet // M11: protected whatever the layers say
+	given  []Grant
 }
 
 // group is the layers of one principal: what its document extends, first, and

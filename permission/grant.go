@@ -1,0 +1,111 @@
+package permission
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Grant is leave to do what a policy marks `ask`: an approval as a value. It
+// turns an ask into an allow, never a deny, and only where the one who gave it
+// may do the same at that moment.
+type Grant struct {
+	// ID is what decisions name: their rule is grant:ID.
+	ID string
+
+	// Accesses are what was asked for. Leave to list is leave to read, and
+	// leave to write is leave to create.
+	Accesses []Access
+
+	// Tool is the tool through which it was asked; "" for none. What a rule
+	// about a tool asks for is lifted for that tool alone; what a rule about
+	// files asks for is lifted whatever the tool, as it is decided (M7).
+	Tool string
+
+	// Digest, if not "", confines the grant to requests with these arguments.
+	Digest string
+
+	Subtree  bool // also all that lies beneath the places
+	Anywhere bool // the same actions on any resource
+
+	// By is the agent that gave it, and Within its policy. A nil Within is the
+	// operator, who may do anything that is not denied.
+	By     string
+	Within *Policy
+}
+
+// Granting returns the policy with grants added. It is a value as any other
+// policy is: what is granted ends with it. A child's policy is not wider for
+// it, nor is what Resolver returns.
+func (p *Policy) Granting(grants ...Grant) *Policy {
+	if len(grants) == 0 {
+		return p
+	}
+	q := *p
+	q.given = slices.Concat(p.given, grants)
+	h := sha256.New()
+	h.Write(p.hash[:])
+	for _, g := range grants {
+		within := Hash{}
+		if g.Within != nil {
+			within = g.Within.hash
+		}
+		fmt.Fprintf(h, "%q %q %q %q %t %t %q %s\n", g.ID, g.Accesses, g.Tool, g.Digest, g.Subtree, g.Anywhere, g.By, within)
+	}
+	h.Sum(q.hash[:0])
+	return &q
+}
+
+// lift turns what is asked for into what is allowed, where a grant covers it.
+func (e Enforcer) lift(f finding, q *question, req *Request, aboutTool bool) finding {
+	for i := range e.Policy.given {
+		g := &e.Policy.given[i]
+		if g.Digest != "" && g.Digest != req.ArgsDigest || aboutTool && g.Tool != q.tool || !g.covers(q.Access) {
+			continue
+		}
+		if g.Within != nil {
+			same := Request{Principal: g.By, Action: q.Action, Resource: q.Resource, Tool: req.Tool, ArgsDigest: req.ArgsDigest}
+			if !(Enforcer{g.Within, e.Registry}).decide(same, nil).Allowed() {
+				continue
+			}
+		}
+		id := "grant:" + g.ID
+		return finding{opinion: allowed, code: CodeAllowed, rule: &rule{id: id, layer: "grant", text: q.Resource, at: Position{File: id}}}
+	}
+	return f
+}
+
+func (g *Grant) covers(a Access) bool {
+	return slices.ContainsFunc(g.Accesses, func(o Access) bool {
+		if leave(o.Action) != leave(a.Action) {
+			return false
+		}
+		if g.Anywhere || o.Resource == a.Resource {
+			return true
+		}
+		rest, beneath := strings.CutPrefix(a.Resource, o.Resource)
+		whole := o.Resource == "." && placeKind(a.Resource) == aPlace
+		return g.Subtree && o.Action.isFile() && (whole || beneath && strings.HasPrefix(rest, "/"))
+	})
+}
+
+// leave is the action that stands for those that are granted together.
+func leave(a Action) Action {
+	switch a {
+	case FSList:
+		return FSRead
+	case FSCreate:
+		return FSWrite
+	}
+	return a
+}
+
+func (a Action) isFile() bool { c := a.class(); return c == readClass || c == writeClass }
+
+// Refused is the decision as somebody's refusal, with a code and a reason of
+// theirs. It can only narrow.
+func (d Decision) Refused(code Code, reason string) Decision {
+	d.Effect, d.Code, d.said = Deny, code, reason
+	return d
+}

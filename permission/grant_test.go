@@ -1,0 +1,102 @@
+package permission
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// D25, D21: a grant lifts an ask for what it covers, no further, and only where
+// the one who gave it may do the same.
+func TestGrantLiftsAnAsk(t *testing.T) {
+	boss := compile(t, "version: 1\nextends: sandboxed\nfs: {write: [docs, src, .github]}")
+	report, _, err := boss.Child(compile(t, "version: 1\nextends: sandboxed\nfs: {write: [docs], ask_write: [src, lib], protect: [src/keep]}"), Clamp)
+	require.NoError(t, err)
+	require.Equal(t, Ask, file(report, FSWrite, "src/a/b").Effect)
+	grant := func(g Grant) *Policy {
+		g.ID, g.By, g.Within = "7", "boss", boss
+		return report.Granting(g)
+	}
+	write := []Access{{FSWrite, "src/a"}}
+
+	exact := grant(Grant{Accesses: write})
+	d := file(exact, FSWrite, "src/a")
+	require.True(t, d.Allowed())
+	require.Equal(t, "grant:7", d.Rule)
+	require.True(t, file(exact, FSCreate, "src/a").Allowed(), "leave to write is leave to create")
+	require.Equal(t, Ask, file(exact, FSWrite, "src/a/b").Effect, "the place and not what is beneath")
+	require.Equal(t, Ask, file(exact, FSWrite, "src/ab").Effect)
+	require.Equal(t, Ask, file(exact, FSDelete, "src/a").Effect, "leave to write is no leave to delete")
+
+	below := grant(Grant{Accesses: write, Subtree: true})
+	require.True(t, file(below, FSWrite, "src/a/b").Allowed())
+	require.Equal(t, Ask, file(below, FSWrite, "src/ab").Effect)
+
+	anywhere := grant(Grant{Accesses: write, Anywhere: true})
+	require.True(t, file(anywhere, FSWrite, "src/z").Allowed())
+	require.Equal(t, Deny, file(anywhere, FSWrite, "src/keep").Effect, "a deny is a deny")
+	require.Equal(t, Deny, file(anywhere, FSWrite, "etc").Effect)
+	require.Equal(t, Deny, file(anywhere, FSWrite, "lib/x").Effect, "the manager's chain has no lib")
+	require.True(t, file(report, FSWrite, "src/z").Effect == Ask, "the policy that was is unchanged")
+	require.NotEqual(t, report.Hash(), anywhere.Hash())
+
+	// D21: who gave it can do no more than ask itself.
+	asks := compile(t, "version: 1\nextends: trusted\nfs: {ask_write: [src]}")
+	require.Equal(t, Ask, file(asks.Granting(Grant{ID: "7", Accesses: write, By: "boss", Within: asks}), FSWrite, "src/a").Effect)
+	require.True(t, file(asks.Granting(Grant{ID: "7", Accesses: write}), FSWrite, "src/a").Allowed(), "the operator may")
+	next, _, err := exact.Child(exact, Clamp)
+	require.NoError(t, err)
+	require.Equal(t, Ask, file(next, FSWrite, "src/a").Effect, "nobody inherits a grant")
+}
+
+// A digest confines a grant to the same arguments; a rule about a tool is
+// lifted for that tool alone.
+func TestGrantOfATool(t *testing.T) {
+	p := compile(t, "version: 1\nextends: trusted\ntools: {deploy: {requires_confirmation: true}, sell: {requires_confirmation: true}}")
+	use := func(p *Policy, tool, digest string) Effect {
+		return Enforcer{Policy: p}.Check(context.Background(), Request{Principal: "me", Action: ToolUse, Resource: tool, Tool: tool, ArgsDigest: digest}).Effect
+	}
+	once := p.Granting(Grant{ID: "1", Accesses: []Access{{ToolUse, "deploy"}}, Tool: "deploy", Digest: "d"})
+	require.Equal(t, Ask, use(p, "deploy", "d"))
+	require.Equal(t, Allow, use(once, "deploy", "d"))
+	require.Equal(t, Ask, use(once, "deploy", "e"))
+	require.Equal(t, Ask, use(once, "sell", "d"))
+	any := p.Granting(Grant{ID: "1", Accesses: []Access{{ToolUse, "deploy"}}, Tool: "deploy", Anywhere: true})
+	require.Equal(t, Ask, use(any, "sell", "d"))
+}
+
+// M8: a chain reads back as the same policy, that names the same lines.
+func TestChainReadsBack(t *testing.T) {
+	boss := preset(t, "trusted")
+	child, _, err := boss.Child(compile(t, "version: 1\nname: kid\nextends: sandboxed\nfs: {ask_write: [src]}\ntools: {x: {timeout: 7}}"), Clamp)
+	require.NoError(t, err)
+	same := func(p *Policy) *Policy {
+		q, err := DecodePolicy(EncodePolicy(p))
+		require.NoError(t, err)
+		require.True(t, p.Equal(q))
+		return q
+	}
+	q := same(child)
+	require.Equal(t, Position{"p.yaml", 4, 18}, file(q, FSWrite, "src/a").Source)
+	require.Equal(t, file(child, FSWrite, "src/a").Source, file(q, FSWrite, "src/a").Source)
+	again, _, err := child.Child(preset(t, "sandboxed"), Clamp)
+	require.NoError(t, err)
+	fromStore, _, err := q.Child(preset(t, "sandboxed"), Clamp)
+	require.NoError(t, err)
+	require.True(t, again.Equal(fromStore))
+	_, err = DecodePolicy([]byte(`{"version":2}`))
+	require.Error(t, err)
+	for _, name := range Builtins() {
+		if name != "worker" {
+			same(preset(t, name))
+		}
+	}
+	checks(t, func(t *rapid.T) {
+		p := genPolicy(t, "policy")
+		q, err := DecodePolicy(EncodePolicy(p))
+		require.NoError(t, err)
+		require.True(t, p.Equal(q))
+	})
+}
