@@ -138,6 +138,10 @@ func (c *call) refused(d *pathresolver.DeniedError) *Error {
 			e.Hint += " Reading is allowed."
 		}
 	}
+	if d.Origin != "" {
+		e.Hint += "\n" + pathresolver.OriginText(d.Origin)
+		e.Data["origin"] = d.Origin
+	}
 	return e
 }
 

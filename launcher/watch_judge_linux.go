@@ -70,7 +70,7 @@ func (j *judge) refusal(a *attempt) (r sandboxfs.Refusal, refused bool) {
 	}
 	return sandboxfs.Refusal{
 		Time: time.Unix(0, a.Time), PID: a.PID, UID: j.uid, Program: a.Program,
-		Op: v.denied.Op, Place: v.denied.Path, Rule: v.denied.Rule, Pattern: v.denied.Pattern,
+		Op: v.denied.Op, Place: v.denied.Path, Rule: v.denied.Rule, Pattern: v.denied.Pattern, Origin: v.denied.Origin,
 		Errno: v.errno, Syscall: v.request,
 	}, true
 }

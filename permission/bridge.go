@@ -16,11 +16,21 @@ type Held struct {
 
 	// Positions says where the entries stand, by the names that
 	// pathresolver.Violation has for them: "write_paths[0]", "hide[2]".
+	// Config.Origins says the same as text, with the rule.
 	Positions map[string]Position
 
 	// NoView says that the policy lets files outside the project alone be
 	// reached without asking: there is nothing to confine (yolo).
 	NoView bool
+
+	rules map[string]*rule // behind the entries, by the same names
+	lists []ruleList       // that Config.WritePaths are the common part of
+}
+
+// ruleList is one document's list of what may be done.
+type ruleList struct {
+	paths []string
+	rule  *rule // nil: a principal's documents have none
 }
 
 // UnheldError says that a view or the skills cannot hold a rule. They could
@@ -40,7 +50,7 @@ func (e *UnheldError) Error() string {
 // project at root: never more than Check allows. Globs among read and write
 // paths that no list of paths can express are an *UnheldError.
 func (p *Policy) Resolver(root string) (Held, error) {
-	h := Held{Config: pathresolver.Config{Root: root}, Positions: map[string]Position{}}
+	h := Held{Config: pathresolver.Config{Root: root}, Positions: map[string]Position{}, rules: map[string]*rule{}}
 	var read []grant
 	reads, writes := true, true // does every group list them?
 	var write []grant
@@ -58,7 +68,11 @@ func (p *Policy) Resolver(root string) (Held, error) {
 			if l.write != nil {
 				groupWrites = true
 				write, firstWrite = intersect(write, l.grants("fs.write", l.src.Document.FS.Write), firstWrite), false
+				h.lists = append(h.lists, ruleList{l.src.Document.FS.Write, l.writeList})
 			}
+		}
+		if !groupWrites {
+			h.lists = append(h.lists, ruleList{})
 		}
 		reads, writes = reads && groupReads, writes && groupWrites
 	}
@@ -80,19 +94,49 @@ func (p *Policy) Resolver(root string) (Held, error) {
 		place := g.pattern.String()
 		if place == ".git" {
 			h.Config.Git = true
-			h.Positions["git"] = g.rule.at
+			h.rules["git"] = g.rule
 			continue
 		}
-		h.Positions[fmt.Sprintf("write_paths[%d]", len(h.Config.WritePaths))] = g.rule.at
+		h.rules[fmt.Sprintf("write_paths[%d]", len(h.Config.WritePaths))] = g.rule
 		h.Config.WritePaths = append(h.Config.WritePaths, place)
 	}
+	h.rules["protect"] = &rule{id: "always:protect", at: Position{File: "built in"}}
 	for _, r := range p.always.rules {
 		if !contains(pathresolver.DefaultProtected(), r.text) {
+			h.rules[fmt.Sprintf("protect[%d]", len(h.Config.Protect))] = &rule{id: "always:protect", at: Position{File: "a policy in force"}}
 			h.Config.Protect = append(h.Config.Protect, escapeGlob(r.text))
 		}
 	}
 	h.NoView = p.outside() == allowed
+	h.NameFiles(func(file string) string { return file })
 	return h, nil
+}
+
+// NameFiles has Positions and Config.Origins call each file by what name makes
+// of the name that the policy's Sources have for it: a name that whoever reads
+// a refusal can open.
+func (h *Held) NameFiles(name func(file string) string) {
+	text := func(r *rule) string {
+		if r == nil {
+			return ""
+		}
+		at := r.at
+		if r.layer != "" { // not one of ours
+			at.File = name(at.File)
+		}
+		return originText(r.id, at)
+	}
+	h.Config.Origins = pathresolver.Origins{Entries: map[string]string{}}
+	for field, r := range h.rules {
+		if h.Config.Origins.Entries[field] = text(r); r.at.Line > 0 {
+			at := r.at
+			at.File = name(at.File)
+			h.Positions[field] = at
+		}
+	}
+	for _, l := range h.lists {
+		h.Config.Origins.Write = append(h.Config.Origins.Write, pathresolver.OriginList{Paths: l.paths, Origin: text(l.rule)})
+	}
 }
 
 // begin is the first place of the innermost document, what a caller added
@@ -138,7 +182,7 @@ func (h *Held) takeAway(l *layer) {
 			if err == nil && len(pattern.segs) == 0 {
 				text = "**"
 			}
-			h.Positions[fmt.Sprintf("%s[%d]", field, len(*to))] = l.src.Position(fmt.Sprintf("%s[%d]", part, i))
+			h.rules[fmt.Sprintf("%s[%d]", field, len(*to))] = l.newRule(fmt.Sprintf("%s[%d]", part, i), text)
 			*to = append(*to, text)
 		}
 	}

@@ -27,7 +27,7 @@ func (p *part) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, out *fus
 	child := joinPlace(place, name)
 	if verdict.Hidden {
 		p.refuse(h, "lookup", &pathresolver.DeniedError{
-			Op: pathresolver.OpRead, Path: child, Rule: pathresolver.RuleHidden, Pattern: verdict.Pattern})
+			Op: pathresolver.OpRead, Path: child, Rule: pathresolver.RuleHidden, Pattern: verdict.Pattern, Origin: verdict.Origin})
 		out.SetEntryTimeout(p.valid(true))
 		return fuse.OK
 	}

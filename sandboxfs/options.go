@@ -71,6 +71,7 @@ type Refusal struct {
 	Place   string
 	Rule    pathresolver.Rule
 	Pattern string        // the glob or write path that decided, if one did
+	Origin  string        // where that was written, if the resolver's Config says so
 	Errno   syscall.Errno // what the caller got
 	Syscall string        // the FUSE operation: "open", "mkdir", "setattr", ...
 }

@@ -194,7 +194,7 @@ func (p *part) refuse(h *fuse.InHeader, call string, d *pathresolver.DeniedError
 func (p *part) refuseAs(h *fuse.InHeader, call string, d *pathresolver.DeniedError, e syscall.Errno) fuse.Status {
 	p.v.refusals.add(Refusal{
 		Time: time.Now(), PID: h.Pid, UID: h.Uid, Op: d.Op, Place: d.Path,
-		Rule: d.Rule, Pattern: d.Pattern, Errno: e, Syscall: call,
+		Rule: d.Rule, Pattern: d.Pattern, Origin: d.Origin, Errno: e, Syscall: call,
 	})
 	return fuse.Status(e)
 }

@@ -36,6 +36,17 @@ type shownPolicy struct {
 	Unprotect   []name `json:"unprotect"`
 	HardLinks   string `json:"hardlinks"`
 	Arrangement string `json:"arrangement"` // how the view is served
+
+	// Where the entries above were written, and the lists that the write paths
+	// are the common part of.
+	Origins    map[string]name `json:"origins,omitempty"`
+	WriteLists []shownList     `json:"write_lists,omitempty"`
+}
+
+// shownList is a pathresolver.OriginList.
+type shownList struct {
+	Paths  []name `json:"paths"`
+	Origin name   `json:"origin"`
 }
 
 // name is a path or a glob in JSON: a string, or, as no byte may get lost,
@@ -70,7 +81,7 @@ func convert[To, From ~string](list []From) []To {
 
 // showPolicy is policyFile for a run with this policy.
 func showPolicy(cfg pathresolver.Config, r *pathresolver.Resolver, arrangement string) ([]byte, error) {
-	return json.Marshal(shownPolicy{
+	shown := shownPolicy{
 		Root:        name(r.Root()),
 		WritePaths:  convert[name](r.WritePaths()),
 		Hide:        convert[name](cfg.Hide),
@@ -78,7 +89,30 @@ func showPolicy(cfg pathresolver.Config, r *pathresolver.Resolver, arrangement s
 		Unprotect:   convert[name](cfg.Unprotect),
 		HardLinks:   cfg.HardLinks.String(),
 		Arrangement: arrangement,
-	})
+		Origins:     map[string]name{},
+	}
+	from := r.Origins()
+	for field, origin := range from.Entries {
+		shown.Origins[field] = name(origin)
+	}
+	shown.WriteLists = showLists(from.Write)
+	return json.Marshal(shown)
+}
+
+func showLists(lists []pathresolver.OriginList) []shownList {
+	var shown []shownList
+	for _, l := range lists {
+		shown = append(shown, shownList{Paths: convert[name](l.Paths), Origin: name(l.Origin)})
+	}
+	return shown
+}
+
+func readLists(shown []shownList) []pathresolver.OriginList {
+	var lists []pathresolver.OriginList
+	for _, l := range shown {
+		lists = append(lists, pathresolver.OriginList{Paths: convert[string](l.Paths), Origin: string(l.Origin)})
+	}
+	return lists
 }
 
 // insidePolicy is the policy of the run that this process is inside of; ok is
@@ -109,6 +143,10 @@ func insidePolicy() (cfg pathresolver.Config, ok bool, err error) {
 			Protect:        convert[string](p.Protect),
 			Unprotect:      convert[string](p.Unprotect),
 			AllowBroadRoot: true, // the run has decided that
+			Origins:        pathresolver.Origins{Entries: map[string]string{}, Write: readLists(p.WriteLists)},
+		}
+		for field, origin := range p.Origins {
+			cfg.Origins.Entries[field] = string(origin)
 		}
 		cfg.HardLinks, err = pathresolver.ParseHardLinks(p.HardLinks)
 	}

@@ -129,13 +129,12 @@ func (p *policyFlags) hold(cfg pathresolver.Config) (pathresolver.Config, error)
 	if held.NoView {
 		return cfg, usageError(fmt.Errorf("policy '%s' is the operator's own rights: there is nothing to hold", policy.Name()), "run the command without pinfold, or choose --preset trusted")
 	}
-	p.held, p.found, p.at = policy, found, map[string]permission.Position{}
-	for field, at := range held.Positions {
-		p.at[field] = p.named.placed(at)
-	}
+	held.NameFiles(p.named.placedFile)
+	p.held, p.found, p.at = policy, found, held.Positions
 	cfg.WritePaths, cfg.Git = held.Config.WritePaths, held.Config.Git
 	cfg.Hide = held.Config.Hide
 	cfg.Protect = slices.Concat(held.Config.Protect, cfg.Protect)
+	cfg.Origins = held.Config.Origins
 	for _, src := range policy.Sources() {
 		if file := p.named.file(); file != "" && !strings.HasPrefix(src.File, "preset:") && src.File != callerLayer {
 			cfg.Protect = append(cfg.Protect, protectList(cfg.Root, filepath.Join(baseOf(file), filepath.FromSlash(src.File)))...)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -13,6 +14,7 @@ import (
 // resolver holds the rules about files on its own.
 type policyGate struct {
 	policy   *permission.Policy
+	named    *policyFrom
 	resolver *pathresolver.Resolver
 }
 
@@ -32,7 +34,11 @@ func (g policyGate) Check(ctx context.Context, r fileskills.Request) fileskills.
 			return fileskills.Decision{Allow: true} // likewise
 		}
 	}
-	return fileskills.Decision{Allow: d.Allowed(), Reason: d.Reason()}
+	if d.Allowed() {
+		return fileskills.Decision{Allow: true}
+	}
+	d.Source = g.named.placed(d.Source)
+	return fileskills.Decision{Reason: strings.TrimSuffix(d.Cause()+"\n"+pathresolver.OriginText(d.Origin()), "\n")}
 }
 
 // opOf is the verb of the resolver. A move and a removal are about the name

@@ -72,10 +72,20 @@ func (p *policyFlags) listHint(path string) string {
 }
 
 // placed is a position in the policy's files by a name that can be opened from
-// here: those of beside are relative to the policy's directory.
+// here.
 func (p *policyFrom) placed(at permission.Position) permission.Position {
-	if base := baseOf(p.file()); base != "." && !filepath.IsAbs(at.File) && !strings.HasPrefix(at.File, "preset:") {
-		at.File = filepath.Join(base, at.File)
-	}
+	at.File = p.placedFile(at.File)
 	return at
+}
+
+// placedFile is placed for a file's name: those of beside are relative to the
+// policy's directory.
+func (p *policyFrom) placedFile(file string) string {
+	switch base := baseOf(p.file()); {
+	case file == callerLayer:
+		return "the command line"
+	case base != "." && !filepath.IsAbs(file) && !strings.HasPrefix(file, "preset:"):
+		return filepath.Join(base, file)
+	}
+	return file
 }

@@ -22,6 +22,7 @@ type reportLine struct {
 	Path      string            `json:"path"`
 	Rule      pathresolver.Rule `json:"rule"`
 	Pattern   string            `json:"pattern,omitempty"`
+	Origin    string            `json:"origin,omitempty"`
 	Errno     string            `json:"errno,omitempty"`
 	Request   string            `json:"request,omitempty"`
 }
@@ -43,6 +44,7 @@ func newReportLine(root string, r sandboxfs.Refusal) reportLine {
 		Path:      esc(filepath.Join(root, r.Place)),
 		Rule:      r.Rule,
 		Pattern:   esc(r.Pattern),
+		Origin:    esc(r.Origin),
 		Errno:     errnoName(r.Errno),
 		Request:   r.Syscall,
 	}

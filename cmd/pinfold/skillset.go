@@ -67,7 +67,7 @@ func (f *skillFlags) set(stdin io.Reader, o *output) (*fileskills.Set, *pathreso
 	}
 	skills := fileskills.Config{Resolver: r, Enable: f.enable, Guard: guard, StateDir: state, NoSync: f.noSync}
 	if f.held != nil {
-		skills.Gate = policyGate{f.held, r}
+		skills.Gate = policyGate{f.held, &f.named, r}
 	}
 	if f.narrow != nil {
 		skills.Gate = f.narrow(skills.Gate)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/pinfold-dev/pinfold/launcher"
@@ -32,9 +33,10 @@ type refused struct {
 
 // refusalKind is what makes two refusals the same to a person.
 type refusalKind struct {
-	op    pathresolver.Op
-	place string
-	rule  pathresolver.Rule
+	op     pathresolver.Op
+	place  string
+	rule   pathresolver.Rule
+	origin string
 }
 
 func (f *runFlags) newRefused(o *output, r *pathresolver.Resolver) (*refused, error) {
@@ -63,7 +65,7 @@ func (c *refused) add(r sandboxfs.Refusal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.total++
-	kind := refusalKind{op: r.Op, place: r.Place, rule: r.Rule}
+	kind := refusalKind{op: r.Op, place: r.Place, rule: r.Rule, origin: r.Origin}
 	if _, known := c.kinds[kind]; known || len(c.kinds) < summaryKinds {
 		c.kinds[kind]++
 	}
@@ -114,6 +116,6 @@ func (c *refused) summary(o *output) {
 			break
 		}
 		o.stderr.printf("  %5d x %-6s %s  %s\n", c.kinds[k], k.op, pathresolver.EscapePath(k.place),
-			o.stderr.paint(colourDim, string(k.rule)))
+			o.stderr.paint(colourDim, strings.TrimSpace(string(k.rule)+"  "+pathresolver.OriginText(k.origin))))
 	}
 }

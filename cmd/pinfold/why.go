@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 type whyFlags struct {
@@ -76,9 +74,6 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 		err = writeJSON(a.out.stdout, escapeDecision(d))
 	} else {
 		whyText(a.out, &d)
-		if f.held != nil {
-			f.whyRule(a.out, &d)
-		}
 		if hint := f.ruleHint(&d); hint != "" {
 			a.out.stdout.printf("  hint: %s\n", pathresolver.EscapePath(hint))
 		}
@@ -87,20 +82,6 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 		err = silent(exitFailed)
 	}
 	return err
-}
-
-// whyRule names the rule of the named policy that decides, and where it stands.
-func (p *policyFlags) whyRule(o *output, d *pathresolver.Decision) {
-	if d.Place == "" {
-		return
-	}
-	action := permission.FSWrite
-	if d.Op == pathresolver.OpRead {
-		action = permission.FSRead
-	}
-	if by := p.held.Check(context.Background(), permission.Request{Action: action, Resource: d.Place}); by.Rule != "" {
-		o.stdout.printf("  rule: %s (%s)\n", by.Rule, pathresolver.EscapePath(by.Source.String()))
-	}
 }
 
 // whyInvalid prints what is wrong with the policy: that is a wrong call, not
@@ -122,10 +103,13 @@ func whyText(o *output, d *pathresolver.Decision) {
 	switch {
 	case d.Allowed:
 		out.printf("%s: %s '%s'\n%s\n", out.paint(colourGood, "allowed"), d.Op, esc(d.Path), d.Reason)
+		if rule := pathresolver.OriginText(d.Origin); rule != "" {
+			out.printf("%s\n", rule)
+		}
 	case d.Rule == "": // no rule, but the system itself, stands in the way
 		out.printf("%s: %s '%s'\n%s\n", out.paint(colourBad, "denied"), d.Op, esc(d.Path), d.Reason)
 	default:
-		denied := pathresolver.DeniedError{Op: d.Op, Path: d.Path, Rule: d.Rule, Reason: d.Reason, Allowed: d.Writable}
+		denied := pathresolver.DeniedError{Op: d.Op, Path: d.Path, Rule: d.Rule, Reason: d.Reason, Origin: d.Origin, Allowed: d.Writable}
 		first, rest, _ := strings.Cut(denied.Error(), "\n")
 		out.printf("%s\n%s\n", out.paint(colourBad, first), rest)
 		if d.Op != pathresolver.OpRead && readable(d.Rule) {
@@ -188,7 +172,7 @@ func ruleHint(rule pathresolver.Rule, place string) string {
 
 // escapeDecision makes every text in d valid UTF-8 without control characters.
 func escapeDecision(d pathresolver.Decision) pathresolver.Decision {
-	for _, s := range []*string{&d.Path, &d.Place, &d.Pattern, &d.Link, &d.Target} {
+	for _, s := range []*string{&d.Path, &d.Place, &d.Pattern, &d.Origin, &d.Link, &d.Target} {
 		*s = pathresolver.EscapePath(*s)
 	}
 	for i := range d.Writable {
