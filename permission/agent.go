@@ -49,6 +49,16 @@ var vendorKeys = []string{"hooks", "mode", "models", "skills", "toolsets"}
 // a policy, but for the fields of other vendors, and for a description with a
 // colon in it, which is common and grants nothing.
 func ParseAgent(file string, data []byte) (*Agent, error) {
+	a, err := parseAgent(file, data)
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// parseAgent is ParseAgent, but what can be read of a definition that is
+// refused is returned beside the error.
+func parseAgent(file string, data []byte) (*Agent, error) {
 	ps := &problems{file: file}
 	a := &Agent{File: file, at: map[string]Position{}}
 	front, ok := frontMatter(ps, data)
@@ -57,10 +67,7 @@ func ParseAgent(file string, data []byte) (*Agent, error) {
 			a.decode(ps, tree.root)
 		}
 	}
-	if err := ps.err(); err != nil {
-		return nil, err
-	}
-	return a, nil
+	return a, ps.err()
 }
 
 // frontMatter returns what stands between the first line, which must be ---,

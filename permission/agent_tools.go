@@ -45,9 +45,8 @@ func (a *Agent) names(d *decoder, e entry, commas bool) []string {
 		for i, item := range seq.Values {
 			at := fmt.Sprintf("%s[%d]", path, i)
 			a.at[at] = positionOf(d.ps.file, item)
-			if s, ok := d.text(at, item); ok {
-				list = append(list, strings.TrimSpace(s))
-			}
+			s, _ := d.text(at, item) // one of another type keeps its place
+			list = append(list, strings.TrimSpace(s))
 		}
 		return list
 	}

@@ -3,7 +3,6 @@ package permission
 import (
 	"embed"
 	"errors"
-	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -78,12 +77,7 @@ func Preset(name string, opt Options) (*Policy, error) {
 // read decodes one document from fsys, reading no more than a document may
 // have.
 func read(fsys fs.FS, name string) (*Source, error) {
-	f, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // only read
-	data, err := io.ReadAll(io.LimitReader(f, maxDocument+1))
+	data, err := readAll(fsys, name, maxDocument)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,8 @@ type Options struct {
 	// document has a list of its own it narrows and never widens. nil adds
 	// nothing.
 	Caller *Document
+
+	found *[]Problem // Examine's: what is wrong is put here, and the rest goes on
 }
 
 // WriteRequiredError says that a preset must be given a write path (W8).
@@ -56,6 +58,9 @@ func Compile(src *Source, opt Options) (*Policy, error) {
 // caller's.
 func compileWith(src *Source, opt Options, more ...*Source) (*Policy, error) {
 	chain, err := extended(src, opt.FS)
+	if opt.tolerates(err) {
+		chain, err = []*Source{src.withoutBase()}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +77,7 @@ func compileWith(src *Source, opt Options, more ...*Source) (*Policy, error) {
 	var layers []*layer
 	for _, s := range chain {
 		rooted, err := s.rooted(opt.Root)
-		if err != nil {
+		if err != nil && !opt.tolerates(err) {
 			return nil, err
 		}
 		layers = append(layers, compileLayer(rooted))

@@ -19,12 +19,17 @@ type decoder struct {
 }
 
 func decodeDocument(ps *problems, src *Source, root ast.Node) {
-	d := &decoder{ps: ps, at: src.at}
+	decodeInto(ps, src.at, root, reflect.ValueOf(&src.Document).Elem())
+}
+
+// decodeInto fills a struct of a schema, and at with where its parts stand.
+func decodeInto(ps *problems, at map[string]Position, root ast.Node, v reflect.Value) {
+	d := &decoder{ps: ps, at: at}
 	if root == nil {
 		ps.add(Problem{Position: Position{Line: 1, Column: 1}, Code: "missing_key", Message: "the document is empty", Hint: "begin with 'version: 1'"})
 		return
 	}
-	d.value("", root, reflect.ValueOf(&src.Document).Elem())
+	d.value("", root, v)
 }
 
 func (d *decoder) problem(n ast.Node, code, path, message, hint string) {

@@ -122,10 +122,7 @@ func (d *decoder) list(path string, n ast.Node, v reflect.Value) {
 	for i, item := range seq.Values {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		d.at[at] = positionOf(d.ps.file, item)
-		s, ok := d.text(at, item)
-		if !ok {
-			continue
-		}
+		s, _ := d.text(at, item) // one of another type keeps its place
 		items = append(items, s)
 	}
 	v.Set(reflect.ValueOf(items))

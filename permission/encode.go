@@ -26,6 +26,7 @@ type emitter struct {
 	out   bytes.Buffer
 	above map[string][]string // comment lines before an entry, by its path
 	after map[string]string   // the comment that ends an entry's line
+	flow  map[string]bool     // keys whose mapping may stand on one line
 }
 
 func (e *emitter) comments(path string, indent int) {
@@ -71,7 +72,7 @@ func (e *emitter) fits(n node, width int) bool {
 	if n.scalar != nil || len(n.items) == 0 {
 		return true
 	}
-	if n.block || width > lineWidth {
+	if n.block && !e.flow[n.path] || width > lineWidth {
 		return false
 	}
 	for _, c := range n.items {

@@ -4,19 +4,22 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/goccy/go-yaml/ast"
 )
 
 // Format writes a document in its canonical form and keeps its comments: a
 // comment on a line of its own stays above the entry that follows it, one at
-// the end of a line stays with the entry that begins that line. Formatting
-// twice changes nothing more. A document that Decode refuses is refused.
+// the end of a line stays with the entry that begins that line. `fs` stays on
+// one line where it was on one and fits there. Formatting twice changes nothing
+// more. A document that Decode refuses is refused.
 func Format(file string, data []byte) ([]byte, error) {
 	src, err := Decode(file, data)
 	if err != nil {
 		return nil, err
 	}
 	tree, _ := parse(&problems{file: file}, data)
-	e := &emitter{above: map[string][]string{}, after: map[string]string{}}
+	e := &emitter{above: map[string][]string{}, after: map[string]string{}, flow: flowKeys(tree.root)}
 
 	type part struct {
 		path string
@@ -45,4 +48,20 @@ func Format(file string, data []byte) ([]byte, error) {
 	e.mapping(src.Document.tree(), 0)
 	e.comments("", 0) // what stood below everything
 	return e.out.Bytes(), nil
+}
+
+// flowKeys are the keys at the top of a document whose mapping is written in
+// braces.
+func flowKeys(root ast.Node) map[string]bool {
+	keys := map[string]bool{}
+	m, _ := root.(*ast.MappingNode)
+	if m == nil || m.IsFlowStyle { // a document in braces, such as JSON, has no style
+		return keys
+	}
+	for _, v := range m.Values {
+		if inner, ok := v.Value.(*ast.MappingNode); ok && inner.IsFlowStyle {
+			keys[v.Key.String()] = true
+		}
+	}
+	return keys
 }

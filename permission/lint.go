@@ -29,6 +29,7 @@ func (p *Policy) lintLayer(l *layer) []Problem {
 	doc := &l.src.Document
 	if fs := doc.FS; fs != nil {
 		p.lintWrites(l, add)
+		p.lintHides(l, add)
 		for _, list := range []struct {
 			key  string
 			list []string
@@ -99,7 +100,11 @@ func lintList(key string, list []string, add addProblem) {
 		for j, other := range list {
 			wide, err := parsePattern(other, folded)
 			if err == nil && i != j && pat.within(wide) && (!wide.within(pat) || j < i) {
-				add("redundant_rule", fmt.Sprintf("fs.%s[%d]", key, i), "drop it", "'%s' is covered by '%s' already", text, other)
+				code := "redundant_rule"
+				if key == "hide" {
+					code = "hides_nothing"
+				}
+				add(code, fmt.Sprintf("fs.%s[%d]", key, i), "drop it", "'%s' is covered by '%s' already", text, other)
 				break
 			}
 		}

@@ -82,6 +82,20 @@ func (ps *problems) add(p Problem) {
 	}
 }
 
+// told reports whether something is known to be wrong with a part of the
+// document, or with the type of what holds it.
+func (ps *problems) told(path string) bool {
+	return slices.ContainsFunc(ps.list, func(p Problem) bool {
+		return path == p.Path || p.Code == "wrong_type" && within(path, p.Path)
+	})
+}
+
+// within reports whether a part of a document is another one, or in it.
+func within(path, outer string) bool {
+	rest, in := strings.CutPrefix(path, outer)
+	return in && (rest == "" || outer != "" && strings.ContainsRune(".[", rune(rest[0])))
+}
+
 // full reports that nothing more is worth looking for.
 func (ps *problems) full() bool { return len(ps.list) >= maxProblems }
 

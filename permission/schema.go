@@ -13,10 +13,14 @@ const SchemaID = "https://raw.githubusercontent.com/pinfold-dev/pinfold/main/doc
 //
 //	# yaml-language-server: $schema=docs/schema/policy.schema.json
 func Schema() []byte {
-	s := schemaOf(reflect.TypeFor[Document]())
+	return publish(schemaOf(reflect.TypeFor[Document]()), SchemaID, "pinfold policy")
+}
+
+// publish completes the schema of a document with a version.
+func publish(s object, id, title string) []byte {
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	s["$id"] = SchemaID
-	s["title"] = "pinfold policy"
+	s["$id"] = id
+	s["title"] = title
 	s["properties"].(object)["version"].(object)["const"] = 1
 	out, _ := json.MarshalIndent(s, "", "  ") // maps of strings always encode
 	return append(out, '\n')

@@ -23,14 +23,16 @@ func (s *Source) Name() string {
 
 // Position is where a part of the document stands, such as "fs.write[0]" or
 // "tools.bash.enabled": that part, or the nearest one around it.
-func (s *Source) Position(part string) Position {
+func (s *Source) Position(part string) Position { return positionAt(s.File, s.at, part) }
+
+func positionAt(file string, at map[string]Position, part string) Position {
 	for {
-		if p, ok := s.at[part]; ok {
+		if p, ok := at[part]; ok {
 			return p
 		}
 		cut := strings.LastIndexAny(part, ".[")
 		if cut < 0 {
-			return Position{File: s.File}
+			return Position{File: file}
 		}
 		part = part[:cut]
 	}
@@ -40,20 +42,27 @@ func (s *Source) Position(part string) Position {
 // positions and messages call it; nothing is opened. What the schema does not
 // know is refused; the error is a *DocumentError with every problem found.
 func Decode(file string, data []byte) (*Source, error) {
+	src, err := decodePartly(file, data)
+	if err != nil {
+		return nil, err
+	}
+	return src, nil
+}
+
+// decodePartly is Decode, but what can be read of a document that is refused is
+// returned beside the error, for Examine to find what else is wrong with it.
+func decodePartly(file string, data []byte) (*Source, error) {
 	ps := &problems{file: file}
 	src := &Source{File: file, at: map[string]Position{}}
 	tree, ok := parse(ps, data)
 	if !ok {
-		return nil, ps.err()
+		return src, ps.err()
 	}
 	decodeDocument(ps, src, tree.root)
-	if ps.err() == nil {
+	if len(src.at) > 0 { // else it is no mapping, and that has been said
 		validate(ps, src)
 	}
-	if err := ps.err(); err != nil {
-		return nil, err
-	}
-	return src, nil
+	return src, ps.err()
 }
 
 // FromDocument validates a document that was built in Go. It has no lines;

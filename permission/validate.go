@@ -62,7 +62,11 @@ func validate(ps *problems, src *Source) {
 
 func (v *validator) bad(path, message, hint string) { v.badCode("bad_value", path, message, hint) }
 
+// badCode adds a problem, where decoding has not said already what is wrong.
 func (v *validator) badCode(code, path, message, hint string) {
+	if v.ps.told(path) {
+		return
+	}
 	v.ps.add(Problem{Position: v.src.Position(path), Code: code, Path: path, Message: message, Hint: hint})
 }
 

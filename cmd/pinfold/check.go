@@ -23,9 +23,12 @@ var checkFormats = map[string]func(*output, *checkReport) error{
 
 type checkFlags struct {
 	policyFlags
-	roots  []string
-	format string
-	strict bool
+	roots         []string
+	format        string
+	json          bool
+	strict        bool
+	baseline      string
+	writeBaseline string
 }
 
 func newCheck(a *app) *cobra.Command {
@@ -35,18 +38,34 @@ func newCheck(a *app) *cobra.Command {
 		Short: "Say whether a policy would be accepted, and everything that is wrong with it",
 		Long: `check validates a directory and its write paths as 'pinfold run' would, changes
 nothing, and reports every violation at once. With FILE or DIR it validates
-policies (YAML) and agent definitions (Markdown) instead. It exits with 0 when
-there is no violation, 1 when there are some, and 2 when it was called wrongly.`,
+policies (YAML) and agent definitions (Markdown) instead; so it does, without
+flags, where the directory has a .pinfold.yaml that names them. It exits with 0
+when there is no violation, 1 when there are some, and 2 when it was called
+wrongly.`,
 		Example: `  pinfold check -w src -w docs
   pinfold check -C agents/worker --write-paths-from write-paths.txt --format github
-  pinfold check --strict .claude/agents policy.yaml`,
+  pinfold check --strict .claude/agents policy.yaml
+  pinfold check --write-baseline .pinfold-baseline.json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.complete(cmd); err != nil {
+				return err
+			}
 			if len(args) > 0 {
 				if err := f.onlyFiles(cmd); err != nil {
 					return err
 				}
-				return checkFiles(a, f.roots[0], f.format, f.strict, args)
+				return checkFiles(a, &f, args)
+			}
+			project, err := f.project(cmd)
+			if err != nil {
+				return err
+			}
+			if project != "" {
+				return checkProject(a, &f, project)
+			}
+			if f.baseline+f.writeBaseline != "" {
+				return usageError(errors.New("a baseline is of files"), "name FILE or DIR, or write a .pinfold.yaml that does")
 			}
 			return check(a, &f)
 		},
@@ -54,18 +73,37 @@ there is no violation, 1 when there are some, and 2 when it was called wrongly.`
 	f.add(cmd)
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.roots, "directory", "C", []string{"."}, "the directory `DIR` to check (repeatable: each is checked with every write path)")
-	flags.BoolVar(&f.strict, "strict", false, "with FILE or DIR: count warnings as errors")
+	flags.BoolVar(&f.strict, "strict", false, "of files: count warnings as errors")
+	flags.StringVar(&f.baseline, "baseline", "", "of files: leave out the findings that `FILE` knows")
+	flags.StringVar(&f.writeBaseline, "write-baseline", "", "of files: write what is found to `FILE`, and exit with 0")
 	flags.StringVar(&f.format, "format", "text", "how to print: `text|json|sarif|github`")
+	flags.BoolVar(&f.json, "json", false, "the same as --format json")
+	_ = cmd.MarkFlagFilename("baseline", "json")
+	_ = cmd.MarkFlagFilename("write-baseline", "json")
 	_ = cmd.MarkFlagDirname("directory")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json", "sarif", "github"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-func check(a *app, f *checkFlags) error {
-	show, ok := checkFormats[f.format]
-	if !ok {
+// complete makes one of the flags that mean the same, and refuses those that do
+// not go together.
+func (f *checkFlags) complete(cmd *cobra.Command) error {
+	if f.json {
+		if cmd.Flags().Changed("format") && f.format != "json" {
+			return usageError(errors.New("--json and --format "+f.format+" are two formats: give one"), "")
+		}
+		f.format = "json"
+	}
+	if _, ok := checkFormats[f.format]; !ok {
 		return usageError(unknownWord("format", f.format, "text", "json", "sarif", "github"), "")
 	}
+	if f.baseline != "" && f.writeBaseline != "" {
+		return usageError(errors.New("--baseline leaves findings out and --write-baseline writes them: give one"), "")
+	}
+	return nil
+}
+
+func check(a *app, f *checkFlags) error {
 	cfg, err := f.config(a.stdin)
 	var unlisted *pathresolver.ConfigError
 	if err != nil && !errors.As(err, &unlisted) {
@@ -87,7 +125,7 @@ func check(a *app, f *checkFlags) error {
 		cfg.Protect = slices.Concat(protect, protectList(root, f.from))
 		report.add(root, len(cfg.WritePaths), pathresolver.Validate(cfg))
 	}
-	if err := show(a.out, &report); err != nil {
+	if err := checkFormats[f.format](a.out, &report); err != nil {
 		return err
 	}
 	if report.Errors > 0 {

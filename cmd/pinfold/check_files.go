@@ -23,11 +23,9 @@ type filesReport struct {
 	Errors   int                  `json:"errors"`
 	Warnings int                  `json:"warnings"`
 	Files    int                  `json:"files"`
+	Config   string               `json:"config,omitempty"` // the .pinfold.yaml that was followed
+	Baseline *baselineUse         `json:"baseline,omitempty"`
 	Problems []permission.Problem `json:"problems"`
-
-	root   string
-	strict bool
-	agents map[string]string // where each agent's name stands
 }
 
 // filesFormats are the ways to print it, by the word that --format takes.
@@ -41,7 +39,7 @@ var filesFormats = map[string]func(*output, *filesReport) error{
 // onlyFiles refuses the flags that describe a policy where files do.
 func (f *checkFlags) onlyFiles(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"directory", "format", "strict"}, flag.Name) {
+		if describesPolicy(flag) {
 			err = usageError(fmt.Errorf("--%s does not go with FILE", flag.Name), "check the flags, or the files")
 		}
 	})
@@ -51,19 +49,42 @@ func (f *checkFlags) onlyFiles(cmd *cobra.Command) (err error) {
 	return err
 }
 
+// describesPolicy reports whether a flag of check is about a policy, and not
+// about how to check.
+func describesPolicy(flag *pflag.Flag) bool {
+	return !slices.Contains([]string{"directory", "format", "json", "strict", "baseline", "write-baseline"}, flag.Name)
+}
+
 // checkFiles validates policy files and agent definitions, and directories of
 // them.
-func checkFiles(a *app, root, format string, strict bool, names []string) error {
-	show, ok := filesFormats[format]
-	if !ok {
-		return usageError(unknownWord("format", format, "text", "json", "sarif", "github"), "")
+func checkFiles(a *app, f *checkFlags, names []string) error {
+	c, err := newFilesCheck(a.out, f.roots[0])
+	if err != nil {
+		return err
 	}
-	r := &filesReport{root: root, strict: strict, agents: map[string]string{}, Problems: []permission.Problem{}}
 	for _, name := range names {
-		r.addTree(name)
+		c.addTree(name)
 	}
-	r.OK = r.Errors == 0
-	if err := show(a.out, r); err != nil {
+	return c.report(f, filesReport{})
+}
+
+// report prints what was found, or writes the baseline that was asked for.
+func (c *filesCheck) report(f *checkFlags, r filesReport) error {
+	c.progress.done()
+	if f.writeBaseline != "" {
+		return c.writeBaseline(f.writeBaseline)
+	}
+	found := c.found
+	if f.baseline != "" {
+		known, err := readBaseline(f.baseline)
+		if err != nil {
+			return usageError(err, "")
+		}
+		found, r.Baseline = c.leaveOut(known)
+	}
+	r.Files = len(c.files)
+	r.count(found, f.strict)
+	if err := filesFormats[f.format](c.out, &r); err != nil {
 		return err
 	}
 	if !r.OK {
@@ -72,143 +93,12 @@ func checkFiles(a *app, root, format string, strict bool, names []string) error 
 	return nil
 }
 
-// addTree checks a file; of a directory every *.md that has front matter, and
-// every *.yaml and *.yml.
-func (r *filesReport) addTree(name string) {
-	info, err := os.Stat(name)
-	if err != nil || !info.IsDir() {
-		r.addFile(name)
-		return
-	}
-	before := len(r.Problems)
-	files := r.Files
-	err = filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			r.unreadable(path, err)
-			r.place(path, len(r.Problems)-1)
-		case d.IsDir() && path != name && (d.Name() == ".git" || d.Name() == "node_modules"):
-			return filepath.SkipDir
-		case d.Type().IsRegular() && d.Name() != ".pinfold.yaml" && isDefinition(path):
-			r.addFile(path)
-		}
-		return nil
-	})
-	if err != nil {
-		r.unreadable(name, err)
-		r.place(name, len(r.Problems)-1)
-	}
-	if r.Files == files && len(r.Problems) == before {
-		_, in := beside(name)
-		r.add(permission.Problem{Position: permission.Position{File: in, Line: 1, Column: 1}, Severity: permission.Warning, Code: "no_files",
-			Message: "the directory holds no policy and no agent definition", Hint: "policies are *.yaml or *.yml; definitions are *.md that begin with ---"})
-		r.place(name, before)
-	}
-}
-
-// isDefinition reports whether a file found in a directory is meant.
-func isDefinition(path string) bool {
-	switch filepath.Ext(path) {
-	case ".yaml", ".yml":
-		return true
-	case ".md":
-		f, err := os.Open(path)
-		if err != nil {
-			return true // which addFile will say
-		}
-		defer f.Close()
-		begin := make([]byte, 4)
-		n, _ := f.Read(begin)
-		return strings.HasPrefix(string(begin[:n]), "---")
-	}
-	return false
-}
-
-func (r *filesReport) unreadable(name string, err error) {
-	_, in := beside(name)
-	r.add(permission.Problem{Position: permission.Position{File: in, Line: 1, Column: 1}, Severity: permission.Error,
-		Code: "unreadable", Message: fileError(name, err).Error()})
-}
-
-// addFile checks one file.
-func (r *filesReport) addFile(name string) {
-	r.Files++
-	defer r.place(name, len(r.Problems))
-	policy, found, err := r.compile(name)
-	var bad *permission.DocumentError
-	var unheld *permission.UnheldError
-	switch {
-	case errors.As(err, &bad):
-		r.add(bad.Problems...)
-		return
-	case err != nil:
-		r.unreadable(name, err)
-		return
-	}
-	if policy == nil {
-		return
-	}
-	held, err := policy.Resolver(r.root)
-	if errors.As(err, &unheld) {
-		r.add(append(found, permission.Problem{Position: unheld.Position, Severity: permission.Error, Code: "not_held", Message: unheld.Message, Hint: unheld.Hint})...)
-		return
-	}
-	for _, v := range pathresolver.Validate(held.Config) {
-		at, ok := held.Positions[v.Field]
-		if !ok || strings.HasPrefix(at.File, "preset:") {
-			continue // not of this file: the root, or a preset
-		}
-		// What stops a run is worth more than a warning about the same entry.
-		found = slices.DeleteFunc(found, func(p permission.Problem) bool { return p.Position == at && p.Severity == permission.Warning })
-		found = append(found, permission.Problem{Position: at, Severity: permission.Severity(v.Severity), Code: string(v.Code), Path: v.Field, Message: v.Message, Hint: v.Hint})
-	}
-	r.add(found...)
-}
-
-// place completes the names of files in the problems from first on: those of a
-// file that was given by an absolute path, or by one with "..", are relative to
-// its directory.
-func (r *filesReport) place(name string, first int) {
-	base := baseOf(name)
-	for i := range r.Problems[first:] {
-		if p := &r.Problems[first+i]; base != "." && !filepath.IsAbs(p.File) && !strings.HasPrefix(p.File, "preset:") {
-			p.File = pathresolver.EscapePath(filepath.Join(base, p.File))
-		}
-	}
-}
-
-// compile reads a file as what its name says. A nil policy has been reported.
-func (r *filesReport) compile(name string) (*permission.Policy, []permission.Problem, error) {
-	from := policyFrom{policy: name}
-	if filepath.Ext(name) == ".md" {
-		from = policyFrom{agent: name}
-	}
-	policy, found, err := from.load(r.root, nil)
-	var required *permission.WriteRequiredError
-	if errors.As(err, &required) {
-		return nil, nil, nil // its write paths come from the caller
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if from.agent == "" {
-		return policy, policy.Lint(), nil
-	}
-	agent := policy.Name()
-	if first, twice := r.agents[agent]; twice {
-		_, in := beside(name)
-		found = append(found, permission.Problem{Position: permission.Position{File: in, Line: 1, Column: 1}, Severity: permission.Error,
-			Code: "duplicate_agent", Path: "name", Message: "agent '" + agent + "' is defined twice", Hint: "it is defined in " + first + " already"})
-	}
-	r.agents[agent] = name
-	return policy, found, nil
-}
-
-// add counts problems. Notes are for a person who looks at one file.
-func (r *filesReport) add(found ...permission.Problem) {
-	if r.strict {
+// count takes what was found, its text escaped.
+func (r *filesReport) count(found []permission.Problem, strict bool) {
+	if strict {
 		found = permission.Strict(found)
 	}
+	r.Problems = []permission.Problem{}
 	for _, p := range found {
 		p.Message, p.Hint, p.File = pathresolver.EscapePath(p.Message), pathresolver.EscapePath(p.Hint), pathresolver.EscapePath(p.File)
 		p.Path = pathresolver.EscapePath(p.Path)
@@ -217,63 +107,58 @@ func (r *filesReport) add(found ...permission.Problem) {
 			r.Errors++
 		case permission.Warning:
 			r.Warnings++
-		case permission.Note:
-			continue
 		}
 		r.Problems = append(r.Problems, p)
 	}
+	r.OK = r.Errors == 0
 }
 
-func filesText(o *output, r *filesReport) error {
-	for _, p := range r.Problems {
-		colour := colourBad
-		if p.Severity == permission.Warning {
-			colour = colourWarn
-		}
-		o.stdout.printf("%s: %s: %s\n", p.Position, o.stdout.paint(colour, string(p.Severity)+"["+p.Code+"]"), p.Message)
-		if p.Hint != "" {
-			o.stdout.printf("  hint: %s\n", p.Hint)
-		}
+// addTree checks a file, or the policies and agent definitions of a directory.
+func (c *filesCheck) addTree(name string) {
+	info, err := os.Stat(name)
+	if err != nil || !info.IsDir() {
+		c.addFile(name, kindOf(name))
+		return
 	}
-	if !r.OK || r.Warnings > 0 {
-		o.stdout.printf("%s, %s\n", plural(r.Errors, "error"), plural(r.Warnings, "warning"))
-		return nil
+	found := permission.Find(os.DirFS(name), ".", permission.PolicyFile, permission.AgentFile)
+	for _, f := range found {
+		c.addFound(filepath.Join(name, filepath.FromSlash(f.Name)), f)
 	}
-	o.stdout.printf("%s: %s\n", o.stdout.paint(colourGood, "ok"), plural(r.Files, "file"))
-	return nil
+	if len(found) == 0 {
+		c.add(permission.Problem{Position: begin(name), Severity: permission.Warning, Code: "no_files",
+			Message: "the directory holds no policy and no agent definition", Hint: "policies are *.yaml or *.yml; definitions are *.md that begin with ---"})
+	}
 }
 
-func filesGitHub(o *output, r *filesReport) error {
-	for _, p := range r.Problems {
-		text := p.Message
-		if p.Hint != "" {
-			text += "\n" + p.Hint
-		}
-		o.stdout.printf("::%s file=%s,line=%d,col=%d,title=%s::%s\n", p.Severity, githubProperty(p.File), max(p.Line, 1), max(p.Column, 1),
-			githubProperty("pinfold check: "+p.Code), githubData(text))
+func (c *filesCheck) addFound(name string, f permission.Found) {
+	if f.Err != nil {
+		c.add(unreadable(name, f.Err))
+		return
 	}
-	return nil
+	c.addFile(name, f.Kind)
 }
 
-func filesSARIF(o *output, r *filesReport) error {
-	run := newSARIFRun()
-	for _, p := range r.Problems {
-		text := p.Message
-		if p.Hint != "" {
-			text += "\n" + p.Hint
-		}
-		rule := sarifRule{ID: p.Code}
-		if !slices.Contains(run.Tool.Driver.Rules, rule) {
-			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, rule)
-		}
-		run.Results = append(run.Results, sarifResult{
-			RuleID: p.Code, RuleIndex: slices.Index(run.Tool.Driver.Rules, rule), Level: string(p.Severity), Message: sarifText{Text: text},
-			Locations: []sarifLocation{{
-				Physical: sarifPhysical{Artifact: sarifArtifact{URI: fileURI(p.File)}, Region: &sarifRegion{StartLine: max(p.Line, 1), StartColumn: max(p.Column, 1)}},
-				Logical:  []sarifLogical{{FullyQualifiedName: p.Path, Kind: "member"}},
-			}},
-			Properties: map[string]string{},
-		})
+// kindOf is what a file that was named is read as.
+func kindOf(name string) permission.Kind {
+	if filepath.Ext(name) == ".md" {
+		return permission.AgentFile
 	}
-	return writeSARIF(o, run)
+	return permission.PolicyFile
+}
+
+// begin is the first line of a file, which has no other place for a problem.
+func begin(name string) permission.Position {
+	return permission.Position{File: display(name), Line: 1, Column: 1}
+}
+
+// display is the name of a file as messages show it: beneath the working
+// directory as it was given, and cleaned.
+func display(name string) string { return filepath.ToSlash(filepath.Clean(name)) }
+
+func unreadable(name string, err error) permission.Problem {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return permission.Problem{Position: begin(name), Severity: permission.Error, Code: "unreadable", Message: "the file cannot be read: " + strings.ToLower(err.Error())}
 }

@@ -160,18 +160,18 @@ func policyFmt(a *app, files []string, check bool) error {
 }
 
 // replaceFile writes beside the file and moves into place, so that it is whole
-// at every moment.
+// at every moment. One that is not there is made.
 func replaceFile(file string, data []byte) error {
-	info, err := os.Stat(file)
-	if err != nil {
-		return err
+	mode := os.FileMode(0o644)
+	if info, err := os.Stat(file); err == nil {
+		mode = info.Mode().Perm()
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(file), ".pinfold-fmt-*")
 	if err != nil {
 		return err
 	}
 	_, err = tmp.Write(data)
-	err = errors.Join(err, tmp.Chmod(info.Mode().Perm()), tmp.Sync(), tmp.Close())
+	err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
 	if err == nil {
 		err = os.Rename(tmp.Name(), file)
 	}

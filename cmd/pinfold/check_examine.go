@@ -1,0 +1,189 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// filesCheck collects what is wrong with files.
+type filesCheck struct {
+	out      *output
+	root     string // the project that their paths are relative to
+	absRoot  string
+	project  string            // the .pinfold.yaml that is followed
+	files    map[string]bool   // those that were checked, by their displayed names
+	agents   map[string]string // where each agent's name stands
+	found    []permission.Problem
+	seen     map[permission.Problem]bool // of what several files extend
+	progress progress
+}
+
+func newFilesCheck(out *output, root string) (*filesCheck, error) {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(root); err != nil {
+		return nil, usageError(fileError(root, err), "")
+	} else if !info.IsDir() {
+		return nil, usageError(fmt.Errorf("'%s' is not a directory", root), "")
+	}
+	return &filesCheck{out: out, root: root, absRoot: filepath.ToSlash(abs), files: map[string]bool{}, agents: map[string]string{},
+		seen: map[permission.Problem]bool{}, progress: progress{out: out.stderr}}, nil
+}
+
+// addFile checks one file, once.
+func (c *filesCheck) addFile(name string, kind permission.Kind) {
+	if c.files[display(name)] {
+		return
+	}
+	c.files[display(name)] = true
+	c.progress.step(len(c.files))
+	fsys, in := beside(name)
+	examine := permission.Examine
+	if kind == permission.AgentFile {
+		examine = permission.ExamineAgent
+	}
+	x, err := examine(fsys, in, permission.Options{Root: c.absRoot})
+	if err != nil {
+		c.add(unreadable(name, err))
+		return
+	}
+	if kind == permission.AgentFile && x.Name != "" {
+		x.Add(c.named(x, name)...)
+	}
+	x.Add(c.hidesNothing(x)...)
+	x.Add(c.validate(x)...)
+	base := baseOf(name)
+	for _, p := range x.Problems {
+		if p.Severity == permission.Note {
+			continue // for a person who looks at one file
+		}
+		p.Position = place(base, p.Position)
+		c.add(p)
+	}
+}
+
+// add keeps a problem, once: what several files extend is examined with each.
+func (c *filesCheck) add(p permission.Problem) {
+	if !c.seen[p] {
+		c.seen[p] = true
+		c.found = append(c.found, p)
+	}
+}
+
+// named refuses a name that another definition has.
+func (c *filesCheck) named(x *permission.Examination, name string) []permission.Problem {
+	first, twice := c.agents[x.Name]
+	if !twice {
+		c.agents[x.Name] = name
+		return nil
+	}
+	return []permission.Problem{{Position: x.NameAt, Severity: permission.Error, Code: "duplicate_agent", Path: "name",
+		Message: "agent '" + x.Name + "' is defined twice", Hint: "it is defined in " + first + " already"}}
+}
+
+// validate is what the project says about the paths of a document.
+func (c *filesCheck) validate(x *permission.Examination) (found []permission.Problem) {
+	if x.Config.Root == "" {
+		return nil
+	}
+	x.Config.Root = c.root
+	for _, v := range pathresolver.Validate(x.Config) {
+		at, ok := x.Positions[v.Field]
+		if !ok || strings.HasPrefix(at.File, "preset:") {
+			continue // not of this file: the root, or a preset
+		}
+		if v.Severity == pathresolver.SeverityWarning && told(x, at) {
+			continue
+		}
+		found = append(found, permission.Problem{Position: at, Severity: permission.Severity(v.Severity), Code: string(v.Code), Path: v.Field, Message: v.Message, Hint: v.Hint})
+	}
+	return found
+}
+
+// told reports whether something is said about an entry already.
+func told(x *permission.Examination, at permission.Position) bool {
+	return slices.ContainsFunc(x.Problems, func(p permission.Problem) bool { return p.Position == at })
+}
+
+// place is a position by the name that messages show: of a file that was given
+// by an absolute path, or by one with "..", relative to its directory.
+func place(base string, at permission.Position) permission.Position {
+	if base != "." && !filepath.IsAbs(at.File) && !strings.HasPrefix(at.File, "preset:") {
+		at.File = filepath.ToSlash(filepath.Join(base, at.File))
+	}
+	return at
+}
+
+// hidesNothing warns of an entry of fs.hide that names one path, where nothing
+// stands in the project.
+func (c *filesCheck) hidesNothing(x *permission.Examination) []permission.Problem {
+	var found []permission.Problem
+	for _, e := range x.Hides {
+		link, missing := lookUp(c.root, e.Text)
+		if !missing || told(x, e.Position) {
+			continue
+		}
+		p := permission.Problem{Position: e.Position, Severity: permission.Warning, Code: "hides_nothing", Path: e.Path,
+			Message: fmt.Sprintf("'%s' hides nothing: there is no such file or directory", e.Text),
+			Hint:    fmt.Sprintf("for what may come later write a glob: \"**/%s\"", filepath.Base(e.Text))}
+		if link != "" {
+			p.Message = fmt.Sprintf("'%s' hides nothing: '%s' is a symbolic link", e.Text, link)
+			p.Hint = "name the place that the link leads to"
+		}
+		found = append(found, p)
+	}
+	return found
+}
+
+// lookUp reports whether no place of that name stands beneath root, and the
+// link on the way to it, beneath which there are no places. Letter case is
+// ignored, as hide does. What cannot be told is not missing.
+func lookUp(root, name string) (link string, missing bool) {
+	parts := strings.Split(name, "/")
+	at := root
+	for i, part := range parts {
+		next := filepath.Join(at, part)
+		info, err := os.Lstat(next)
+		if errors.Is(err, os.ErrNotExist) {
+			if part, err = otherCase(at, part); part == "" {
+				return "", err == nil
+			}
+			next = filepath.Join(at, part)
+			info, err = os.Lstat(next)
+		}
+		switch {
+		case err != nil:
+			return "", false
+		case i < len(parts)-1 && info.Mode()&os.ModeSymlink != 0:
+			return strings.Join(parts[:i+1], "/"), true
+		case i < len(parts)-1 && !info.IsDir():
+			return "", true
+		}
+		at = next
+	}
+	return "", false
+}
+
+// otherCase is the name in a directory that differs by letter case only, "" if
+// there is none.
+func otherCase(dir, name string) (string, error) {
+	if strings.ContainsFunc(name, func(r rune) bool { return r >= 0x80 }) {
+		return "", errors.New("composition is not compared here")
+	}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.EqualFold(e.Name(), name) {
+			return e.Name(), nil
+		}
+	}
+	return "", err
+}

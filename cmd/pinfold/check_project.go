@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// project is the .pinfold.yaml that says what to check, "" where the flags do
+// or where there is none.
+func (f *checkFlags) project(cmd *cobra.Command) (string, error) {
+	flags := false
+	cmd.Flags().Visit(func(flag *pflag.Flag) { flags = flags || describesPolicy(flag) })
+	if flags {
+		return "", nil
+	}
+	for _, root := range f.roots {
+		file := filepath.Join(root, permission.ProjectFile)
+		if _, err := os.Lstat(file); err != nil {
+			continue
+		}
+		if len(f.roots) > 1 {
+			return "", usageError(errors.New("'"+file+"' says what to check: give one -C"), "")
+		}
+		return file, nil
+	}
+	return "", nil
+}
+
+// checkProject validates what a .pinfold.yaml names.
+func checkProject(a *app, f *checkFlags, file string) error {
+	c, err := newFilesCheck(a.out, f.roots[0])
+	if err != nil {
+		return err
+	}
+	c.project = display(file)
+	own := *f
+	if !c.addProject(&own, file) {
+		own.writeBaseline = "" // of what would not be whole
+	}
+	return c.report(&own, filesReport{Config: c.project})
+}
+
+// addProject checks what a .pinfold.yaml names, and reports whether it stands.
+func (c *filesCheck) addProject(f *checkFlags, file string) bool {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		c.add(unreadable(file, err))
+		return false
+	}
+	src, err := permission.DecodeProject(display(file), data)
+	var bad *permission.DocumentError
+	if errors.As(err, &bad) {
+		for _, p := range bad.Problems {
+			c.add(p)
+		}
+		return false
+	}
+	check, dir := &src.Project.Check, filepath.Dir(file)
+	f.strict = f.strict || check.Strict
+	for i, glob := range check.Policies {
+		c.addGlob(dir, glob, permission.PolicyFile, src.Position("check.policies["+itoa(i)+"]"))
+	}
+	for i, glob := range check.Agents {
+		c.addGlob(dir, glob, permission.AgentFile, src.Position("check.agents["+itoa(i)+"]"))
+	}
+	if check.Baseline != "" && f.baseline == "" && f.writeBaseline == "" {
+		f.baseline = filepath.Join(dir, filepath.FromSlash(check.Baseline))
+		if _, err := readBaseline(f.baseline); err != nil {
+			f.baseline = ""
+			c.add(permission.Problem{Position: src.Position("check.baseline"), Severity: permission.Error, Code: "baseline", Path: "check.baseline",
+				Message: err.Error(), Hint: "write it: pinfold check --write-baseline " + check.Baseline})
+		}
+	}
+	return !slices.ContainsFunc(c.found, func(p permission.Problem) bool { return p.File == c.project })
+}
+
+// addGlob checks the files of one entry. One that covers none is an error: it
+// would go on looking like a check.
+func (c *filesCheck) addGlob(dir, glob string, kind permission.Kind, at permission.Position) {
+	found := permission.Find(os.DirFS(dir), glob, kind)
+	for _, f := range found {
+		c.addFound(filepath.Join(dir, filepath.FromSlash(f.Name)), f)
+	}
+	if len(found) > 0 {
+		return
+	}
+	what, hint := "policy", "policies are *.yaml or *.yml"
+	if kind == permission.AgentFile {
+		what, hint = "agent definition", "definitions are *.md that begin with ---"
+	}
+	c.add(permission.Problem{Position: at, Severity: permission.Error, Code: "no_match", Path: "check",
+		Message: "'" + glob + "' covers no " + what, Hint: hint})
+}

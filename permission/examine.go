@@ -1,0 +1,172 @@
+package permission
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// Examination is everything that can be said about a document, and about what
+// it extends, without looking at the project.
+type Examination struct {
+	// Name is the policy's or the agent's, "" where it has none, and NameAt
+	// where that stands.
+	Name   string
+	NameAt Position
+
+	// Problems are all that is wrong, in the order of the document. The
+	// document stands where none of them is an Error.
+	Problems []Problem
+
+	// Config is what the document says about paths, as far as it could be
+	// read, and Positions says where, as in Held. They are for
+	// pathresolver.Validate and never to be held: the Root is empty where
+	// nothing can be said.
+	Config    pathresolver.Config
+	Positions map[string]Position
+
+	// Hides are the entries of fs.hide that name one path, without a wildcard.
+	Hides []Entry
+}
+
+// Examine finds everything that is wrong with the policy at name in fsys, and
+// with what it extends, at once: what refuses it, whether by its shape or by
+// its meaning, and what Lint says. The error is that of reading the file.
+// opt.FS is set to fsys.
+func Examine(fsys fs.FS, name string, opt Options) (*Examination, error) {
+	data, err := readAll(fsys, name, maxDocument)
+	if err != nil {
+		return nil, err
+	}
+	x := &Examination{}
+	opt.FS, opt.found = fsys, &x.Problems
+	src, err := decodePartly(path.Clean(name), data)
+	opt.tolerates(err)
+	x.Name, x.NameAt = src.Document.Name, src.Position("name")
+	if len(src.at) == 0 {
+		return x, nil // there is nothing in it
+	}
+	policy, err := Compile(src, opt)
+	var found []Problem
+	if policy != nil {
+		found = policy.Lint()
+	}
+	x.finish(policy, found, err, opt)
+	return x, nil
+}
+
+// ExamineAgent is Examine for an agent definition.
+func ExamineAgent(fsys fs.FS, name string, opt Options) (*Examination, error) {
+	data, err := readAll(fsys, name, maxAgent)
+	if err != nil {
+		return nil, err
+	}
+	x := &Examination{}
+	opt.FS, opt.found = fsys, &x.Problems
+	agent, err := parseAgent(path.Clean(name), data)
+	opt.tolerates(err)
+	x.Name, x.NameAt = agent.Name, agent.position("name")
+	if len(agent.at) == 0 {
+		return x, nil
+	}
+	policy, found, err := agent.Policy(opt)
+	if policy == nil {
+		_, outside := agent.writeLayer().rooted(opt.Root)
+		opt.tolerates(outside)
+	}
+	x.finish(policy, found, err, opt)
+	return x, nil
+}
+
+// finish adds what a compiled policy tells.
+func (x *Examination) finish(p *Policy, found []Problem, err error, opt Options) {
+	var required *WriteRequiredError
+	if err != nil && !opt.tolerates(err) && !errors.As(err, &required) { // a preset's write paths come from the caller
+		x.Problems = append(x.Problems, Problem{Severity: Error, Code: "bad_value", Message: err.Error()})
+	}
+	x.Problems = append(x.Problems, found...)
+	if p != nil {
+		x.Hides = p.hiddenPaths()
+		x.hold(p, opt.Root)
+	}
+	x.Add()
+}
+
+// Add adds what else was found out about the document, in its place. What
+// refuses a part of it is worth more than a warning about the same part.
+func (x *Examination) Add(found ...Problem) {
+	x.Problems = append(x.Problems, found...)
+	var refused []Problem
+	for _, p := range x.Problems {
+		if p.Severity == Error {
+			refused = append(refused, p)
+		}
+	}
+	x.Problems = slices.DeleteFunc(x.Problems, func(p Problem) bool {
+		return p.Severity != Error && slices.ContainsFunc(refused, func(e Problem) bool {
+			return e.Position == p.Position || e.File == p.File && (within(p.Path, e.Path) || within(e.Path, p.Path))
+		})
+	})
+	slices.SortStableFunc(x.Problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	x.Problems = slices.Compact(x.Problems)
+}
+
+func (x *Examination) hold(p *Policy, root string) {
+	held, err := p.Resolver(root)
+	var unheld *UnheldError
+	switch {
+	case err == nil:
+		x.Config, x.Positions = held.Config, held.Positions
+	case errors.As(err, &unheld) && !x.Refused(): // else it may be for what could not be read
+		x.Problems = append(x.Problems, Problem{Position: unheld.Position, Severity: Error, Code: "not_held", Message: unheld.Message, Hint: unheld.Hint})
+	}
+}
+
+// Refused reports whether the document is refused.
+func (x *Examination) Refused() bool {
+	return slices.ContainsFunc(x.Problems, func(p Problem) bool { return p.Severity == Error })
+}
+
+// tolerates collects what is wrong with a document, where Examine wants to go
+// on in spite of it.
+func (o *Options) tolerates(err error) bool {
+	var de *DocumentError
+	if o.found == nil || !errors.As(err, &de) {
+		return false
+	}
+	*o.found = append(*o.found, de.Problems...)
+	return true
+}
+
+// withoutBase is a document whose `extends` leads nowhere, as Examine goes on
+// with it: it may read the project, so that the rest can be looked at.
+func (s *Source) withoutBase() *Source {
+	alone := *s
+	alone.Document.Extends = ""
+	files := FS{}
+	if s.Document.FS != nil {
+		files = *s.Document.FS
+	}
+	if files.Read == nil {
+		files.Read = []string{"."}
+	}
+	alone.Document.FS = &files
+	return &alone
+}
+
+// readAll reads a file, and no more of it than shows that it is too long.
+func readAll(fsys fs.FS, name string, limit int64) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	return io.ReadAll(io.LimitReader(f, limit+1))
+}

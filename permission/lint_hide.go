@@ -1,0 +1,48 @@
+package permission
+
+import "fmt"
+
+// Entry is an entry of a list in a document, as it was written.
+type Entry struct {
+	Text     string
+	Path     string // where in the document: fs.hide[0]
+	Position Position
+}
+
+// lintHides finds globs that hide nothing, since what the document extends
+// hides it all. Those that an entry of the same list covers lintList finds.
+func (p *Policy) lintHides(l *layer, add addProblem) {
+	for i, text := range l.src.Document.FS.Hide {
+		pat, err := parsePattern(text, true)
+		if err != nil {
+			continue
+		}
+		for _, o := range p.layers() {
+			if o == l {
+				break
+			}
+			if of := o.src.Document.FS; of != nil && coveredBy(pat, of.Hide, true) {
+				add("hides_nothing", fmt.Sprintf("fs.hide[%d]", i), "drop it", "'%s' is hidden by '%s' already", text, o.name)
+				break
+			}
+		}
+	}
+}
+
+// hiddenPaths are the entries of fs.hide that name one path, without any
+// wildcard, in the documents of the policy that come from files.
+func (p *Policy) hiddenPaths() []Entry {
+	var list []Entry
+	for _, l := range p.layers() {
+		if l.src.Document.FS == nil || isBuiltin(l.src) || l.src.File == callerFile {
+			continue
+		}
+		for i, text := range l.src.Document.FS.Hide {
+			part := fmt.Sprintf("fs.hide[%d]", i)
+			if pat, err := parsePattern(text, false); err == nil && pat.isPath() && len(pat.segs) > 0 {
+				list = append(list, Entry{Text: pat.String(), Path: part, Position: l.src.Position(part)})
+			}
+		}
+	}
+	return list
+}

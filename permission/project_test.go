@@ -1,0 +1,121 @@
+package permission
+
+import (
+	"bytes"
+	"os"
+	"testing"
+	"testing/fstest"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+)
+
+const projectExample = `version: 1
+check:
+  policies: [policy.yaml, "policies/**/*.yml"]
+  agents: [".claude/agents/**/*.md"]
+  strict: true
+  baseline: .pinfold-baseline.json
+`
+
+func TestDecodeProject(t *testing.T) {
+	src, err := DecodeProject(ProjectFile, []byte(projectExample))
+	require.NoError(t, err)
+	require.Equal(t, Project{Version: 1, Check: ProjectCheck{
+		Policies: []string{"policy.yaml", "policies/**/*.yml"},
+		Agents:   []string{".claude/agents/**/*.md"}, Strict: true, Baseline: ".pinfold-baseline.json",
+	}}, src.Project)
+	require.Equal(t, Position{ProjectFile, 4, 12}, src.Position("check.agents[0]"))
+}
+
+// What is not known is refused, in its place.
+func TestDecodeProjectIsStrict(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                                  "1:1: the document is empty",
+		"[]":                                                "1:1: the document is a list; want a mapping",
+		"version: 1":                                        "1:1: key 'check' is missing",
+		"version: 1\ncheck: {}":                             "2:1: check names nothing (list 'policies' or 'agents')",
+		"version: 2\ncheck: {agents: [a]}":                  "1:1: version 2 is not known",
+		"version: 1\ncheck: {agent: [a]}":                   "2:9: unknown key 'agent' in check (did you mean 'agents'?)",
+		"version: 1\nchek: {agents: [a]}":                   "2:1: unknown key 'chek' at the top of a document (did you mean 'check'?)",
+		"version: 1\ncheck: {agents: a}":                    "2:17: check.agents is a string; want a list",
+		"version: 1\ncheck: {agents: [1]}":                  "2:18: check.agents[0] is a integer; want a string",
+		"version: 1\ncheck: {agents: [../a]}":               `2:18: check.agents[0]: '../a' has a component ".."`,
+		"version: 1\ncheck: {agents: [/a]}":                 "2:18: check.agents[0]: '/a' is absolute",
+		"version: 1\ncheck: {agents: ['[']}":                "2:18: check.agents[0]: '[' is not a valid glob",
+		"version: 1\ncheck: {agents: [a], strict: yes}":     "2:30: check.strict is a string; want true or false",
+		"version: 1\ncheck: {agents: [a], baseline: ../b}":  "2:22: check.baseline: '../b' lies elsewhere",
+		"version: 1\ncheck: {agents: [a]}\ncheck: {}":       "3:1: key 'check' is given twice",
+		"version: 1\ncheck: {agents: &a [a], policies: *a}": "2:17: anchors are not allowed",
+	} {
+		_, err := DecodeProject(ProjectFile, []byte(text))
+		var de *DocumentError
+		require.ErrorAs(t, err, &de, text)
+		require.Contains(t, err.Error(), ProjectFile+":"+want, text)
+	}
+}
+
+// The schema that is shipped is the one that the code makes, and takes what
+// decoding takes.
+func TestProjectSchemaIsShipped(t *testing.T) {
+	const file = "../docs/schema/project.schema.json"
+	if *update {
+		require.NoError(t, os.WriteFile(file, ProjectSchema(), 0o644))
+	}
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(ProjectSchema()), string(data), "go test ./permission -run Schema -update writes it")
+
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	require.NoError(t, err)
+	c := jsonschema.NewCompiler()
+	require.NoError(t, c.AddResource(ProjectSchemaID, v))
+	s, err := c.Compile(ProjectSchemaID)
+	require.NoError(t, err)
+	require.NoError(t, fits(t, s, []byte(`{"version": 1, "check": {"agents": ["a/**/*.md"], "policies": [], "strict": true, "baseline": "b.json"}}`)))
+	for _, text := range []string{`{}`, `{"version": 1}`, `{"version": 2, "check": {}}`, `{"version": 1, "check": {"agent": []}}`, `{"version": 1, "check": {"strict": "yes"}}`} {
+		require.Error(t, fits(t, s, []byte(text)), text)
+		_, err := DecodeProject(ProjectFile, []byte(text))
+		require.Error(t, err, text)
+	}
+}
+
+// Find returns what a glob covers, of the kinds that are asked for.
+func TestFind(t *testing.T) {
+	fsys := fstest.MapFS{
+		".claude/agents/a.md":         {Data: []byte("---\nname: a\n---\n")},
+		".claude/agents/deep/b.md":    {Data: []byte("---\nname: b\n---\n")},
+		".claude/agents/README.md":    {Data: []byte("# Agents\n")},
+		".claude/agents/node_modules": {Mode: os.ModeDir},
+		".claude/agents/node_modules/x.md": {
+			Data: []byte("---\n")},
+		"policies/p.yaml":   {Data: []byte("version: 1\n")},
+		"policies/q.yml":    {Data: []byte("version: 1\n")},
+		"policies/r.json":   {Data: []byte("{}")},
+		"policies/no.txt":   {Data: []byte("x")},
+		ProjectFile:         {Data: []byte("version: 1\n")},
+		".git/config.yaml":  {Data: []byte("x")},
+		"policies/fifo.yml": {Mode: os.ModeNamedPipe},
+	}
+	names := func(glob string, kinds ...Kind) []string {
+		list := []string{}
+		for _, f := range Find(fsys, glob, kinds...) {
+			require.NoError(t, f.Err)
+			list = append(list, f.Name)
+		}
+		return list
+	}
+	agents := []string{".claude/agents/a.md", ".claude/agents/deep/b.md"}
+	for _, glob := range []string{".claude/agents/**/*.md", ".claude/agents", "**/agents", ".claude/agents/**", "."} {
+		require.Equal(t, agents, names(glob, AgentFile), glob)
+	}
+	require.Equal(t, []string{".claude/agents/a.md"}, names(".claude/agents/?.md", AgentFile))
+	require.Equal(t, []string{"policies/p.yaml", "policies/q.yml"}, names("policies", PolicyFile))
+	require.Equal(t, []string{"policies/r.json"}, names("policies/*.json", PolicyFile))
+	require.Equal(t, []string{"policies/no.txt"}, names("policies/no.txt", PolicyFile), "named outright")
+	require.Equal(t, []string{".claude/agents/README.md"}, names(".claude/agents/README.md", AgentFile), "named outright")
+	require.Empty(t, names("policies", AgentFile))
+	require.Empty(t, names("missing/**", AgentFile))
+	require.Empty(t, names("[", AgentFile))
+	require.Len(t, names(".", PolicyFile, AgentFile), 4)
+}
