@@ -92,6 +92,7 @@ func serveMCP(cmd *cobra.Command, a *app, f *mcpFlags) error {
 		return err
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
+	f.tellPolicy(a.out)
 	collectLess()
 	srv := mcpserver.New(set, mcpserver.Options{
 		Version:      buildVersion(),

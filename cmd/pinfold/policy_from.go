@@ -127,7 +127,7 @@ func (p *policyFlags) hold(cfg pathresolver.Config) (pathresolver.Config, error)
 		return cfg, usageError(err, "")
 	}
 	if held.NoView {
-		return cfg, usageError(fmt.Errorf("policy '%s' is the operator's own rights: there is nothing to hold", policy.Name()), "run the command without pinfold, or choose --preset trusted")
+		return cfg, usageError(fmt.Errorf("policy '%s' is the operator's own rights: there is nothing to hold", policy.Name()), "'pinfold run --no-sandbox' runs a command without a view; the widest that is held is --preset trusted")
 	}
 	held.NameFiles(p.named.placedFile)
 	p.held, p.found, p.at = policy, found, held.Positions

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,7 @@ type runFlags struct {
 	failOnDeny bool
 	background bool
 	nested     bool
+	noSandbox  bool
 	quiet      bool
 }
 
@@ -55,10 +57,11 @@ own: CMD did not run then.`,
 	flags.StringVar(&f.home, "home", "", "show `DIR` as the home directory inside, writable, instead of a private empty one")
 	flags.StringVar(&f.user, "user", "", "as root: run CMD as the user `NAME`")
 	flags.StringArrayVar(&f.env, "env", nil, "pass `KEY[=VAL]` on to CMD, besides the few variables that always are (repeatable)")
-	flags.StringVar(&f.report, "report", "", "append a JSON line to `FILE` for each refusal")
+	flags.StringVar(&f.report, "report", "", "append a JSON line to `FILE` for the launch and for each refusal")
 	flags.BoolVar(&f.failOnDeny, "fail-on-deny", false, "exit with 123 when anything was refused, or came too fast to be judged")
 	flags.BoolVar(&f.background, "wait-background", false, "wait for CMD's background processes instead of ending them")
 	flags.BoolVar(&f.nested, "nested", false, "let CMD start sandboxes of its own, such as 'pinfold run'; without Landlock, and not as root")
+	flags.BoolVar(&f.noSandbox, "no-sandbox", false, "for finding out whether pinfold is in the way: run CMD with all of your rights; announced and recorded")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no hints and no summary on a terminal")
 	return cmd
 }
@@ -83,6 +86,9 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 	if err := f.refuseDashes(); err != nil {
 		return err
 	}
+	if f.noSandbox {
+		return f.unconfined(a, command)
+	}
 	cfg, r, err := f.resolver(nil, a.out)
 	if err != nil {
 		return err
@@ -94,6 +100,7 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 	}
 	watched := a.out.stderr.terminal && !f.quiet
 	if watched {
+		f.tellPolicy(a.out)
 		a.out.problems(warnings(f.found))
 		f.hints(a.out, r)
 	}
@@ -155,10 +162,12 @@ func (f *runFlags) launch(ctx context.Context, a *app, cfg pathresolver.Config, 
 	if err != nil {
 		return launcher.Result{}, err
 	}
+	told := f.launched(command[0], policy)
+	refused.launched(told)
 	return launcher.Run(ctx, launcher.Config{
 		Resolver: r, View: view,
 		Command: command,
-		RO:      f.ro, Home: f.home, User: f.user, Env: f.env,
+		RO:      f.ro, Home: f.home, User: f.user, Env: slices.Concat(f.env, told.env()),
 		Self:  "pinfold",
 		Files: map[string][]byte{policyFile: policy},
 		Stdin: file(a.stdin), Stdout: file(a.out.stdout.Writer), Stderr: file(a.out.stderr.Writer),

@@ -103,13 +103,15 @@ func TestReportLineFitsItsSchema(t *testing.T) {
 	})
 	w.add(sandboxfs.Refusal{Time: time.Now(), Op: pathresolver.OpRead, Place: ".", Rule: pathresolver.RuleHidden})
 	w.unjudged(5)
+	w.append(launchLine{timeText(time.Now()), launched{Policy: "coder", Hash: strings.Repeat("0f", 32), Program: pathresolver.EscapePath(hostile), Sandbox: true}})
+	w.append(launchLine{timeText(time.Now()), launched{Program: "make"}})
 	require.NoError(t, w.close())
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
 
 	s := schema(t, "../../docs/schema/report.schema.json")
 	lines := strings.SplitAfter(strings.TrimSuffix(string(data), "\n"), "\n")
-	require.Len(t, lines, 3, "one line each, whatever the names hold")
+	require.Len(t, lines, 5, "one line each, whatever the names hold")
 	for _, line := range lines {
 		validate(t, s, line)
 	}
