@@ -1,0 +1,169 @@
+package integration
+
+import (
+	"bufio"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestRows holds that each row of testdata/rows.txt is cited by a test, and
+// with -v prints by which.
+func TestRows(t *testing.T) {
+	rows := loadRows(t, "../testdata/rows.txt")
+	cited := citations(t, "..")
+	for _, row := range rows {
+		if assert.NotEmpty(t, cited[row], "%s is cited by no test", row) {
+			t.Logf("%-4s %s", row, strings.Join(cited[row], ", "))
+		}
+	}
+	require.Empty(t, cited["W9"], "there is no such row: the scan finds what is not there")
+}
+
+// loadRows reads the names of the rows.
+func loadRows(t *testing.T, file string) (rows []string) {
+	f, err := os.Open(file)
+	require.NoError(t, err)
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		name, what, _ := strings.Cut(lines.Text(), " ")
+		if name == "" || name == "#" {
+			continue
+		}
+		require.Regexp(t, rowName, name)
+		require.NotEmpty(t, what, name)
+		require.NotContains(t, rows, name)
+		rows = append(rows, name)
+	}
+	require.NotEmpty(t, rows)
+	return rows
+}
+
+// citing are the directories whose tests are about permissions. The attacks of
+// testdata/cases have rows of their own, some by the same names (W10), which
+// the tests of the other packages cite.
+var citing = []string{"permission", "cmd/pinfold", "fileskills", "integration", "broker"}
+
+var (
+	rowName = regexp.MustCompile(`^[MWTPXA][1-9][0-9]?$`)
+	// citation is a row or a range of rows: T11, T11-T15.
+	citation = regexp.MustCompile(`\b([MWTPXA])([1-9][0-9]?)(?:-([MWTPXA])([1-9][0-9]?))?\b`)
+)
+
+// citations are the tests by the rows that they cite: in comments and messages
+// of Go, and in the comments of command sessions.
+func citations(t *testing.T, top string) map[string][]string {
+	cited := map[string][]string{}
+	add := func(where, text string) {
+		for _, m := range citation.FindAllStringSubmatch(text, -1) {
+			first, _ := strconv.Atoi(m[2])
+			last := first
+			if m[3] == m[1] {
+				last, _ = strconv.Atoi(m[4])
+			}
+			for n := first; n <= last; n++ {
+				row := fmt.Sprintf("%s%d", m[1], n)
+				if !slices.Contains(cited[row], where) {
+					cited[row] = append(cited[row], where)
+				}
+			}
+		}
+	}
+	for _, dir := range citing {
+		err := filepath.WalkDir(filepath.Join(top, dir), func(path string, d fs.DirEntry, err error) error {
+			where, _ := filepath.Rel(top, path)
+			switch {
+			case os.IsNotExist(err): // a package that is not there yet
+				return nil
+			case err != nil:
+				return err
+			case slices.Contains([]string{"fileskills/write_file_test.go", "integration/rows_test.go"}, where):
+				return nil // the one cites W17 of the attacks, the other examples
+			case strings.HasSuffix(path, "_test.go"):
+				return citedInGo(path, where, add)
+			case strings.HasSuffix(path, ".txtar"):
+				return citedInSession(path, where, add)
+			}
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	return cited
+}
+
+// citedInGo adds what the tests of a file cite: in their comments, and in the
+// messages of their assertions.
+func citedInGo(path, where string, add func(where, text string)) error {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, path, nil, parser.ParseComments)
+	if err != nil {
+		return err
+	}
+	tests := map[string]*ast.FuncDecl{}
+	for _, decl := range file.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") {
+			tests[f.Name.Name] = f
+		}
+	}
+	for name, f := range tests {
+		from, to := f.Pos(), f.End()
+		if f.Doc != nil {
+			from = f.Doc.Pos()
+		}
+		for _, group := range file.Comments {
+			if group.Pos() >= from && group.End() <= to {
+				add(where+" "+name, group.Text())
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				add(where+" "+name, messageOf(lit))
+			}
+			return true
+		})
+	}
+	return nil
+}
+
+// messageOf is a literal that says "M11: ...", as assertions do, and "" for
+// another one: a string in a test may hold anything.
+func messageOf(lit *ast.BasicLit) string {
+	text, err := strconv.Unquote(lit.Value)
+	if err != nil {
+		return ""
+	}
+	row, _, found := strings.Cut(text, ": ")
+	if !found || !rowName.MatchString(row) {
+		return ""
+	}
+	return row
+}
+
+// citedInSession adds what the comments of a command session cite.
+func citedInSession(path, where string, add func(where, text string)) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(data)) {
+		if strings.HasPrefix(line, "-- ") {
+			break // its files begin
+		}
+		if strings.HasPrefix(line, "#") {
+			add(where, line)
+		}
+	}
+	return nil
+}
