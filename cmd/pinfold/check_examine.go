@@ -79,12 +79,18 @@ func (c *filesCheck) add(p permission.Problem) {
 	}
 }
 
-// named refuses a name that another definition has.
+// named refuses a name that another definition has. A link to that one is no
+// other.
 func (c *filesCheck) named(x *permission.Examination, name string) []permission.Problem {
 	first, twice := c.agents[x.Name]
 	if !twice {
 		c.agents[x.Name] = name
 		return nil
+	}
+	if a, err := os.Stat(first); err == nil {
+		if b, err := os.Stat(name); err == nil && os.SameFile(a, b) {
+			return nil
+		}
 	}
 	return []permission.Problem{{Position: x.NameAt, Severity: permission.Error, Code: "duplicate_agent", Path: "name",
 		Message: "agent '" + x.Name + "' is defined twice", Hint: "it is defined in " + first + " already"}}

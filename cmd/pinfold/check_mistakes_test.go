@@ -1,0 +1,220 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// tree is files by their names, and links, whose text begins with "-> ". ROOT
+// stands for the project's directory.
+type tree map[string]string
+
+func (f tree) make(t *testing.T, root string) {
+	t.Helper()
+	for name, text := range f {
+		file := filepath.Join(root, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		if to, link := strings.CutPrefix(text, "-> "); link {
+			require.NoError(t, os.Symlink(to, file))
+			continue
+		}
+		require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(text, "ROOT", root)), 0o644))
+	}
+}
+
+// found is what a format says of a finding.
+type found struct {
+	file string
+	line int
+	code string
+}
+
+// mistakes are those that a check is there for: each with the finding that
+// names it, and the files that mend it.
+var mistakes = []struct {
+	name   string
+	files  tree
+	want   found
+	mended tree
+}{
+	{ // W3, W10
+		name:   "write path outside the project",
+		files:  tree{"p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write: [docs, /etc]\n"},
+		want:   found{"p.yaml", 4, "path_outside"},
+		mended: tree{"p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write: [docs]\n"},
+	},
+	{ // W10
+		name:   "prefix sibling",
+		files:  tree{"p.yaml": "version: 1\nextends: sandboxed\nfs: {write: [ROOT-evil]}\n"},
+		want:   found{"p.yaml", 3, "path_outside"},
+		mended: tree{"p.yaml": "version: 1\nextends: sandboxed\nfs: {write: [ROOT/evil]}\n"},
+	},
+	{ // W15
+		name:   "write path that a link leads out of",
+		files:  tree{"out": "-> /etc", "p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write:\n    - out/x\n"},
+		want:   found{"p.yaml", 5, "path_symlink_out"},
+		mended: tree{"out/a": "", "p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write:\n    - out/x\n"},
+	},
+	{ // T5
+		name:   "typo in a restriction word",
+		files:  tree{"p.yaml": "version: 1\nextends: sandboxed\ntools:\n  nexus_send: {allowed_targets: parnt}\n"},
+		want:   found{"p.yaml", 4, "unknown_word"},
+		mended: tree{"p.yaml": "version: 1\nextends: sandboxed\ntools:\n  nexus_send: {allowed_targets: parent}\n"},
+	},
+	{ // P10
+		name:   "unknown tool",
+		files:  tree{"a.md": "---\nname: coder\ntools:\n  - Read\n  - Teleport\n---\n"},
+		want:   found{"a.md", 5, "unknown_tool"},
+		mended: tree{"a.md": "---\nname: coder\ntools:\n  - Read\n---\n"},
+	},
+	{
+		name:   "two agents of one name",
+		files:  tree{"a.md": "---\nname: coder\n---\n", "b.md": "---\ndescription: another\nname: coder\n---\n"},
+		want:   found{"b.md", 3, "duplicate_agent"},
+		mended: tree{"a.md": "---\nname: coder\n---\n", "b.md": "---\ndescription: another\nname: frontend-coder\n---\n"},
+	},
+	{ // P10
+		name:   "tools beyond the profile",
+		files:  tree{"a.md": "---\nname: code-reviewer\nprofile: READ_ONLY\ntools: Read, Write\n---\n"},
+		want:   found{"a.md", 4, "beyond_profile"},
+		mended: tree{"a.md": "---\nname: code-reviewer\nprofile: READ_ONLY\ntools: Read\n---\n"},
+	},
+	{ // T5
+		name:   "reserved word as an agent's id",
+		files:  tree{"a.md": "---\ndescription: x\nname: children\nprofile: WRITE\n---\n"},
+		want:   found{"a.md", 3, "reserved_word"},
+		mended: tree{"a.md": "---\ndescription: x\nname: child\nprofile: WRITE\n---\n"},
+	},
+	{ // X3
+		name:   "empty allowlist",
+		files:  tree{"p.yaml": "version: 1\nextends: sandboxed\ncross_send:\n  mode: allowlist\n  allowlist: []\n"},
+		want:   found{"p.yaml", 5, "empty_list"},
+		mended: tree{"p.yaml": "version: 1\nextends: sandboxed\ncross_send:\n  mode: allowlist\n  allowlist: [\"agent:main:*\"]\n"},
+	},
+	{ // M5
+		name:   "unreachable rule",
+		files:  tree{"p.yaml": "version: 1\nextends: sandboxed\ntools:\n  Read: {}\n  run_python: {}\n"},
+		want:   found{"p.yaml", 5, "unreachable_rule"},
+		mended: tree{"p.yaml": "version: 1\nextends: trusted\ntools:\n  Read: {}\n  run_python: {}\n"},
+	},
+	{
+		name:   "hide of a path where nothing is",
+		files:  tree{"secrets/key": "", "p.yaml": "version: 1\nextends: sandboxed\nfs:\n  hide:\n    - \"**/.env\"\n    - secret\n"},
+		want:   found{"p.yaml", 6, "hides_nothing"},
+		mended: tree{"secrets/key": "", "p.yaml": "version: 1\nextends: sandboxed\nfs:\n  hide:\n    - \"**/.env\"\n    - Secrets\n"},
+	},
+	{
+		name:   "hide beneath what is hidden",
+		files:  tree{"secrets/key": "", "p.yaml": "version: 1\nextends: sandboxed\nfs:\n  hide:\n    - secrets\n    - secrets/*.pem\n"},
+		want:   found{"p.yaml", 6, "hides_nothing"},
+		mended: tree{"secrets/key": "", "p.yaml": "version: 1\nextends: sandboxed\nfs:\n  hide:\n    - secrets\n    - \"*.pem\"\n"},
+	},
+	{
+		name:   "hide through a link",
+		files:  tree{"l": "-> d", "d/key": "", "p.yaml": "version: 1\nextends: sandboxed\nfs: {hide: [l/key]}\n"},
+		want:   found{"p.yaml", 3, "hides_nothing"},
+		mended: tree{"l": "-> d", "d/key": "", "p.yaml": "version: 1\nextends: sandboxed\nfs: {hide: [d/key, l]}\n"},
+	},
+	{
+		name:   "hide outside the project",
+		files:  tree{"p.yaml": "version: 1\nextends: sandboxed\nfs: {hide: [../other]}\n"},
+		want:   found{"p.yaml", 3, "bad_value"},
+		mended: tree{"p.yaml": "version: 1\nextends: sandboxed\nfs: {hide: [\"**/other\"]}\n"},
+	},
+	{ // M8
+		name:   "YAML anchor",
+		files:  tree{"p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write: &w [docs]\n  protect: *w\n"},
+		want:   found{"p.yaml", 4, "syntax"},
+		mended: tree{"p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write: [docs]\n"},
+	},
+	{ // M8
+		name:   "duplicate key",
+		files:  tree{"p.yaml": "version: 1\nextends: sandboxed\nnetwork: false\nextends: trusted\n"},
+		want:   found{"p.yaml", 4, "duplicate_key"},
+		mended: tree{"p.yaml": "version: 1\nextends: sandboxed\nnetwork: false\n"},
+	},
+	{ // M4; where the user may not read it: check_project.txtar
+		name:   "unreadable file",
+		files:  tree{"a.md": "-> nowhere.md", "b.md": "---\nname: coder\n---\n"},
+		want:   found{"a.md", 1, "unreadable"},
+		mended: tree{"a.md": "-> b.md", "b.md": "---\nname: coder\n---\n"},
+	},
+}
+
+// TestMistakesAreFound holds that check finds each mistake in its line, in every
+// format, and nothing in the files that mend it.
+func TestMistakesAreFound(t *testing.T) {
+	sarif := schema(t, "testdata/sarif-schema-2.1.0.json")
+	files := schema(t, "../../docs/schema/check-files.schema.json")
+	for _, m := range mistakes {
+		t.Run(m.name, func(t *testing.T) {
+			root := filepath.Join(t.TempDir(), "p")
+			m.files.make(t, root)
+			mended := filepath.Join(t.TempDir(), "p")
+			m.mended.make(t, mended)
+			want := m.want
+			want.file = filepath.Join(root, want.file)
+			for _, format := range slices.Sorted(maps.Keys(readers)) {
+				code, out := call(t, "check", "-C", root, "--strict", "--format", format, root)
+				require.Equal(t, exitFailed, code, "%s: %s", format, out)
+				require.Contains(t, readers[format](t, out), want, "%s: %s", format, out)
+				switch format {
+				case "sarif":
+					validate(t, sarif, out)
+				case "json":
+					validate(t, files, out)
+				}
+				code, out = call(t, "check", "-C", mended, "--strict", "--format", format, mended)
+				require.Equal(t, exitOK, code, "%s: %s", format, out)
+				require.Empty(t, readers[format](t, out), "%s: %s", format, out)
+			}
+		})
+	}
+}
+
+// readers read the findings out of each format.
+var readers = map[string]func(*testing.T, string) []found{
+	"text": func(_ *testing.T, out string) []found {
+		return foundBy(regexp.MustCompile(`(?m)^(?P<file>[^:\n]+):(?P<line>\d+):\d+: error\[(?P<code>\w+)\]: .`), out)
+	},
+	"github": func(_ *testing.T, out string) []found {
+		return foundBy(regexp.MustCompile(`(?m)^::error file=(?P<file>[^,\n]+),line=(?P<line>\d+),col=\d+,title=pinfold check%3A (?P<code>\w+)::.`), out)
+	},
+	"json": func(t *testing.T, out string) (list []found) {
+		var r filesReport
+		require.NoError(t, json.Unmarshal([]byte(out), &r))
+		for _, p := range r.Problems {
+			list = append(list, found{p.File, p.Line, p.Code})
+		}
+		return list
+	},
+	"sarif": func(t *testing.T, out string) (list []found) {
+		var l sarifLog
+		require.NoError(t, json.Unmarshal([]byte(out), &l))
+		for _, r := range l.Runs[0].Results {
+			at := r.Locations[0].Physical
+			u, err := url.Parse(at.Artifact.URI)
+			require.NoError(t, err)
+			list = append(list, found{u.Path, at.Region.StartLine, r.RuleID})
+		}
+		return list
+	},
+}
+
+func foundBy(re *regexp.Regexp, out string) (list []found) {
+	for _, m := range re.FindAllStringSubmatch(out, -1) {
+		line, _ := strconv.Atoi(m[re.SubexpIndex("line")])
+		list = append(list, found{m[re.SubexpIndex("file")], line, m[re.SubexpIndex("code")]})
+	}
+	return list
+}
