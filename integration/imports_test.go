@@ -18,18 +18,22 @@ const module = "github.com/pinfold-dev/pinfold/"
 // own flags; psx is how go-landlock says something for all threads, which with
 // cgo syscall.AllThreadsSyscall cannot.
 var mayImport = map[string][]string{
-	"internal/fsat":        {"golang.org/x/sys"},
-	"internal/didyoumean":  {},
-	"pathresolver":         {"internal/fsat", "golang.org/x/sys", "github.com/bmatcuk/doublestar", "golang.org/x/text"},
-	"pathresolver/aferofs": {"pathresolver", "github.com/spf13/afero"},
-	"fileskills":           {"pathresolver", "internal/didyoumean", "github.com/google/jsonschema-go", "github.com/go-json-experiment/json", "github.com/aymanbagabas/go-udiff", "github.com/bmatcuk/doublestar", "github.com/gofrs/flock", "golang.org/x/text"},
-	"fileskills/skilltest": {"fileskills", "pathresolver", "github.com/spf13/afero", "github.com/stretchr/testify"},
-	"permission":           {"pathresolver", "internal/didyoumean", "github.com/goccy/go-yaml", "github.com/bmatcuk/doublestar", "golang.org/x/text"},
-	"fileskills/mcpserver": {"fileskills", "github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"},
-	"sandboxfs":            {"pathresolver", "internal/fsat", "github.com/hanwen/go-fuse/v2", "golang.org/x/sys"},
-	"launcher":             {"pathresolver", "sandboxfs", "github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx", "golang.org/x/sys"},
-	"broker":               {"permission", "pathresolver"},
-	"cmd/pinfold":          {"pathresolver", "permission", "internal/didyoumean", "fileskills", "fileskills/mcpserver", "sandboxfs", "launcher", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
+	"internal/fsat":         {"golang.org/x/sys"},
+	"internal/didyoumean":   {},
+	"pathresolver":          {"internal/fsat", "golang.org/x/sys", "github.com/bmatcuk/doublestar", "golang.org/x/text"},
+	"pathresolver/aferofs":  {"pathresolver", "github.com/spf13/afero"},
+	"fileskills":            {"pathresolver", "internal/didyoumean", "github.com/google/jsonschema-go", "github.com/go-json-experiment/json", "github.com/aymanbagabas/go-udiff", "github.com/bmatcuk/doublestar", "github.com/gofrs/flock", "golang.org/x/text"},
+	"fileskills/skilltest":  {"fileskills", "pathresolver", "github.com/spf13/afero", "github.com/stretchr/testify"},
+	"permission":            {"pathresolver", "internal/didyoumean", "github.com/goccy/go-yaml", "github.com/bmatcuk/doublestar", "golang.org/x/text"},
+	"fileskills/mcpserver":  {"fileskills", "github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"},
+	"sandboxfs":             {"pathresolver", "internal/fsat", "github.com/hanwen/go-fuse/v2", "golang.org/x/sys"},
+	"launcher":              {"pathresolver", "sandboxfs", "github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx", "golang.org/x/sys"},
+	"broker":                {"permission", "pathresolver"},
+	"broker/internal/rows":  {"broker", "github.com/go-json-experiment/json"},
+	"broker/storetest":      {"broker", "permission", "github.com/stretchr/testify"},
+	"broker/sqlitestore":    {"broker", "broker/internal/rows", "modernc.org/sqlite"},
+	"broker/pgstore/pgtest": {"github.com/jackc/pgx/v5", "github.com/stretchr/testify"},
+	"cmd/pinfold":           {"pathresolver", "permission", "internal/didyoumean", "fileskills", "fileskills/mcpserver", "sandboxfs", "launcher", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
 }
 
 // free are the packages of tests and measurements, which join everything.

@@ -66,7 +66,7 @@ func admin(tb testing.TB, s *server, sql string) {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, s.dsn("postgres"))
 	require.NoError(tb, err)
-	defer conn.Close(ctx)
+	defer func() { _ = conn.Close(ctx) }()
 	_, err = conn.Exec(ctx, sql)
 	require.NoError(tb, err)
 }

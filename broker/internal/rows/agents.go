@@ -1,0 +1,113 @@
+package rows
+
+import (
+	"errors"
+
+	"github.com/pinfold-dev/pinfold/broker"
+)
+
+const agentColumns = `id, parent_id, session, cwd, model, tools, task, policy_hash, route, resume, cross_send,
+	state, turn, interrupts, process, cause, token_hash, created_at, ended_at, exit_code, exit_signal, exit_output`
+
+func scanAgent(scan Scan) (broker.Agent, error) {
+	var a broker.Agent
+	var tools, resume, cross, cause string
+	var created, ended *int64
+	var code int64
+	if err := scan(&a.ID, &a.ParentID, &a.Session, &a.Cwd, &a.Model, &tools, &a.Task, &a.PolicyHash, &a.Route,
+		&resume, &cross, (*string)(&a.State), &a.Turn, &a.Interrupts, &a.Process, &cause, &a.TokenHash,
+		&created, &ended, &code, &a.Exit.Signal, &a.Exit.Output); err != nil {
+		return a, err
+	}
+	a.CreatedAt, a.EndedAt, a.Exit.Code = fromMicros(created), fromMicros(ended), int(code)
+	return a, errors.Join(fromList(tools, &a.Tools), fromList(resume, &a.Resume),
+		fromList(cross, &a.CrossSend), fromList(cause, &a.Cause))
+}
+
+// agentArgs are the values of agentColumns.
+func agentArgs(a broker.Agent) ([]any, error) {
+	tools, err1 := list(a.Tools)
+	resume, err2 := list(a.Resume)
+	cross, err3 := list(a.CrossSend)
+	cause, err4 := list(a.Cause)
+	return []any{a.ID, a.ParentID, a.Session, a.Cwd, a.Model, tools, a.Task, a.PolicyHash, a.Route, resume, cross,
+		string(a.State), a.Turn, a.Interrupts, a.Process, cause, a.TokenHash,
+		micros(a.CreatedAt), micros(a.EndedAt), int64(a.Exit.Code), a.Exit.Signal, a.Exit.Output,
+	}, errors.Join(err1, err2, err3, err4)
+}
+
+// Agent implements broker.ReadTx.
+func (t *Tx) Agent(id string) (a broker.Agent, err error) {
+	err = t.one("SELECT "+agentColumns+" FROM agents WHERE id = $1", func(scan Scan) (err error) {
+		a, err = scanAgent(scan)
+		return err
+	}, id)
+	return a, err
+}
+
+// Agents implements broker.ReadTx.
+func (t *Tx) Agents(f broker.AgentFilter) (all []broker.Agent, err error) {
+	var w where
+	if f.ParentID != nil {
+		w.and("parent_id = ?", *f.ParentID)
+	}
+	in(&w, "state", f.States)
+	w.equal("session", f.Session)
+	w.equal("token_hash", f.TokenHash)
+	w.greater("id", f.After)
+	w.add(" ORDER BY id")
+	w.limit(f.Limit)
+	err = t.query("SELECT "+agentColumns+" FROM agents"+w.sql.String(), func(scan Scan) error {
+		a, err := scanAgent(scan)
+		all = append(all, a)
+		return err
+	}, w.args...)
+	return all, err
+}
+
+// InsertAgent implements broker.Tx.
+func (t *Tx) InsertAgent(a broker.Agent) error {
+	args, err := agentArgs(a)
+	if err != nil {
+		return err
+	}
+	return t.insert("INSERT INTO agents ("+agentColumns+") VALUES ("+places(len(args))+")", args...)
+}
+
+// UpdateAgent implements broker.Tx.
+func (t *Tx) UpdateAgent(a broker.Agent, from ...broker.State) error {
+	taken, err := t.number(`SELECT COUNT(*) FROM agents WHERE id <> $1 AND
+		(session = $2 OR token_hash = $3 AND token_hash <> '')`, a.ID, a.Session, a.TokenHash)
+	if err != nil {
+		return err
+	}
+	if taken > 0 {
+		return broker.ErrExists
+	}
+	v, err := agentArgs(a)
+	if err != nil {
+		return err
+	}
+	var w where
+	w.add(`UPDATE agents SET session = ?, cwd = ?, model = ?, tools = ?, task = ?, policy_hash = ?, route = ?,
+		resume = ?, cross_send = ?, state = ?, turn = ?, interrupts = ?, process = ?, cause = ?, token_hash = ?`, v[2:17]...)
+	w.add(`, ended_at = ?, exit_code = ?, exit_signal = ?, exit_output = ? WHERE id = ?`, append(v[18:], a.ID)...)
+	in(&w, "state", from)
+	n, err := t.exec(w.sql.String(), w.args...)
+	if err != nil || n > 0 {
+		return err
+	}
+	return t.missed("agents", a.ID)
+}
+
+// missed says why no row of a table was changed.
+func (t *Tx) missed(table, id string) error {
+	n, err := t.number("SELECT COUNT(*) FROM "+table+" WHERE id = $1", id)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return broker.ErrNotFound
+	}
+	return broker.ErrConflict
+}

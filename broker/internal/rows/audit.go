@@ -1,0 +1,86 @@
+package rows
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/pinfold-dev/pinfold/broker"
+)
+
+const recordColumns = `seq, prev, hash, at, principal, action, resource, tool, effect, code, reason, rule, policy_hash, request_id`
+
+func scanRecord(scan Scan) (broker.Record, error) {
+	var r broker.Record
+	var at *int64
+	err := scan(&r.Seq, (*string)(&r.Prev), (*string)(&r.Hash), &at, &r.Principal, &r.Action, &r.Resource, &r.Tool,
+		(*string)(&r.Effect), (*string)(&r.Code), &r.Reason, &r.Rule, &r.PolicyHash, &r.RequestID)
+	r.Time = fromMicros(at)
+	return r, err
+}
+
+// Head implements broker.ReadTx.
+func (t *Tx) Head() (h broker.Head, err error) {
+	err = t.one("SELECT seq, hash FROM head", func(scan Scan) error { return scan(&h.Seq, (*string)(&h.Hash)) })
+	return h, err
+}
+
+// Records implements broker.ReadTx.
+func (t *Tx) Records(f broker.RecordFilter) (all []broker.Record, err error) {
+	var w where
+	w.equal("principal", f.Principal)
+	w.equal("action", f.Action)
+	w.equal("effect", f.Effect)
+	if since := micros(f.Since); since != nil {
+		w.and("at >= ?", *since)
+	}
+	if f.AfterSeq > 0 {
+		w.and("seq > ?", f.AfterSeq)
+	}
+	last := f.Last && f.Limit > 0
+	if last {
+		w.add(" ORDER BY seq DESC")
+	} else {
+		w.add(" ORDER BY seq")
+	}
+	w.limit(f.Limit)
+	err = t.query("SELECT "+recordColumns+" FROM records"+w.sql.String(), func(scan Scan) error {
+		r, err := scanRecord(scan)
+		all = append(all, r)
+		return err
+	}, w.args...)
+	if last {
+		slices.Reverse(all)
+	}
+	return all, err
+}
+
+// Append implements broker.Tx. Whether a record's hash is right is the broker's
+// matter; that they are in a row is checked here.
+func (t *Tx) Append(records []broker.Record, head broker.Head) error {
+	end, err := t.Head()
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		if r.Seq != end.Seq+1 || r.Prev != end.Hash {
+			return broker.ErrConflict
+		}
+		end = broker.Head{Seq: r.Seq, Hash: r.Hash}
+	}
+	if end != head {
+		return broker.ErrConflict
+	}
+	for _, r := range records {
+		err := t.insert("INSERT INTO records ("+recordColumns+") VALUES ("+places(14)+")",
+			r.Seq, string(r.Prev), string(r.Hash), micros(r.Time), r.Principal, r.Action, r.Resource, r.Tool,
+			string(r.Effect), string(r.Code), r.Reason, r.Rule, r.PolicyHash, r.RequestID)
+		if errors.Is(err, broker.ErrExists) {
+			err = broker.ErrConflict
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = t.exec("UPDATE head SET seq = $1, hash = $2", head.Seq, string(head.Hash))
+	return err
+}

@@ -1,0 +1,143 @@
+package rows
+
+import (
+	"slices"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/broker"
+)
+
+const messageColumns = `id, seq, recipient_id, sender_id, type, verb, content, reply_to, event_key, chain,
+	created_at, delivered_at, acked_at`
+
+func scanMessage(scan Scan) (broker.Message, error) {
+	var m broker.Message
+	var chain string
+	var created, delivered, acked *int64
+	if err := scan(&m.ID, &m.Seq, &m.RecipientID, &m.SenderID, (*string)(&m.Type), (*string)(&m.Verb), &m.Content,
+		&m.ReplyTo, &m.Key, &chain, &created, &delivered, &acked); err != nil {
+		return m, err
+	}
+	m.CreatedAt, m.DeliveredAt, m.AckedAt = fromMicros(created), fromMicros(delivered), fromMicros(acked)
+	return m, fromList(chain, &m.Chain)
+}
+
+func messageWhere(f broker.MessageFilter) *where {
+	var w where
+	w.equal("recipient_id", f.RecipientID)
+	w.equal("sender_id", f.SenderID)
+	w.equal("reply_to", f.ReplyTo)
+	if f.Undelivered {
+		w.and("delivered_at IS NULL")
+	}
+	if f.Unacked {
+		w.and("acked_at IS NULL")
+	}
+	if f.AfterSeq > 0 {
+		w.and("seq > ?", f.AfterSeq)
+	}
+	return &w
+}
+
+// Message implements broker.ReadTx.
+func (t *Tx) Message(id string) (m broker.Message, err error) {
+	err = t.one("SELECT "+messageColumns+" FROM messages WHERE id = $1", func(scan Scan) (err error) {
+		m, err = scanMessage(scan)
+		return err
+	}, id)
+	return m, err
+}
+
+// Messages implements broker.ReadTx.
+func (t *Tx) Messages(f broker.MessageFilter) (all []broker.Message, err error) {
+	w := messageWhere(f)
+	w.add(" ORDER BY seq")
+	w.limit(f.Limit)
+	err = t.query("SELECT "+messageColumns+" FROM messages"+w.sql.String(), func(scan Scan) error {
+		m, err := scanMessage(scan)
+		all = append(all, m)
+		return err
+	}, w.args...)
+	return all, err
+}
+
+// CountMessages implements broker.ReadTx.
+func (t *Tx) CountMessages(f broker.MessageFilter) (int, error) {
+	w := messageWhere(f)
+	return t.number("SELECT COUNT(*) FROM messages"+w.sql.String(), w.args...)
+}
+
+// InsertMessage implements broker.Tx. The counter outlives the messages, so
+// that an emptied mailbox does not bring a sequence back.
+func (t *Tx) InsertMessage(m broker.Message) (broker.Message, error) {
+	chain, err := list(m.Chain)
+	if err != nil {
+		return m, err
+	}
+	var last int64
+	if err := t.one("SELECT value FROM counters WHERE name = 'message'", func(scan Scan) error { return scan(&last) }); err != nil {
+		return m, err
+	}
+	args := []any{m.ID, last + 1, m.RecipientID, m.SenderID, string(m.Type), string(m.Verb), m.Content, m.ReplyTo, m.Key,
+		chain, micros(m.CreatedAt), micros(m.DeliveredAt), micros(m.AckedAt)}
+	if err := t.insert("INSERT INTO messages ("+messageColumns+") VALUES ("+places(len(args))+")", args...); err != nil {
+		return m, err
+	}
+	m.Seq = last + 1
+	_, err = t.exec("UPDATE counters SET value = $1 WHERE name = 'message'", m.Seq)
+	return m, err
+}
+
+// MarkDelivered implements broker.Tx.
+func (t *Tx) MarkDelivered(recipient string, ids []string, at time.Time) error {
+	ids = distinct(ids)
+	found := 0
+	err := chunks(ids, func(part []string) error {
+		var w where
+		in(&w, "id", part)
+		w.and("recipient_id = ? AND delivered_at IS NULL", recipient)
+		n, err := t.number("SELECT COUNT(*) FROM messages"+w.sql.String(), w.args...)
+		found += n
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if found != len(ids) {
+		return broker.ErrConflict
+	}
+	return chunks(ids, func(part []string) error {
+		var w where
+		w.add("UPDATE messages SET delivered_at = ? WHERE recipient_id = ?", micros(at), recipient)
+		in(&w, "id", part)
+		_, err := t.exec(w.sql.String(), w.args...)
+		return err
+	})
+}
+
+// MarkAcked implements broker.Tx.
+func (t *Tx) MarkAcked(recipient string, ids []string, at time.Time) (int, error) {
+	marked := 0
+	err := chunks(distinct(ids), func(part []string) error {
+		var w where
+		w.add("UPDATE messages SET acked_at = ? WHERE recipient_id = ? AND delivered_at IS NOT NULL AND acked_at IS NULL",
+			micros(at), recipient)
+		in(&w, "id", part)
+		n, err := t.exec(w.sql.String(), w.args...)
+		marked += int(n)
+		return err
+	})
+	return marked, err
+}
+
+// DeleteMessages implements broker.Tx.
+func (t *Tx) DeleteMessages(recipient string) (int, error) {
+	n, err := t.exec("DELETE FROM messages WHERE recipient_id = $1", recipient)
+	return int(n), err
+}
+
+func distinct(ids []string) []string {
+	ids = slices.Clone(ids)
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}

@@ -1,0 +1,82 @@
+package rows
+
+import (
+	"errors"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/broker"
+)
+
+// Policy implements broker.ReadTx.
+func (t *Tx) Policy(hash string) (data []byte, err error) {
+	err = t.one("SELECT data FROM policies WHERE hash = $1", func(scan Scan) error { return scan(&data) }, hash)
+	return data, err
+}
+
+// PutPolicy implements broker.Tx.
+func (t *Tx) PutPolicy(hash string, data []byte) error {
+	if data == nil {
+		data = []byte{}
+	}
+	err := t.insert("INSERT INTO policies (hash, data) VALUES ($1, $2)", hash, data)
+	if errors.Is(err, broker.ErrExists) {
+		return nil
+	}
+	return err
+}
+
+// Brokers implements broker.ReadTx.
+func (t *Tx) Brokers() (map[string]time.Time, error) {
+	all := map[string]time.Time{}
+	err := t.query("SELECT id, seen FROM brokers", func(scan Scan) error {
+		var id string
+		var seen *int64
+		err := scan(&id, &seen)
+		all[id] = fromMicros(seen)
+		return err
+	})
+	return all, err
+}
+
+// PutBroker implements broker.Tx.
+func (t *Tx) PutBroker(id string, seen time.Time) error {
+	_, err := t.exec("INSERT INTO brokers (id, seen) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET seen = excluded.seen",
+		id, micros(seen))
+	return err
+}
+
+// DeleteBroker implements broker.Tx.
+func (t *Tx) DeleteBroker(id string) error {
+	if _, err := t.exec("DELETE FROM waits WHERE broker_id = $1", id); err != nil {
+		return err
+	}
+	_, err := t.exec("DELETE FROM brokers WHERE id = $1", id)
+	return err
+}
+
+// Rate implements broker.ReadTx.
+func (t *Tx) Rate(key string) (at time.Time, err error) {
+	err = t.one("SELECT at FROM rates WHERE name = $1", func(scan Scan) error {
+		var us *int64
+		err := scan(&us)
+		at = fromMicros(us)
+		return err
+	}, key)
+	if errors.Is(err, broker.ErrNotFound) {
+		err = nil
+	}
+	return at, err
+}
+
+// SetRate implements broker.Tx.
+func (t *Tx) SetRate(key string, at time.Time) error {
+	_, err := t.exec("INSERT INTO rates (name, at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET at = excluded.at",
+		key, micros(at))
+	return err
+}
+
+// DeleteRates implements broker.Tx.
+func (t *Tx) DeleteRates(before time.Time) error {
+	_, err := t.exec("DELETE FROM rates WHERE at < $1 OR at IS NULL", micros(before))
+	return err
+}

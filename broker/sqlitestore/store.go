@@ -1,0 +1,147 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/internal/rows"
+)
+
+const (
+	// BusyTimeout is how long an update waits for another process to end its
+	// own. Those take milliseconds; only a stopped process holds on longer.
+	BusyTimeout = 10 * time.Second
+	// PollInterval is how soon changes by other processes are noticed.
+	PollInterval = 50 * time.Millisecond
+	// maxReaders is how many views run at the same time; more wait.
+	maxReaders = 8
+)
+
+// Store is a broker.Store in a SQLite file. Its methods are safe for use by
+// many goroutines.
+type Store struct {
+	writer  *sql.DB // of one connection, the backend's
+	readers *sql.DB
+	queue   *rows.Queue
+	hub     rows.Hub
+
+	close sync.Once
+	err   error // of Close
+}
+
+var _ broker.Store = (*Store)(nil)
+
+// Open opens the database, an absolute or relative path, and makes it, and its
+// directory, where there is none.
+func Open(ctx context.Context, path string) (*Store, error) {
+	s, err := open(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("the broker's database %q: %w", path, err)
+	}
+	return s, nil
+}
+
+func open(ctx context.Context, path string) (*Store, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	// SQLite gives its other files the mode of this one.
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := file.Close(); err != nil {
+		return nil, err
+	}
+	s := &Store{}
+	if s.writer, err = sql.Open("sqlite", source(path, "journal_mode(WAL)", "synchronous(FULL)", "journal_size_limit(16777216)")); err != nil {
+		return nil, err
+	}
+	s.writer.SetMaxOpenConns(1)
+	if s.readers, err = sql.Open("sqlite", source(path, "query_only(1)")); err != nil {
+		return nil, errors.Join(err, s.writer.Close())
+	}
+	s.readers.SetMaxOpenConns(maxReaders)
+	s.readers.SetMaxIdleConns(maxReaders)
+	backend, err := newBackend(ctx, s.writer)
+	if err != nil {
+		return nil, errors.Join(err, s.readers.Close(), s.writer.Close())
+	}
+	s.queue = rows.NewQueue(backend, &s.hub, PollInterval, func() {
+		if backend.others() {
+			s.hub.Tell(rows.Any)
+		}
+	})
+	return s, nil
+}
+
+// source is how the driver is told of a file.
+func source(path string, pragmas ...string) string {
+	q := url.Values{"_pragma": append([]string{
+		fmt.Sprintf("busy_timeout(%d)", BusyTimeout.Milliseconds()), "temp_store(MEMORY)",
+	}, pragmas...)}
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()
+}
+
+// Update implements broker.Store.
+func (s *Store) Update(ctx context.Context, fn func(broker.Tx) error) error {
+	return s.queue.Update(ctx, fn)
+}
+
+// View implements broker.Store.
+func (s *Store) View(ctx context.Context, fn func(broker.ReadTx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	conn, err := s.readers.Conn(ctx)
+	if err != nil {
+		return s.closed(err)
+	}
+	defer func() { _ = conn.Close() }() // it goes back to the pool
+	// The driver interrupts a statement whose context ends by means of a
+	// goroutine for each; statements here are short, and rows looks at ctx
+	// between them.
+	background := context.WithoutCancel(ctx)
+	tx, err := conn.BeginTx(background, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return s.closed(err)
+	}
+	defer func() { _ = tx.Rollback() }() // there is nothing to keep
+	return rows.View(ctx, reader{tx}, fn)
+}
+
+// closed tells the driver's error for a closed store as ours.
+func (s *Store) closed(err error) error {
+	if errors.Is(err, sql.ErrConnDone) || err.Error() == "sql: database is closed" {
+		return rows.ErrClosed
+	}
+	return explain(err)
+}
+
+// Changes implements broker.Store.
+func (s *Store) Changes(ctx context.Context) (<-chan string, error) {
+	return s.hub.Listen(ctx), nil
+}
+
+// Close implements broker.Store. Afterwards everything is rows.ErrClosed, which
+// is fs.ErrClosed.
+func (s *Store) Close() error {
+	s.close.Do(func() {
+		s.queue.Close()
+		s.hub.Close()
+		s.err = errors.Join(s.readers.Close(), s.writer.Close())
+	})
+	return s.err
+}
