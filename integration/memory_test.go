@@ -108,7 +108,9 @@ func TestMountCycles(t *testing.T) {
 	end := resources(t)
 	fmt.Printf("[table] %d mounts and unmounts: descriptors %d to %d, goroutines %d to %d, mounts %d to %d, heap %d to %d KiB\n",
 		cycles-settle, start[0], end[0], start[1], end[1], start[2], end[2], start[3], end[3])
-	require.Equal(t, start[:3], end[:3])
+	for i, what := range []string{"descriptors", "goroutines", "mounts"} {
+		require.LessOrEqual(t, end[i], start[i], what) // the host's own mounts may go meanwhile
+	}
 	require.Less(t, end[3], start[3]+1024, "KiB of heap")
 }
 
