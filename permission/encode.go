@@ -123,7 +123,7 @@ func scalarText(v any) string {
 // yamlString is a string as YAML: plain where no reader could take it for
 // anything else, quoted as in JSON otherwise.
 func yamlString(s string) string {
-	plain := s != "" && !numberLike(s) && !token.IsNeedQuoted(s) && !contains(oldWords, strings.ToLower(s))
+	plain := s != "" && !numberLike(s) && !contains(oldWords, strings.ToLower(s)) && (isName(s) || !token.IsNeedQuoted(s))
 	for i, r := range s {
 		inner := i > 0 && i < len(s)-1 && (r == ' ' || r == '-' || r == '+')
 		plain = plain && r < utf8.RuneSelf && (idRune(r) && r != '@' && (r != '-' && r != '+' || inner) || r == '/' || inner)
@@ -132,6 +132,19 @@ func yamlString(s string) string {
 		return s
 	}
 	return jsonText(s)
+}
+
+// isName is true of letters, digits and _ after a letter, which mean themselves
+// wherever they are no word of YAML's. Most strings are of that kind, and asking
+// further is slow.
+func isName(s string) bool {
+	for i, r := range s {
+		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+		if !letter && (i == 0 || r != '_' && (r < '0' || r > '9')) {
+			return false
+		}
+	}
+	return true
 }
 
 // numberLike is true of all that some reader could take for a number or a date.

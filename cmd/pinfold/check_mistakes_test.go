@@ -19,7 +19,7 @@ import (
 // stands for the project's directory.
 type tree map[string]string
 
-func (f tree) make(t *testing.T, root string) {
+func (f tree) make(t testing.TB, root string) {
 	t.Helper()
 	for name, text := range f {
 		file := filepath.Join(root, name)
