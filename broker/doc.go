@@ -58,7 +58,8 @@
 //
 // # Locks
 //
-// Broker.mu guards the table of waiters alone, and nothing is called while it
-// is held. The order of everything else is the store's: its transactions are
-// one after the other.
+// Each lock guards one table in memory (who is to be woken, compiled policies,
+// attempts), and nothing is called while it is held. All other order is the
+// store's: its transactions are one after the other, and nothing waits for a
+// person within one.
 package broker

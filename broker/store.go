@@ -195,10 +195,10 @@ type RecordFilter struct {
 // Wait is an edge of the graph in which circles are looked for: the agent
 // waits, and goes on only when the other acts.
 type Wait struct {
-	For      string // the id of the request or message that it waits for
+	For      string // the key of this one wait; unique together with BrokerID
 	AgentID  string
 	OnID     string // "" is the operator
-	BrokerID string // which broker holds the wait; unique together with For
+	BrokerID string // which broker holds the wait
 }
 
 // WaitFilter chooses waits; its zero value chooses all.

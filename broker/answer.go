@@ -1,0 +1,73 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+func answerTopic(id string) string { return "answer:" + id }
+
+// AwaitAnswer waits for the answer to a message that the caller has sent with
+// the verb ask, and hands it over. It is refused with CodeDeadlock where whoever
+// was asked waits for the caller, over others or directly, and with
+// CodeAgentGone once nobody is left to answer.
+func (b *Broker) AwaitAnswer(ctx context.Context, who Identity, askID string) (Message, error) {
+	var ask, answer Message
+	var key string
+	err := b.update(ctx, func(t *tx) (err error) {
+		if err = known(t, who); err != nil {
+			return err
+		}
+		ask, err = t.Message(askID)
+		if errors.Is(err, ErrNotFound) || err == nil && (ask.Verb != VerbAsk || ask.SenderID != who.String()) {
+			return refuse(CodeNotFound, "[ERROR] There is no question \"%s\" of yours", shown(askID, maxShown))
+		}
+		if err != nil || who.operator {
+			return err
+		}
+		if found, err := answered(t, askID); err != nil || found.ID != "" {
+			return err
+		}
+		var circle bool
+		if key, circle, err = t.waitFor(who.agent, ask.RecipientID); err == nil && circle {
+			return t.refused(who, "await", ask.RecipientID, refuse(CodeDeadlock, "[ERROR] \"%s\" waits for \"%s\" already: both would wait for ever", ask.RecipientID, who))
+		}
+		return err
+	})
+	if err != nil {
+		return Message{}, err
+	}
+	defer b.hold(ctx, key)()
+	err = b.await(ctx, []string{answerTopic(askID), agentTopic(ask.RecipientID)}, func(tx ReadTx) (bool, time.Time, error) {
+		if answer, err = answered(tx, askID); err != nil || answer.ID != "" {
+			return true, time.Time{}, err
+		}
+		a, err := tx.Agent(ask.RecipientID)
+		if errors.Is(err, ErrNotFound) || err == nil && !reachable(a) {
+			err = refuse(CodeAgentGone, "[ERROR] \"%s\" is gone and will not answer", ask.RecipientID)
+		}
+		return false, time.Time{}, err
+	})
+	if err != nil {
+		return Message{}, outcome(err)
+	}
+	err = b.update(ctx, func(t *tx) error {
+		err := t.MarkDelivered(who.String(), []string{answer.ID}, t.now)
+		if errors.Is(err, ErrConflict) { // the mailbox has handed it over meanwhile
+			return nil
+		}
+		answer.DeliveredAt = t.now
+		return err
+	})
+	return answer, err
+}
+
+// answered is the answer to an ask; one without an id while there is none.
+func answered(tx ReadTx, askID string) (Message, error) {
+	list, err := tx.Messages(MessageFilter{ReplyTo: askID, Limit: 1})
+	if err != nil || len(list) == 0 {
+		return Message{}, err
+	}
+	return list[0], nil
+}

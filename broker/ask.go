@@ -1,0 +1,131 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// Ask puts a call that the agent's policy marks `ask` to its manager, and
+// returns the pending row without waiting for an answer. The same call while
+// it is pending is the same row (D23). What the policy allows anyway or denies
+// is not asked for: the error has CodeAllowed or the policy's own code, since
+// an approval never overrides a deny.
+func (b *Broker) Ask(ctx context.Context, who Identity, c Call) (Request, error) {
+	if !b.attempts.admit(who) {
+		return Request{}, tooOften()
+	}
+	var r Request
+	err := b.update(ctx, func(t *tx) error {
+		a, err := live(t, who)
+		if err == nil {
+			err = c.check()
+		}
+		if err == nil {
+			r, err = t.ask(ctx, a, &c)
+		}
+		var refusal *Error
+		if errors.As(err, &refusal) && refusal.Code != permission.CodeAllowed {
+			return t.refused(who, "ask", c.Resource, refusal)
+		}
+		return err
+	})
+	return r, err
+}
+
+func (t *tx) ask(ctx context.Context, a Agent, c *Call) (Request, error) {
+	digest := c.digest()
+	req := c.Request
+	req.ArgsDigest = digest
+	d, err := t.b.check(ctx, t, a, req, t.now)
+	if err != nil {
+		return Request{}, err
+	}
+	if d.Effect != permission.Ask {
+		return Request{}, &Error{Code: d.Code, Message: d.Text()}
+	}
+	// What was answered for one time and not yet used is the answer still.
+	same, err := t.Requests(RequestFilter{AgentID: a.ID, Statuses: []Status{Pending, Approved}, Digest: digest})
+	if err != nil {
+		return Request{}, err
+	}
+	for _, r := range same {
+		if over, err := t.expire(&r); err != nil || !over {
+			return r, err
+		}
+	}
+	if a.ParentID != "" {
+		manager, err := t.Agent(a.ParentID)
+		if err != nil {
+			return Request{}, err
+		}
+		if manager.State.Ended() {
+			return Request{}, refuse(CodeNoManager, "No manager to approve request")
+		}
+	}
+	pending, err := t.CountRequests(RequestFilter{AgentID: a.ID, Statuses: []Status{Pending}})
+	if err != nil {
+		return Request{}, err
+	}
+	if pending >= maxPending {
+		return Request{}, refuse(CodeTooMany, "%d requests are pending already: wait until one is answered", maxPending)
+	}
+	r := Request{
+		ID: newID(t.now), AgentID: a.ID, ApproverID: a.ParentID, Action: c.Action, Resource: c.Resource, Also: c.Also, Tool: c.Tool,
+		Input: compactJSON(c.Input), Reason: shown(storable(c.Reason), maxReason), Digest: digest, Status: Pending, CreatedAt: t.now,
+	}
+	if wait, err := t.maxWait(a); err != nil {
+		return Request{}, err
+	} else if wait > 0 {
+		r.Deadline = clock(t.now.Add(wait))
+	}
+	return r, t.file(a, r)
+}
+
+// file writes a new request, and tells the manager.
+func (t *tx) file(a Agent, r Request) error {
+	if err := t.InsertRequest(r); err != nil {
+		return err
+	}
+	t.record(Record{Principal: a.ID, Action: "ask", Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: permission.Ask, Code: permission.CodeAsk, PolicyHash: a.PolicyHash, RequestID: r.ID})
+	t.Notify(requestTopic(r.ID))
+	t.Notify(agentTopic(a.ID))
+	t.Notify(approverTopic(r.ApproverID))
+	return t.tell(Message{RecipientID: recipientOf(r.ApproverID), SenderID: a.ID, Type: TypePermissionRequest, Verb: VerbSend, Content: r.text(a)})
+}
+
+// maxWait is the shortest longest wait of the agent's policy; 0 for none.
+func (t *tx) maxWait(a Agent) (time.Duration, error) {
+	p, err := t.b.hiredPolicy(t, a)
+	if err != nil {
+		return 0, err
+	}
+	least := time.Duration(0)
+	for _, src := range p.Sources() {
+		if ap := src.Document.Approvals; ap != nil && ap.MaxWait > 0 && (least == 0 || time.Duration(ap.MaxWait) < least) {
+			least = time.Duration(ap.MaxWait)
+		}
+	}
+	return least, nil
+}
+
+// text is the message that a manager reads (D6).
+func (r *Request) text(a Agent) string {
+	tool := r.Tool
+	if tool == "" {
+		tool = string(r.Action)
+	}
+	input := r.Input
+	if input == "{}" {
+		input = compactJSON(jsonOf(map[string]string{"action": string(r.Action), "resource": r.Resource}))
+	}
+	return "[Permission Request from " + a.ID + "]\n" +
+		"Tool: " + shown(tool, maxShown) + "\n" +
+		"Input: " + shown(input, maxShown) + "\n" +
+		"Request ID: " + r.ID + "\n\n" +
+		"Respond with:\n" +
+		"  pinfold approve " + r.ID + "\n" +
+		"  pinfold deny " + r.ID + " --reason \"...\""
+}

@@ -1,0 +1,151 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// Options are what a Broker is made of.
+type Options struct {
+	// Store keeps everything. It is the caller's to close, after the broker.
+	Store Store
+
+	// Rates are the rate limits of sending.
+	Rates Rates
+}
+
+// Broker is one of perhaps several that share a store. It is safe for use by
+// many goroutines. Its methods take the identity of whoever asks; their
+// refusals are *Error. An error that is none, or has CodeUnavailable, means that
+// the store failed: then nothing was granted.
+type Broker struct {
+	store Store
+	id    string
+	rates Rates
+	hub   hub
+
+	policies policies
+	attempts attempts
+	held     atomic.Int64 // waits that are written down and held here
+
+	stop    context.CancelFunc
+	stopped sync.WaitGroup
+}
+
+// New starts a broker. ctx is for starting only.
+func New(ctx context.Context, opt Options) (*Broker, error) {
+	if opt.Store == nil {
+		return nil, errors.New("a broker needs a store")
+	}
+	b := &Broker{store: opt.Store, id: newID(time.Now()), rates: opt.Rates.withDefaults()}
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	changes, err := b.store.Changes(run)
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	b.stop = stop
+	b.stopped.Go(func() { b.dispatch(run, changes) })
+	b.stopped.Go(func() { b.lease(run) })
+	return b, nil
+}
+
+// Close ends what the broker does by itself. Calls that wait end with their
+// contexts, which are their callers' to end.
+func (b *Broker) Close() {
+	b.stop()
+	b.stopped.Wait()
+}
+
+// dispatch wakes those who wait for what has changed.
+func (b *Broker) dispatch(ctx context.Context, changes <-chan string) {
+	for topic := range changes {
+		b.hub.wake(topic)
+	}
+	// The store is closed, or the broker: whoever waits finds out by looking.
+	if ctx.Err() == nil {
+		b.hub.wake("")
+	}
+}
+
+// Watch returns a channel that gets a wake-up when something has changed that
+// concerns the caller: anything at all for the operator, its own row, mailbox
+// and inbox for an agent. Wake-ups that come together are one.
+func (b *Broker) Watch(who Identity) (wake <-chan struct{}, stop func()) {
+	if who.operator {
+		return b.hub.watch(anyTopic)
+	}
+	return b.hub.watch(agentTopic(who.agent))
+}
+
+// await returns once look says so. look is asked again after each change of one
+// of the topics, and when due comes, if look has set it.
+func (b *Broker) await(ctx context.Context, topics []string, look func(ReadTx) (done bool, due time.Time, err error)) error {
+	wake, stop := b.hub.watch(topics...)
+	defer stop()
+	for {
+		var done bool
+		var due time.Time
+		err := b.store.View(ctx, func(tx ReadTx) (err error) {
+			done, due, err = look(tx)
+			return err
+		})
+		if err != nil || done {
+			return err
+		}
+		if err := sleep(ctx, wake, due); err != nil {
+			return err
+		}
+	}
+}
+
+// sleep returns when it is woken, when due comes, or with the context's error.
+func sleep(ctx context.Context, wake <-chan struct{}, due time.Time) error {
+	var ring <-chan time.Time
+	if !due.IsZero() {
+		t := time.NewTimer(max(time.Until(due), time.Millisecond))
+		defer t.Stop()
+		ring = t.C
+	}
+	select {
+	case <-wake:
+	case <-ring:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+// policies are the compiled policies by their hash, which never change.
+type policies struct {
+	mu   sync.Mutex
+	hash map[string]*permission.Policy
+}
+
+func (c *policies) get(tx ReadTx, hash string) (*permission.Policy, error) {
+	c.mu.Lock()
+	p := c.hash[hash]
+	c.mu.Unlock()
+	if p != nil {
+		return p, nil
+	}
+	data, err := tx.Policy(hash)
+	if err != nil {
+		return nil, err
+	}
+	if p, err = permission.DecodePolicy(data); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.hash == nil || len(c.hash) >= policyCache {
+		c.hash = map[string]*permission.Policy{}
+	}
+	c.hash[hash] = p
+	return p, nil
+}

@@ -1,0 +1,83 @@
+package broker
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// Call is what an agent is about to do: what its policy is asked, and what its
+// manager is shown if that has to be asked for. The principal is the caller's
+// identity, whatever the request says.
+type Call struct {
+	permission.Request
+	Input  []byte // the arguments as JSON, at most 256 KiB
+	Reason string // why, in the agent's words
+}
+
+// digest binds an answer to exactly this call: SHA-256 over its parts, each
+// with its length before it, so that no two calls are written alike.
+func (c *Call) digest() string {
+	h := sha256.New()
+	part := func(s string) {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
+		h.Write(n[:])
+		h.Write([]byte(s))
+	}
+	part("pinfold request 1")
+	part(string(c.Action))
+	part(c.Resource)
+	for _, a := range c.Also {
+		part(string(a.Action))
+		part(a.Resource)
+	}
+	part("") // no action is empty: the list ends here
+	part(c.Tool)
+	part(c.ArgsDigest)
+	part(compactJSON(c.Input))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// check refuses what cannot be kept or shown.
+func (c *Call) check() error {
+	switch {
+	case len(c.Input) > maxInput:
+		return refuse(CodeTooLarge, "the arguments are larger than %d bytes", maxInput)
+	case len(c.Also) > maxAlso || len(c.Resource) > maxName || len(c.Tool) > maxName:
+		return refuse(CodeTooLarge, "a request names at most %d further places, each of at most %d bytes", maxAlso, maxName)
+	case !isStorable(c.Resource) || !isStorable(c.Tool):
+		return refuse(CodeInvalid, "a name that is no UTF-8 cannot be asked for")
+	}
+	for _, a := range c.Also {
+		if !isStorable(a.Resource) || len(a.Resource) > maxName {
+			return refuse(CodeInvalid, "a name that is too long or no UTF-8 cannot be asked for")
+		}
+	}
+	return nil
+}
+
+// call is the request as it was made.
+func (r *Request) call() permission.Request {
+	return permission.Request{Principal: r.AgentID, Action: r.Action, Resource: r.Resource, Also: r.Also, Tool: r.Tool, ArgsDigest: r.Digest}
+}
+
+// grant is the request as a grant. within is the manager's policy, nil for the
+// operator.
+func (r *Request) grant(within *permission.Policy) permission.Grant {
+	g := permission.Grant{
+		ID: r.ID, Tool: r.Tool, By: r.ApproverID, Within: within,
+		Accesses: append([]permission.Access{{Action: r.Action, Resource: r.Resource}}, r.Also...),
+	}
+	switch r.Scope {
+	case Once, "":
+		g.Digest = r.Digest
+	case Subtree:
+		g.Subtree = true
+	case Session:
+		g.Anywhere = true
+	}
+	return g
+}

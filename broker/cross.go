@@ -1,0 +1,146 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// Cross is the send ACL of an agent as `agents cross` has set it (X6). It is
+// intersected with what the agent's policy says, so it never widens that.
+type Cross struct {
+	Agent     string          `json:"agent"`
+	Mode      permission.Mode `json:"mode"` // "" where nothing is set: X2's default, or the policy's
+	Allowlist []string        `json:"allowlist"`
+	Denylist  []string        `json:"denylist"`
+}
+
+// CrossChange is one change to a send ACL; one field is set.
+type CrossChange struct {
+	Mode   permission.Mode // bypass, allowlist or denylist; both lists are kept
+	Allow  string          // a pattern to add to the allowlist
+	Deny   string          // a pattern to add to the denylist
+	Remove string          // a pattern to take out of the lists
+	Clear  bool            // back to the default
+}
+
+// Cross shows an agent's send ACL to the operator and to the agent's managers.
+func (b *Broker) Cross(ctx context.Context, who Identity, id string) (Cross, error) {
+	var c Cross
+	err := b.view(ctx, func(tx ReadTx) error {
+		if err := known(tx, who); err != nil {
+			return err
+		}
+		a, err := report(tx, who, id)
+		c = crossOf(a)
+		return err
+	})
+	return c, err
+}
+
+// SetCross changes an agent's send ACL, for the operator and the agent's
+// managers. The text says what was done: from which list a pattern was removed.
+// The first list that is given sets the mode, where none is set.
+func (b *Broker) SetCross(ctx context.Context, who Identity, id string, change CrossChange) (c Cross, text string, err error) {
+	if !b.attempts.admit(who) {
+		return Cross{}, "", tooOften()
+	}
+	err = b.update(ctx, func(t *tx) error {
+		a, err := Agent{}, known(t, who)
+		if err == nil {
+			a, err = report(t, who, id)
+		}
+		if err == nil {
+			text, err = change.apply(&a)
+		}
+		var refusal *Error
+		if errors.As(err, &refusal) {
+			return t.refused(who, "cross", id, refusal)
+		}
+		if err != nil {
+			return err
+		}
+		c = crossOf(a)
+		if err := t.UpdateAgent(a, a.State); err != nil {
+			return err
+		}
+		t.record(Record{Principal: who.String(), Action: "cross", Resource: id, Effect: permission.Allow, Code: permission.CodeAllowed, Reason: text})
+		t.Notify(agentTopic(id))
+		return nil
+	})
+	return c, text, err
+}
+
+func crossOf(a Agent) Cross {
+	c := Cross{Agent: a.ID, Allowlist: []string{}, Denylist: []string{}}
+	if x := a.CrossSend; x != nil {
+		c.Mode, c.Allowlist, c.Denylist = x.Mode, append(c.Allowlist, x.Allowlist...), append(c.Denylist, x.Denylist...)
+	}
+	return c
+}
+
+func (c CrossChange) apply(a *Agent) (string, error) {
+	if c.Clear {
+		a.CrossSend = nil
+		return "cleared: back to the default", nil
+	}
+	x := permission.CrossSend{}
+	if a.CrossSend != nil {
+		x = *a.CrossSend
+	}
+	x.Allowlist, x.Denylist = slices.Clone(x.Allowlist), slices.Clone(x.Denylist)
+	text := ""
+	switch {
+	case c.Mode != "":
+		x.Mode, text = c.Mode, fmt.Sprintf("mode: %s", c.Mode)
+	case c.Allow != "":
+		text = "allowed: " + c.Allow
+		x.Allowlist = with(x.Allowlist, c.Allow)
+		x.Mode = orMode(x.Mode, permission.Allowlist)
+	case c.Deny != "":
+		text = "denied: " + c.Deny
+		x.Denylist = with(x.Denylist, c.Deny)
+		x.Mode = orMode(x.Mode, permission.Denylist)
+	case c.Remove != "":
+		in := func(p string) bool { return p == c.Remove }
+		switch {
+		case slices.ContainsFunc(x.Allowlist, in):
+			text = "removed from the allowlist: " + c.Remove
+		case slices.ContainsFunc(x.Denylist, in):
+			text = "removed from the denylist: " + c.Remove
+		default:
+			return "", refuse(CodeNotFound, "the pattern %q is in no list", shown(c.Remove, maxShown))
+		}
+		if slices.ContainsFunc(x.Allowlist, in) && slices.ContainsFunc(x.Denylist, in) {
+			text = "removed from the allowlist and the denylist: " + c.Remove
+		}
+		x.Allowlist, x.Denylist = slices.DeleteFunc(x.Allowlist, in), slices.DeleteFunc(x.Denylist, in)
+	default:
+		return "", refuse(CodeInvalid, "nothing is to be changed")
+	}
+	if len(x.Allowlist) > maxPatterns || len(x.Denylist) > maxPatterns {
+		return "", refuse(CodeTooMany, "a list has at most %d patterns", maxPatterns)
+	}
+	if _, err := permission.FromDocument("cross", permission.Document{Version: 1, CrossSend: &x}); err != nil {
+		return "", refuse(CodeInvalid, "%s", err)
+	}
+	a.CrossSend = &x
+	return text, nil
+}
+
+func with(list []string, p string) []string {
+	if slices.Contains(list, p) {
+		return list
+	}
+	return append(list, p)
+}
+
+func orMode(m, otherwise permission.Mode) permission.Mode {
+	if m == "" {
+		return otherwise
+	}
+	return m
+}

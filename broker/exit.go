@@ -1,0 +1,113 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// These are for whoever runs the agents' processes. They ask for no identity,
+// so no transport offers them to agents.
+
+// AwaitAgent returns the agent's row once it is as wanted, or when ctx is done.
+// Whoever runs its process waits here for it to be fired (State Fired: SIGTERM,
+// then SIGKILL) or interrupted (Interrupts has grown: SIGINT).
+func (b *Broker) AwaitAgent(ctx context.Context, id string, wanted func(Agent) bool) (Agent, error) {
+	var a Agent
+	err := b.await(ctx, []string{agentTopic(id)}, func(tx ReadTx) (bool, time.Time, error) {
+		var err error
+		if a, err = tx.Agent(id); errors.Is(err, ErrNotFound) {
+			err = noSession(id)
+		}
+		return err == nil && wanted(a), time.Time{}, err
+	})
+	return a, outcome(err)
+}
+
+// AwaitStop returns when the agent was fired and none of the agents beneath it
+// runs a process any more, so that leaves are stopped first (D24); or when ctx
+// is done.
+func (b *Broker) AwaitStop(ctx context.Context, id string) error {
+	if _, err := b.AwaitAgent(ctx, id, func(a Agent) bool { return a.State == Fired }); err != nil {
+		return err
+	}
+	// An agent's end wakes its parent's topic; one further down is waited for
+	// by those between.
+	err := b.await(ctx, []string{agentTopic(id)}, func(tx ReadTx) (bool, time.Time, error) {
+		reports, err := tx.Agents(AgentFilter{ParentID: &id, States: []State{Fired}})
+		if err != nil {
+			return false, time.Time{}, err
+		}
+		for _, a := range reports {
+			if a.EndedAt.IsZero() {
+				return false, time.Time{}, nil
+			}
+		}
+		return true, time.Time{}, nil
+	})
+	return outcome(err)
+}
+
+// Started says that a process runs as the agent. process is in words of whoever
+// runs it; it is shown. An exited agent works again.
+func (b *Broker) Started(ctx context.Context, id, process string) error {
+	return b.update(ctx, func(t *tx) error {
+		a, err := t.agent(id)
+		if err != nil {
+			return err
+		}
+		if a.State == Fired {
+			return noSession(id)
+		}
+		from := a.State
+		if from == Exited {
+			a.Turn++ // its next end is another one
+		}
+		a.State, a.Process, a.EndedAt, a.Exit = Working, shown(storable(process), maxShown), time.Time{}, Exit{}
+		if err := t.UpdateAgent(a, from); err != nil {
+			return err
+		}
+		t.record(Record{Action: "start", Resource: id, Effect: permission.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})
+		t.Notify(agentTopic(id))
+		return nil
+	})
+}
+
+// Exited says that the agent's process is gone. Its requests are cancelled, and
+// those of its reports that it should have answered; its grants end; its parent
+// gets one notification (D7).
+func (b *Broker) Exited(ctx context.Context, id string, exit Exit) error {
+	exit.Output = shown(cutTo(storable(exit.Output), maxOutput), maxOutput)
+	exit.Signal = shown(storable(exit.Signal), maxShown)
+	return b.update(ctx, func(t *tx) error {
+		a, err := t.agent(id)
+		if err != nil || !a.EndedAt.IsZero() {
+			return err
+		}
+		from := a.State
+		if a.State != Fired {
+			a.State = Exited
+		}
+		a.Process, a.EndedAt, a.Exit = "", t.now, exit
+		if err := t.UpdateAgent(a, from); err != nil {
+			return err
+		}
+		if err := t.release(id); err != nil {
+			return err
+		}
+		t.record(Record{Action: "exit", Resource: id, Effect: permission.Allow, Code: permission.CodeAllowed, Reason: exit.String(), PolicyHash: a.PolicyHash})
+		t.Notify(agentTopic(id))
+		t.Notify(agentTopic(a.ParentID))
+		return t.notifyEnd(a)
+	})
+}
+
+func (t *tx) agent(id string) (Agent, error) {
+	a, err := t.Agent(id)
+	if errors.Is(err, ErrNotFound) {
+		err = noSession(id)
+	}
+	return a, err
+}

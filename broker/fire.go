@@ -1,0 +1,185 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// fireWait is how long Fire waits for processes to be gone: the 10 s that they
+// have after SIGTERM (D24), and some more.
+const fireWait = 15 * time.Second
+
+// Fire ends an agent and all beneath it, leaves first: from the moment it is on
+// disk nobody acts under their names, their requests are cancelled, their
+// grants have ended, and their mailboxes are empty (D24). Messages that they
+// have sent remain. It returns them in that order once their processes are
+// gone, or after 15 s; an agent without EndedAt still has one then.
+func (b *Broker) Fire(ctx context.Context, who Identity, id string) ([]Agent, error) {
+	var fired []Agent
+	call := Call{Request: permission.Request{Action: permission.AgentDestroy, Resource: id, Tool: "nexus_destroy"}}
+	err := b.control(ctx, who, "fire", call, func(t *tx, a Agent) (err error) {
+		if fired, err = t.tree(a); err != nil {
+			return err
+		}
+		for i := range fired {
+			if err := t.fire(who, &fired[i]); err != nil {
+				return err
+			}
+		}
+		return t.notifyEnd(fired[len(fired)-1])
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, fireWait)
+	defer cancel()
+	for i := range fired {
+		a, err := b.AwaitAgent(ctx, fired[i].ID, func(a Agent) bool { return !a.EndedAt.IsZero() })
+		if err != nil {
+			break
+		}
+		fired[i] = a
+	}
+	return fired, nil
+}
+
+// fire ends one agent.
+func (t *tx) fire(who Identity, a *Agent) error {
+	if a.State == Fired {
+		return nil
+	}
+	from := a.State
+	a.State, a.TokenHash = Fired, ""
+	if a.Process == "" && a.EndedAt.IsZero() {
+		a.EndedAt = t.now
+	}
+	if err := t.UpdateAgent(*a, from); err != nil {
+		return err
+	}
+	if err := t.release(a.ID); err != nil {
+		return err
+	}
+	if _, err := t.DeleteMessages(a.ID); err != nil {
+		return err
+	}
+	t.record(Record{Principal: who.String(), Action: "fire", Resource: a.ID, Effect: permission.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})
+	t.Notify(agentTopic(a.ID))
+	t.Notify(agentTopic(a.ParentID))
+	t.Notify(mailboxTopic(a.ID))
+	return nil
+}
+
+// release ends all that an agent waits for, has leave for, or is waited for as
+// a manager.
+func (t *tx) release(id string) error {
+	if err := t.cancelOf(id, CodeAgentGone); err != nil {
+		return err
+	}
+	if err := t.cancelFor(id); err != nil {
+		return err
+	}
+	if err := t.endGrants(id); err != nil {
+		return err
+	}
+	_, err := t.DeleteWaits(WaitFilter{AgentID: id})
+	return err
+}
+
+// tree is an agent and all beneath it, leaves first.
+func (t *tx) tree(a Agent) ([]Agent, error) {
+	list := []Agent{a}
+	for i := 0; i < len(list); i++ {
+		reports, err := t.Agents(AgentFilter{ParentID: &list[i].ID, States: []State{Working, Idle, Exited}})
+		if err != nil {
+			return nil, err
+		}
+		if list = append(list, reports...); len(list) > maxDescend {
+			return nil, refuse(CodeTooMany, "more than %d agents: fire them in parts", maxDescend)
+		}
+	}
+	// Parents come before their reports: the other way round, leaves first.
+	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
+		list[i], list[j] = list[j], list[i]
+	}
+	return list, nil
+}
+
+// Interrupt cancels what an agent has asked for, and tells whoever runs its
+// process to send it SIGINT (D24). The agent stays registered.
+func (b *Broker) Interrupt(ctx context.Context, who Identity, id string) (Agent, error) {
+	return b.interrupt(ctx, who, Call{Request: permission.Request{Action: permission.AgentInterrupt, Resource: id}})
+}
+
+// Cancel is Interrupt as the tool nexus_cancel asks for it.
+func (b *Broker) Cancel(ctx context.Context, who Identity, id string) (Agent, error) {
+	return b.interrupt(ctx, who, Call{Request: permission.Request{Action: permission.AgentCancel, Resource: id, Tool: "nexus_cancel"}})
+}
+
+func (b *Broker) interrupt(ctx context.Context, who Identity, call Call) (Agent, error) {
+	var a Agent
+	err := b.control(ctx, who, "interrupt", call, func(t *tx, target Agent) error {
+		if target.State.Ended() {
+			return noSession(target.ID)
+		}
+		a = target
+		a.Interrupts++
+		if err := t.UpdateAgent(a, a.State); err != nil {
+			return err
+		}
+		if err := t.cancelOf(a.ID, CodeInterrupted); err != nil {
+			return err
+		}
+		t.record(Record{Principal: who.String(), Action: "interrupt", Resource: a.ID, Effect: permission.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})
+		t.Notify(agentTopic(a.ID))
+		return nil
+	})
+	return a, err
+}
+
+// control does something to an agent for one of its managers, if the manager's
+// own policy lets it. Who is no manager is refused in the same words whether or
+// not there is such an agent.
+func (b *Broker) control(ctx context.Context, who Identity, verb string, call Call, do func(*tx, Agent) error) error {
+	if !b.attempts.admit(who) {
+		return tooOften()
+	}
+	return b.update(ctx, func(t *tx) error {
+		err := t.mayControl(ctx, who, &call)
+		var a Agent
+		if err == nil {
+			a, err = t.Agent(call.Resource)
+		}
+		if errors.Is(err, ErrNotFound) {
+			err = noSession(call.Resource)
+		}
+		if err == nil {
+			err = do(t, a)
+		}
+		var refusal *Error
+		if errors.As(err, &refusal) {
+			return t.refused(who, verb, call.Resource, refusal)
+		}
+		return err
+	})
+}
+
+func (t *tx) mayControl(ctx context.Context, who Identity, call *Call) error {
+	if who.operator {
+		return nil
+	}
+	a, err := live(t, who)
+	if err != nil {
+		return err
+	}
+	if err := t.permitted(ctx, a, call); err != nil {
+		return err
+	}
+	above, err := manages(t, who, call.Resource)
+	if err == nil && !above {
+		err = refuse(CodeNotManager, "agent '%s' is no report of '%s'", shown(call.Resource, maxShown), a.ID)
+	}
+	return err
+}

@@ -1,0 +1,109 @@
+package broker
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// Gate puts the calls of one agent to its policy, and what needs asking to its
+// manager: refused, asked, once more. It only narrows what is done with its
+// answer: what opens a file still decides by itself.
+type Gate struct {
+	b   *Broker
+	who Identity
+}
+
+// Gate is the gate of the agent whose identity it is.
+func (b *Broker) Gate(who Identity) *Gate { return &Gate{b, who} }
+
+// Check decides about a request. Whatever its principal says, it is the gate's
+// agent. It blocks until the manager has answered if the request may block and
+// has to be asked for, or until ctx is done; otherwise what has to be asked for
+// is refused with CodeAsk, and a pending request is left behind, to be tried
+// again once it is approved (D40).
+func (g *Gate) Check(ctx context.Context, req permission.Request) permission.Decision {
+	return g.CheckCall(ctx, Call{Request: req})
+}
+
+// CheckCall is Check with what the manager is shown.
+func (g *Gate) CheckCall(ctx context.Context, c Call) permission.Decision {
+	d, err := g.decide(ctx, &c)
+	if err != nil {
+		return g.failed(d, &c, err)
+	}
+	if d.Effect != permission.Ask {
+		return d
+	}
+	r, err := g.b.Ask(ctx, g.who, c)
+	if err == nil && c.MayBlock {
+		r, err = g.b.Wait(ctx, g.who, r.ID)
+	}
+	var refusal *Error
+	if errors.As(err, &refusal) && refusal.Code == permission.CodeAllowed {
+		err = nil // approved meanwhile
+	}
+	if err != nil {
+		return g.failed(d, &c, err)
+	}
+	if code, reason := r.refusal(); code != "" {
+		return d.Refused(code, reason)
+	}
+	if d, err = g.decide(ctx, &c); err != nil {
+		return g.failed(d, &c, err)
+	}
+	if d.Effect == permission.Ask { // what was approved was used by the same call elsewhere, or withdrawn
+		return d.Refused(permission.CodeAsk, d.Reason())
+	}
+	return d
+}
+
+// decide answers from the agent's policy, and records all but what is plainly
+// allowed to be read (A1).
+func (g *Gate) decide(ctx context.Context, c *Call) (d permission.Decision, err error) {
+	if isRead(c.Action) && len(c.Also) == 0 {
+		err = g.b.view(ctx, func(tx ReadTx) error {
+			a, err := live(tx, g.who)
+			if err != nil {
+				return err
+			}
+			p, err := g.b.hiredPolicy(tx, a)
+			if err != nil {
+				return err
+			}
+			req := c.Request
+			req.Principal, req.ArgsDigest = a.ID, c.digest()
+			d = permission.Enforcer{Policy: p, Registry: kin{tx}}.Check(ctx, req)
+			return nil
+		})
+		if err != nil || d.Allowed() {
+			return d, err
+		}
+	}
+	if !g.b.attempts.admit(g.who) {
+		return d, tooOften()
+	}
+	err = g.b.update(ctx, func(t *tx) error {
+		a, err := live(t, g.who)
+		if err != nil {
+			return err
+		}
+		d, err = t.permit(ctx, a, c)
+		return err
+	})
+	return d, err
+}
+
+func isRead(a permission.Action) bool { return a == permission.FSRead || a == permission.FSList }
+
+// failed is the refusal where nothing could be decided.
+func (g *Gate) failed(d permission.Decision, c *Call, err error) permission.Decision {
+	d.Access = permission.Access{Action: c.Action, Resource: c.Resource}
+	d.Principal, d.Tool = g.who.agent, c.Tool
+	var refusal *Error
+	if errors.As(err, &refusal) {
+		return d.Refused(refusal.Code, refusal.Message)
+	}
+	return d.Refused(CodeRequestFailed, "the wait for an answer ended: "+err.Error())
+}

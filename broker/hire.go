@@ -1,0 +1,196 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// HireSpec describes a new agent (D2).
+type HireSpec struct {
+	ID      string // [A-Za-z0-9._@+-]+, at most 128 bytes; "" makes one
+	Session string // the last part of its session key; "" is main
+
+	// ParentID names the manager, which only the operator may do: an agent's
+	// reports are its own (T21). "" is the caller.
+	ParentID string
+
+	// Policy is what the agent asks for. It gets that within its manager's own.
+	Policy *permission.Policy
+	// OnExcess says what happens where that is more than its manager has (M6).
+	OnExcess permission.OnExcess
+
+	Cwd    string // absolute; "" is the manager's, and a report's must be
+	Model  string
+	Tools  []string // at most 1000; nil if not given
+	Task   string   // at most 64 KiB
+	Route  string
+	Resume []string // the command that starts it again
+}
+
+// Hire registers an agent under its manager, with a policy that is compiled
+// within its manager's. The excess is what was clamped, if clamping was asked
+// for; otherwise asking for more is a *permission.ExcessError. The agent is
+// working from now on.
+func (b *Broker) Hire(ctx context.Context, who Identity, spec HireSpec) (a Agent, excess []permission.Excess, err error) {
+	if !b.attempts.admit(who) {
+		return Agent{}, nil, tooOften()
+	}
+	var tooMuch *permission.ExcessError
+	err = b.update(ctx, func(t *tx) (err error) {
+		tooMuch = nil
+		a, excess, err = t.hire(ctx, who, spec)
+		var refusal *Error
+		switch {
+		case errors.As(err, &tooMuch):
+			return t.refused(who, "hire", spec.ID, &Error{Code: CodeInvalid, Message: err.Error()})
+		case errors.As(err, &refusal):
+			return t.refused(who, "hire", spec.ID, refusal)
+		}
+		return err
+	})
+	if tooMuch != nil && err != nil {
+		err = tooMuch
+	}
+	if err != nil {
+		return Agent{}, nil, err
+	}
+	return a, excess, nil
+}
+
+func (t *tx) hire(ctx context.Context, who Identity, spec HireSpec) (Agent, []permission.Excess, error) {
+	fail := func(err error) (Agent, []permission.Excess, error) { return Agent{}, nil, err }
+	parent, err := t.managerOf(ctx, who, spec)
+	if err != nil {
+		return fail(err)
+	}
+	a := Agent{
+		ID: spec.ID, ParentID: parent.ID, Cwd: spec.Cwd, Model: spec.Model, Tools: spec.Tools, Task: spec.Task,
+		Route: spec.Route, Resume: spec.Resume, State: Working, CreatedAt: t.now,
+	}
+	if a.ID == "" {
+		a.ID = newID(t.now)
+	}
+	if a.Cwd == "" {
+		a.Cwd = parent.Cwd
+	}
+	if err := spec.check(a, parent); err != nil {
+		return fail(err)
+	}
+	policy, excess := spec.Policy, []permission.Excess(nil)
+	if parent.ID != "" {
+		own, err := t.b.hiredPolicy(t, parent)
+		if err != nil {
+			return fail(err)
+		}
+		if policy, excess, err = own.Child(spec.Policy, spec.OnExcess); err != nil {
+			return fail(err)
+		}
+		if err := t.roomFor(who, parent); err != nil {
+			return fail(err)
+		}
+	}
+	session := spec.Session
+	if session == "" {
+		session = "main"
+	}
+	a.Session, a.PolicyHash = "agent:"+a.ID+":"+session, policy.Hash().String()
+	if err := t.PutPolicy(a.PolicyHash, permission.EncodePolicy(policy)); err != nil {
+		return fail(err)
+	}
+	if err := t.InsertAgent(a); errors.Is(err, ErrExists) {
+		return fail(refuse(CodeExists, "an agent %q is there already", a.ID))
+	} else if err != nil {
+		return fail(err)
+	}
+	t.record(Record{Principal: who.String(), Action: "hire", Resource: a.ID, Effect: permission.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})
+	t.Notify(agentTopic(a.ID))
+	t.Notify(agentTopic(a.ParentID))
+	return a, excess, nil
+}
+
+// managerOf is the new agent's manager: the caller, unless the operator names
+// another. The zero Agent is the operator.
+func (t *tx) managerOf(ctx context.Context, who Identity, spec HireSpec) (Agent, error) {
+	if who.operator {
+		if spec.ParentID == "" {
+			return Agent{}, nil
+		}
+		parent, err := live(t, Identity{agent: spec.ParentID})
+		var refusal *Error
+		if errors.As(err, &refusal) {
+			err = noSession(spec.ParentID)
+		}
+		return parent, err
+	}
+	parent, err := live(t, who)
+	if err != nil {
+		return Agent{}, err
+	}
+	if spec.ParentID != "" && spec.ParentID != who.agent {
+		return Agent{}, refuse(CodeOperatorOnly, "the parent of a new agent is its creator, '%s': only the operator may name another", who.agent)
+	}
+	d, err := t.b.check(ctx, t, parent, permission.Request{Action: permission.AgentSpawn, Resource: spec.ID, Tool: "nexus_create"}, t.now)
+	if err == nil && !d.Allowed() {
+		err = &Error{Code: d.Code, Message: d.Text()}
+	}
+	return parent, err
+}
+
+func (s *HireSpec) check(a, parent Agent) error {
+	if err := permission.CheckID(a.ID); err != nil {
+		return refuse(CodeInvalid, "%s", err)
+	}
+	if a.ID == operatorName {
+		return refuse(CodeInvalid, "%q is the operator and can be no agent's id", a.ID)
+	}
+	if s.Session != "" {
+		if err := permission.CheckID(s.Session); err != nil {
+			return refuse(CodeInvalid, "session: %s", err)
+		}
+	}
+	switch {
+	case s.Policy == nil:
+		return refuse(permission.CodeNoPolicy, "an agent needs a policy")
+	case !filepath.IsAbs(a.Cwd) || a.Cwd != filepath.Clean(a.Cwd):
+		return refuse(CodeInvalid, "the directory %q is not absolute and clean", shown(a.Cwd, maxShown))
+	case parent.ID != "" && a.Cwd != parent.Cwd:
+		return refuse(CodeInvalid, "a report works in its manager's directory %q: the paths of its policy are relative to that", shown(parent.Cwd, maxShown))
+	case len(a.Cwd) > maxName || len(a.Model) > maxName || len(a.Route) > maxName || len(a.Task) > maxTask || len(a.Tools) > maxTools || len(a.Resume) > maxTools:
+		return refuse(CodeTooLarge, "the description of an agent is too large: a task may have %d bytes, other texts %d, a list %d entries", maxTask, maxName, maxTools)
+	}
+	for _, text := range append(append([]string{a.Cwd, a.Model, a.Route, a.Task}, a.Tools...), a.Resume...) {
+		if !isStorable(text) || len(text) > maxTask {
+			return refuse(CodeInvalid, "the description of an agent holds NUL, bytes that are no UTF-8, or a text that is too long")
+		}
+	}
+	return nil
+}
+
+// roomFor refuses a report too many, and one too deep.
+func (t *tx) roomFor(who Identity, parent Agent) error {
+	depth := 1
+	for up := parent; up.ParentID != ""; depth++ {
+		if depth >= maxDepth {
+			return refuse(CodeTooMany, "agents manage each other at most %d deep", maxDepth)
+		}
+		var err error
+		if up, err = t.Agent(up.ParentID); err != nil {
+			return err
+		}
+	}
+	if who.operator {
+		return nil
+	}
+	reports, err := t.Agents(AgentFilter{ParentID: &parent.ID, States: []State{Working, Idle}, Limit: maxReports})
+	if err == nil && len(reports) >= maxReports {
+		err = refuse(CodeTooMany, "an agent has at most %d reports at a time", maxReports)
+	}
+	return err
+}
+
+func noSession(id string) *Error {
+	return refuse(CodeNotFound, "Session not found: %s", shown(id, maxName))
+}

@@ -1,0 +1,58 @@
+package broker
+
+import "time"
+
+// Bounds of what an agent can make grow or hold up.
+const (
+	maxReports    = 1000      // living reports of one agent; the operator has no bound
+	maxDepth      = 16        // managers above an agent
+	maxDescend    = 100_000   // agents that one status or fire looks at
+	maxPending    = 100       // pending requests of one agent
+	maxFromOne    = 200       // messages of one sender that lie unacknowledged in one mailbox
+	maxMailbox    = 10_000    // unacknowledged messages in one mailbox
+	maxContent    = 64 << 10  // bytes of a message
+	maxInput      = 256 << 10 // bytes of a request's arguments
+	maxAlso       = 64        // further accesses of a request
+	maxName       = 4096      // bytes of a resource, directory, route or model
+	maxTools      = 1000      // tools, or words of a command, of one agent
+	maxTask       = 64 << 10  // bytes of a task
+	maxOutput     = 4 << 10   // bytes of a process's last output that are kept
+	maxReason     = 1000      // characters of a reason
+	maxShown      = 2000      // characters of a request's arguments that a manager reads
+	maxRecordText = 1000      // characters of one field of a record
+	maxDelivered  = 100       // messages handed over at once
+	maxAcked      = 1000      // messages acknowledged at once
+	maxSuggested  = 10        // session keys suggested in an error
+	maxHops       = 8         // messages in one causal chain (X16)
+	maxSameEdge   = 3         // the occurrence of an edge in one causal chain that is refused (X16)
+	maxPatterns   = 1000      // patterns in one list of a send ACL
+	recordPage    = 1000      // records that Verify reads at once
+	policyCache   = 1024      // compiled policies that are kept
+
+	// attemptBurst a minute bounds what one agent can make be recorded.
+	attemptBurst = 600
+
+	// A broker that holds waits says so every leaseEvery; the waits of one that
+	// was not seen for leaseTime are void.
+	leaseEvery = 5 * time.Second
+	leaseTime  = 20 * time.Second
+)
+
+// Rates are the rate limits of sending (X16). Zero fields are the defaults.
+type Rates struct {
+	PairPerMinute   int // messages from one agent to another; default 30
+	SenderPerMinute int // messages of one agent; default 120
+	Burst           int // messages that may come at once; default 10
+}
+
+func (r Rates) withDefaults() Rates {
+	for _, f := range []struct {
+		field *int
+		value int
+	}{{&r.PairPerMinute, 30}, {&r.SenderPerMinute, 120}, {&r.Burst, 10}} {
+		if *f.field <= 0 {
+			*f.field = f.value
+		}
+	}
+	return r
+}

@@ -1,0 +1,201 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Receive hands over the caller's undelivered messages in the order in which
+// they came, at most 100; each is handed over once, to one caller (D5). Whoever
+// has taken a message up acknowledges it with Ack; what a reader lost before
+// that is in Unacked.
+//
+// With wait it waits until there is a message that wakes, and the agent is idle
+// until then (D4); without, it returns what there is. A message that only adds
+// context wakes nobody and comes with the next one that does.
+func (b *Broker) Receive(ctx context.Context, who Identity, wait bool) ([]Message, error) {
+	box := who.String()
+	for {
+		list, err := b.take(ctx, who, wait)
+		if err != nil || len(list) > 0 || !wait {
+			return list, err
+		}
+		err = b.await(ctx, []string{mailboxTopic(box), agentTopic(box)}, func(tx ReadTx) (bool, time.Time, error) {
+			if err := known(tx, who); err != nil {
+				return false, time.Time{}, err
+			}
+			waiting, err := tx.Messages(MessageFilter{RecipientID: box, Undelivered: true, Limit: maxDelivered})
+			return wakes(waiting), time.Time{}, err
+		})
+		if err != nil {
+			return nil, outcome(err)
+		}
+	}
+}
+
+// wakes reports whether one of the messages is worth waking for.
+func wakes(list []Message) bool {
+	for _, m := range list {
+		if m.Verb != VerbContextualize {
+			return true
+		}
+	}
+	return len(list) == maxDelivered
+}
+
+// take hands over what there is. Where there is nothing that wakes, and the
+// agent is about to wait, it goes idle.
+func (b *Broker) take(ctx context.Context, who Identity, wait bool) ([]Message, error) {
+	var list []Message
+	err := b.update(ctx, func(t *tx) (err error) {
+		list = nil
+		if err = known(t, who); err != nil {
+			return err
+		}
+		box := who.String()
+		found, err := t.Messages(MessageFilter{RecipientID: box, Undelivered: true, Limit: maxDelivered})
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 || wait && !wakes(found) {
+			if wait && !who.operator {
+				return t.setIdle(who)
+			}
+			return nil
+		}
+		ids := make([]string, len(found))
+		for i := range found {
+			ids[i], found[i].DeliveredAt = found[i].ID, t.now
+		}
+		if err := t.MarkDelivered(box, ids, t.now); err != nil {
+			return err
+		}
+		list = found
+		if who.operator {
+			return nil
+		}
+		return t.setWorking(who, found)
+	})
+	return list, err
+}
+
+// setIdle notes that the agent waits, and tells its parent once.
+func (t *tx) setIdle(who Identity) error {
+	a, err := live(t, who)
+	if err != nil || a.State == Idle {
+		return err
+	}
+	a.State = Idle
+	a.Turn++
+	if err := t.UpdateAgent(a, Working); err != nil {
+		return err
+	}
+	t.Notify(agentTopic(a.ID))
+	t.Notify(agentTopic(a.ParentID))
+	return t.notifyIdle(a)
+}
+
+// setWorking notes that the agent has messages, and what led to the last of
+// them (X16). A notification is the broker's own, and leads to nothing.
+func (t *tx) setWorking(who Identity, got []Message) error {
+	a, err := live(t, who)
+	if err != nil {
+		return err
+	}
+	from := a.State
+	a.State = Working
+	for _, m := range got {
+		if m.Type == TypeManager {
+			a.Cause = m.Chain
+		}
+	}
+	if err := t.UpdateAgent(a, from); err != nil {
+		return err
+	}
+	t.Notify(agentTopic(a.ID))
+	return nil
+}
+
+// Unacked lists the caller's messages that are not acknowledged, delivered or
+// not, without handing them over.
+func (b *Broker) Unacked(ctx context.Context, who Identity) ([]Message, error) {
+	var list []Message
+	err := b.view(ctx, func(tx ReadTx) (err error) {
+		if err = known(tx, who); err == nil {
+			list, err = tx.Messages(MessageFilter{RecipientID: who.String(), Unacked: true, Limit: maxDelivered})
+		}
+		return err
+	})
+	return list, err
+}
+
+// Ack acknowledges messages that were delivered to the caller, at most 1000 at
+// once, and says how many it had not acknowledged before. Ids of others, and
+// of what was not delivered, count for nothing.
+func (b *Broker) Ack(ctx context.Context, who Identity, ids ...string) (int, error) {
+	if len(ids) > maxAcked {
+		return 0, refuse(CodeTooLarge, "at most %d messages are acknowledged at once", maxAcked)
+	}
+	n := 0
+	err := b.update(ctx, func(t *tx) (err error) {
+		if err = known(t, who); err == nil {
+			n, err = t.MarkAcked(who.String(), ids, t.now)
+		}
+		return err
+	})
+	return n, err
+}
+
+// Await returns a report of the caller once it is idle or has ended. The caller
+// is idle while it waits, and a message that wakes ends its wait (D4): then the
+// report may be working still. No message is handed over.
+func (b *Broker) Await(ctx context.Context, who Identity, id string) (Agent, error) {
+	var a Agent
+	box := who.String()
+	look := func(tx ReadTx) (bool, time.Time, error) {
+		err := known(tx, who)
+		if err == nil {
+			a, err = report(tx, who, id)
+		}
+		if err != nil || a.State == Idle || !a.EndedAt.IsZero() {
+			return true, time.Time{}, err
+		}
+		waiting, err := tx.Messages(MessageFilter{RecipientID: box, Undelivered: true, Limit: maxDelivered})
+		return wakes(waiting), time.Time{}, err
+	}
+	done := false
+	if err := b.update(ctx, func(t *tx) (err error) {
+		if done, _, err = look(t); err != nil || done || who.operator {
+			return err
+		}
+		return t.setIdle(who)
+	}); err != nil || done {
+		return a, err
+	}
+	err := b.await(ctx, []string{agentTopic(id), mailboxTopic(box)}, look)
+	if !who.operator {
+		// It goes on working, whatever the wait ended with.
+		if e := b.update(context.WithoutCancel(ctx), func(t *tx) error { return t.setWorking(who, nil) }); err == nil {
+			err = e
+		}
+	}
+	return a, outcome(err)
+}
+
+// report is an agent beneath who; in the same words as for none it refuses any
+// other.
+func report(tx ReadTx, who Identity, id string) (Agent, error) {
+	a, err := tx.Agent(id)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return a, err
+	}
+	above, e := manages(tx, who, id)
+	if e != nil {
+		return a, e
+	}
+	if err != nil || !above {
+		return a, noSession(id)
+	}
+	return a, nil
+}

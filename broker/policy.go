@@ -1,0 +1,107 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// Policy is what an agent was hired with, without what was granted since: for
+// whoever starts its process. It asks for no identity, so no transport offers
+// it to agents.
+func (b *Broker) Policy(ctx context.Context, id string) (*permission.Policy, error) {
+	var p *permission.Policy
+	err := b.view(ctx, func(tx ReadTx) error {
+		a, err := tx.Agent(id)
+		if errors.Is(err, ErrNotFound) {
+			return noSession(id)
+		}
+		if err == nil {
+			p, err = b.hiredPolicy(tx, a)
+		}
+		return err
+	})
+	return p, err
+}
+
+// hiredPolicy is the policy that the agent was hired with, under the send ACL
+// that was set since (X7).
+func (b *Broker) hiredPolicy(tx ReadTx, a Agent) (*permission.Policy, error) {
+	p, err := b.policies.get(tx, a.PolicyHash)
+	if err != nil || a.CrossSend == nil {
+		return p, err
+	}
+	src, err := permission.FromDocument("agents cross "+a.ID, permission.Document{Version: 1, Name: "cross", CrossSend: a.CrossSend})
+	if err != nil {
+		return nil, err
+	}
+	p, _, err = p.Narrow(src, permission.Clamp)
+	return p, err
+}
+
+// effective is what the agent may do now: what it was hired with and what was
+// granted to it, each grant within what its manager may do now. more are grants
+// beside those that are active.
+func (b *Broker) effective(tx ReadTx, a Agent, now time.Time, more ...Request) (*permission.Policy, error) {
+	p, err := b.hiredPolicy(tx, a)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Requests(RequestFilter{AgentID: a.ID, Statuses: []Status{Active}})
+	if err != nil || len(rows)+len(more) == 0 {
+		return p, err
+	}
+	var within *permission.Policy
+	if a.ParentID != "" {
+		parent, err := tx.Agent(a.ParentID)
+		if err != nil {
+			return nil, err
+		}
+		if within, err = b.effective(tx, parent, now); err != nil {
+			return nil, err
+		}
+	}
+	var grants []permission.Grant
+	for _, r := range append(rows, more...) {
+		if r.ApproverID == a.ParentID && (r.Until.IsZero() || now.Before(r.Until)) {
+			grants = append(grants, r.grant(within))
+		}
+	}
+	return p.Granting(grants...), nil
+}
+
+// kin answers who is whose parent from rows: permission.Registry for one
+// transaction. An error leaves an agent without a parent, which refuses.
+type kin struct{ tx ReadTx }
+
+// Parent returns the parent of an agent whose row is there.
+func (k kin) Parent(id string) string {
+	if id == "" {
+		return ""
+	}
+	a, err := k.tx.Agent(id)
+	if err != nil {
+		return ""
+	}
+	return a.ParentID
+}
+
+// check puts a request to the agent's effective policy. The grants are asked
+// for only where something has to be asked for.
+func (b *Broker) check(ctx context.Context, tx ReadTx, a Agent, req permission.Request, now time.Time) (permission.Decision, error) {
+	req.Principal = a.ID
+	p, err := b.hiredPolicy(tx, a)
+	if err != nil {
+		return permission.Decision{}, err
+	}
+	d := permission.Enforcer{Policy: p, Registry: kin{tx}}.Check(ctx, req)
+	if d.Effect != permission.Ask {
+		return d, nil
+	}
+	if p, err = b.effective(tx, a, now); err != nil {
+		return permission.Decision{}, err
+	}
+	return permission.Enforcer{Policy: p, Registry: kin{tx}}.Check(ctx, req), nil
+}

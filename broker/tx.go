@@ -1,0 +1,79 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// tx is one transaction of the broker: rows, and the records of what was
+// decided, which are appended with it.
+type tx struct {
+	Tx
+	b       *Broker
+	now     time.Time
+	records []Record
+}
+
+// update runs fn in one transaction. A refusal (*Error) that fn returns is
+// committed with what fn has recorded, since refusals are on disk before they
+// are given; so fn decides first and changes rows only then. Any other error
+// leaves everything as it was.
+func (b *Broker) update(ctx context.Context, fn func(*tx) error) error {
+	var refusal *Error
+	err := b.store.Update(ctx, func(rows Tx) error {
+		refusal = nil
+		t := &tx{Tx: rows, b: b, now: clock(time.Now())}
+		if err := fn(t); err != nil && !errors.As(err, &refusal) {
+			return err
+		}
+		return t.appendRecords()
+	})
+	if err != nil {
+		return outcome(err)
+	}
+	if refusal != nil {
+		return refusal
+	}
+	return nil
+}
+
+// view runs fn on one state of the store.
+func (b *Broker) view(ctx context.Context, fn func(ReadTx) error) error {
+	return outcome(b.store.View(ctx, fn))
+}
+
+// record notes what was decided; it is written with the transaction.
+func (t *tx) record(r Record) {
+	r.Time = t.now
+	t.records = append(t.records, r.bounded())
+}
+
+// refused records a refusal of what who has tried, and returns it.
+func (t *tx) refused(who Identity, action, resource string, e *Error) *Error {
+	t.record(Record{Principal: who.String(), Action: action, Resource: resource, Effect: permission.Deny, Code: e.Code, Reason: e.Message})
+	return e
+}
+
+// live is the agent's row, if somebody acts under its name.
+func live(tx ReadTx, who Identity) (Agent, error) {
+	if who.agent == "" {
+		return Agent{}, nobody()
+	}
+	a, err := tx.Agent(who.agent)
+	if errors.Is(err, ErrNotFound) || err == nil && a.State.Ended() {
+		return Agent{}, nobody()
+	}
+	return a, err
+}
+
+// known refuses nobody and agents that have ended; the operator is known.
+func known(tx ReadTx, who Identity) error {
+	if who.operator {
+		return nil
+	}
+	_, err := live(tx, who)
+	return err
+}
