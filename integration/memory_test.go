@@ -140,5 +140,5 @@ func resources(t *testing.T, at string) [4]int {
 	runtime.GC()
 	runtime.GC()
 	runtime.ReadMemStats(&m)
-	return [4]int{len(fds), runtime.NumGoroutine(), len(mountsBeneath(t, at)), int(m.HeapAlloc >> 10)}
+	return [4]int{len(fds), runtime.NumGoroutine(), len(mountsBeneath(t, filepath.Dir(at))), int(m.HeapAlloc >> 10)}
 }
