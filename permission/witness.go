@@ -93,13 +93,13 @@ func witnesses(a, b *Policy) iter.Seq[witness] {
 			left--
 			return left > 0 && yield(witness{r, k})
 		}
-		_ = filesOf(layers, put) && toolsUsed(layers, put) && agentsOf(layers, put)
+		_ = filesOf(layers, placesOf(a, b), put) && toolsUsed(layers, put) && agentsOf(layers, put)
 	}
 }
 
 // filesOf asks about files, and about tools that have paths of their own.
-func filesOf(layers []*layer, put func(kinship, Request) bool) bool {
-	places := append(placesOf(layers), "/pf-outside")
+func filesOf(layers []*layer, places []string, put func(kinship, Request) bool) bool {
+	places = append(places, "/pf-outside")
 	for _, tool := range append([]string{""}, toolsWhere(layers, func(t Tool) bool { return t.AllowedPaths != nil })...) {
 		for _, place := range places {
 			if !put(kinship{}, Request{Action: FSRead, Resource: place, Tool: tool}) || !put(kinship{}, Request{Action: FSWrite, Resource: place, Tool: tool}) {
