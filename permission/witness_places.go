@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -45,7 +46,9 @@ func placesOf(a, b *Policy) []string {
 	if !s.walk() {
 		s.meet()
 	}
-	return slices.Sorted(maps.Keys(s.places))
+	return slices.SortedFunc(maps.Keys(s.places), func(a, b string) int {
+		return cmp.Or(cmp.Compare(strings.ToLower(a), strings.ToLower(b)), cmp.Compare(b, a)) // small letters first
+	})
 }
 
 // search is the walk of all patterns at once.
