@@ -58,20 +58,49 @@ func hostile() map[string]string {
 	}
 }
 
-// A hostile document is refused, within 64 MiB of allocations all told;
-// BenchmarkHostile has the times.
+// Bounds of what reading a hostile document may take, all told: bytes and
+// pieces of memory stand for time as well, which BenchmarkHostile has.
+const (
+	hostileBytes  = 64 << 20
+	hostilePieces = 250_000
+)
+
+// taken is what f allocates; memory in use at any time is less.
+func taken(f func()) (size, pieces uint64) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc, after.Mallocs - before.Mallocs
+}
+
+// A hostile document is refused within the bounds, where it stands.
 func TestHostile(t *testing.T) {
 	for name, text := range hostile() {
 		t.Run(name, func(t *testing.T) {
-			data := []byte(text)
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			_, err := Decode("p.yaml", data)
-			runtime.ReadMemStats(&after)
+			data, err := []byte(text), error(nil)
+			size, pieces := taken(func() { _, err = Decode("p.yaml", data) })
 			var de *DocumentError
 			require.ErrorAs(t, err, &de)
-			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
+			require.Less(t, size, uint64(hostileBytes))
+			require.Less(t, pieces, uint64(hostilePieces))
 			require.Regexp(t, `^p\.yaml:\d+:\d+: `, err.Error())
+		})
+	}
+}
+
+// The front matter of an agent is no other way in.
+func TestHostileAgent(t *testing.T) {
+	for name, text := range hostile() {
+		t.Run(name, func(t *testing.T) {
+			data := []byte("---\nname: x\ndescription: y\n" + text + "\n---\n")
+			size, pieces := taken(func() {
+				if a, err := ParseAgent("a.md", data); err == nil {
+					_, _, _ = a.Policy(Options{})
+				}
+			})
+			require.Less(t, size, uint64(hostileBytes))
+			require.Less(t, pieces, uint64(hostilePieces))
 		})
 	}
 }
