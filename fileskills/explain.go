@@ -41,6 +41,8 @@ var ruleCodes = map[pathresolver.Rule]Code{
 	pathresolver.RuleNoWritePath:   CodeWriteNotAllowed,
 	pathresolver.RuleWritePathSelf: CodeWriteNotAllowed,
 	pathresolver.RuleHidden:        CodePathBlocked,
+	pathresolver.RuleNotReadable:   CodePathBlocked,
+	pathresolver.RuleAsk:           CodePathBlocked,
 	pathresolver.RuleProtected:     CodePathBlocked,
 	pathresolver.RuleLoosens:       CodePathBlocked,
 	pathresolver.RuleHardLink:      CodePathBlocked,
@@ -115,6 +117,9 @@ func (c *call) explain(err error, unsafePath string) error {
 	return e
 }
 
+// readable is how a reason ends that is about changing a file only.
+const readable = ". Reading is allowed"
+
 // refused is the text of a refusal by a rule.
 func (c *call) refused(d *pathresolver.DeniedError) *Error {
 	e := outside(d.Path)
@@ -128,13 +133,13 @@ func (c *call) refused(d *pathresolver.DeniedError) *Error {
 	if d.Op == pathresolver.OpRead {
 		verb = "read"
 	}
-	e.Hint = fmt.Sprintf("%s may not %s it: %s.", c.skill.name, verb, strings.TrimSuffix(d.Reason, ". Reading is allowed"))
+	e.Hint = fmt.Sprintf("%s may not %s it: %s.", c.skill.name, verb, strings.TrimSuffix(d.Reason, readable))
 	e.Data = map[string]any{"rule": string(d.Rule)}
 	if d.Op != pathresolver.OpRead {
 		writable := writableText(d.Allowed)
 		e.Hint += " Writable: " + writable + "."
 		e.Data["writable"] = d.Allowed
-		if d.Rule == pathresolver.RuleNoWritePath {
+		if strings.HasSuffix(d.Reason, readable) {
 			e.Hint += " Reading is allowed."
 		}
 	}

@@ -49,6 +49,13 @@ type Config struct {
 	// means read-only.
 	WritePaths []string
 
+	// ReadPaths are directories or single files beneath Root, like WritePaths:
+	// what none of them covers does not exist for the caller, but for the
+	// directories that lead there, which show only that. nil means everything
+	// beneath Root; a list without entries is a violation. Write paths lie
+	// beneath read paths.
+	ReadPaths []string
+
 	// Git makes the unprotected part of .git beneath Root a write path.
 	Git bool
 
@@ -62,6 +69,14 @@ type Config struct {
 	// beneath it, may be read but not changed, made, moved or removed, also
 	// beneath a write path. They add to DefaultProtected.
 	Protect []string
+
+	// AskRead and AskWrite are doublestar globs over places that somebody may be
+	// asked for, who is not there yet: what matches, and everything beneath it,
+	// is refused by RuleAsk. AskRead takes the content away, and changing it;
+	// names and attributes are seen. AskWrite takes away what Protect does, and
+	// needs no write path. Hide and Protect go before both.
+	AskRead  []string
+	AskWrite []string
 
 	// Unprotect takes entries away from DefaultProtected, each spelled as it
 	// stands there. An entry that is not there is a violation.

@@ -31,10 +31,15 @@ const (
 	RuleWritePathSelf Rule = "write_path_itself"
 	// RuleHidden means that the name matches a hide glob.
 	RuleHidden Rule = "hidden"
+	// RuleNotReadable means that no read path covers the place.
+	RuleNotReadable Rule = "not_readable"
+	// RuleAsk means that the operation is refused now, but may be asked for.
+	RuleAsk Rule = "ask"
 	// RuleProtected means that the name matches a protect glob.
 	RuleProtected Rule = "protected"
 	// RuleLoosens means that moving it would take something that it may hold
-	// out of the reach of a hide or protect glob, or into a protected name.
+	// out of the reach of a glob, or into a name that is protected or to be
+	// asked for.
 	RuleLoosens Rule = "loosens"
 	// RuleHardLink means that the file has other hard links, which would change too.
 	RuleHardLink Rule = "hard_link"
@@ -55,7 +60,7 @@ type DeniedError struct {
 	Reason  string   // the reason, one sentence without a full stop
 	Pattern string   // the glob or write path that decided, if one did
 	Origin  string   // where that entry was written, from Config.Origins; "" if nobody said
-	Allowed []string // what the same operation would be allowed on, as places
+	Allowed []string // what the same operation would be allowed on, as places; for OpRead, none is everything
 }
 
 // Error's first line is `Path '...' is outside the allowed sandbox` with the
@@ -86,8 +91,11 @@ func OriginText(origin string) string {
 }
 
 func (e *DeniedError) allowedText() string {
-	if e.Op == OpRead {
+	if e.Op == OpRead && len(e.Allowed) == 0 {
 		return "Readable: everything beneath the sandbox root that is not hidden"
+	}
+	if e.Op == OpRead {
+		return "Readable: " + listPlaces(e.Allowed)
 	}
 	if len(e.Allowed) == 0 {
 		return "Writable: nothing (no write path is set)"
@@ -95,16 +103,21 @@ func (e *DeniedError) allowedText() string {
 	if slices.Contains(e.Allowed, ".") { // a lone "." reads as the end of a sentence
 		return "Writable: everything beneath the sandbox root that is neither hidden nor protected"
 	}
+	return "Writable: " + listPlaces(e.Allowed)
+}
+
+// listPlaces names the first places of a list.
+func listPlaces(places []string) string {
 	const most = 20
-	shown := make([]string, 0, most)
-	for i, p := range e.Allowed {
+	shown := make([]string, 0, most+1)
+	for i, p := range places {
 		if i == most {
-			shown = append(shown, fmt.Sprintf("and %d more", len(e.Allowed)-most))
+			shown = append(shown, fmt.Sprintf("and %d more", len(places)-most))
 			break
 		}
 		shown = append(shown, EscapePath(p))
 	}
-	return "Writable: " + strings.Join(shown, ", ")
+	return strings.Join(shown, ", ")
 }
 
 // Is reports whether target is fs.ErrPermission.

@@ -37,7 +37,7 @@ func (d *Dir) ReadDir() ([]fs.DirEntry, error) {
 
 // Open opens a regular file. Anything else is refused, a link with ELOOP.
 func (d *Dir) Open(name string) (*File, error) {
-	place, err := d.child(name)
+	place, err := d.child(name, d.r.decideRead)
 	if err != nil {
 		return nil, pathError("open", place, err)
 	}
@@ -47,7 +47,7 @@ func (d *Dir) Open(name string) (*File, error) {
 
 // OpenDir opens a directory beneath.
 func (d *Dir) OpenDir(name string) (*Dir, error) {
-	place, err := d.child(name)
+	place, err := d.child(name, d.r.decideRead)
 	if err != nil {
 		return nil, pathError("opendir", place, err)
 	}
@@ -57,17 +57,22 @@ func (d *Dir) OpenDir(name string) (*Dir, error) {
 
 // Lstat describes a name; of a link, the link itself.
 func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
-	place, err := d.child(name)
+	place, err := d.child(name, d.r.DecideLook)
 	if err != nil {
 		return nil, pathError("lstat", place, err)
 	}
 	info, err := d.lstat(name, place)
+	if err == nil {
+		if err = d.r.refusePassage(OpRead, place, place, info.Mode()); err != nil {
+			info = nil
+		}
+	}
 	return info, pathError("lstat", place, err)
 }
 
 // Readlink returns the text of a link, which may name a place outside.
 func (d *Dir) Readlink(name string) (string, error) {
-	place, err := d.child(name)
+	place, err := d.child(name, d.r.DecideLook)
 	if err != nil {
 		return "", pathError("readlink", place, err)
 	}
@@ -76,13 +81,13 @@ func (d *Dir) Readlink(name string) (string, error) {
 }
 
 // child is the place of name, decided about.
-func (d *Dir) child(name string) (string, error) {
+func (d *Dir) child(name string, decide func(place string) *DeniedError) (string, error) {
 	if place, ok := lexicalPlace(name); !ok || place != name || name == "." || name[0] == '/' {
 		return name, syscall.EINVAL
 	}
 	place := joinPlace(d.place, name)
-	if !d.r.hide.empty() {
-		if denied := d.r.Decide(OpRead, place, 0); denied != nil {
+	if d.r.hidesAny() || !d.r.askRead.empty() {
+		if denied := decide(place); denied != nil {
 			return place, denied
 		}
 	}

@@ -10,9 +10,10 @@ type Decision struct {
 	Exists   bool     `json:"exists"`
 	Rule     Rule     `json:"rule,omitempty"` // which rule refused
 	Reason   string   `json:"reason"`
-	Pattern  string   `json:"pattern,omitempty"` // the glob or write path that decided
-	Origin   string   `json:"origin,omitempty"`  // where that entry was written, from Config.Origins
-	Link     string   `json:"link,omitempty"`    // the link that decided, as a place
-	Target   string   `json:"target,omitempty"`  // and its text
-	Writable []string `json:"writable"`          // the write paths
+	Pattern  string   `json:"pattern,omitempty"`  // the glob or write path that decided
+	Origin   string   `json:"origin,omitempty"`   // where that entry was written, from Config.Origins
+	Link     string   `json:"link,omitempty"`     // the link that decided, as a place
+	Target   string   `json:"target,omitempty"`   // and its text
+	Writable []string `json:"writable"`           // the write paths
+	Readable []string `json:"readable,omitempty"` // the read paths; none: everything
 }

@@ -15,7 +15,7 @@ import (
 // doing it. What the system itself would answer (permissions, a full disk) is
 // not asked. A missing file is decided as if it were there, or about to be.
 func (r *Resolver) Explain(op Op, unsafePath string) Decision {
-	d := Decision{Op: op, Path: unsafePath, Writable: r.WritePaths()}
+	d := Decision{Op: op, Path: unsafePath, Writable: r.WritePaths(), Readable: r.ReadPaths()}
 	if d.Writable == nil {
 		d.Writable = []string{}
 	}
@@ -52,6 +52,11 @@ func (r *Resolver) explain(d *Decision, op Op, unsafePath string) error {
 	}
 	if denied := r.Decide(op, w.place, kind); denied != nil {
 		return denied.asGiven(unsafePath)
+	}
+	if d.Exists {
+		if err := r.refusePassage(op, unsafePath, w.place, kind); err != nil {
+			return err
+		}
 	}
 	if d.Exists && (op == OpRead || op == OpWrite) {
 		if err := refuseSpecial(r, op, unsafePath, w.mode); err != nil {

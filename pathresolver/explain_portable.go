@@ -12,13 +12,15 @@ import (
 // Explain says what would be decided about op at a path, and why, without
 // doing it.
 func (r *Resolver) Explain(op Op, unsafePath string) Decision {
-	d := Decision{Op: op, Path: unsafePath, Writable: r.WritePaths()}
+	d := Decision{Op: op, Path: unsafePath, Writable: r.WritePaths(), Readable: r.ReadPaths()}
 	w, err := r.locate(op, unsafePath, op != OpDelete && op != OpRename && op != OpLink)
 	d.Link, d.Target = w.link, w.target
 	if err == nil {
 		d.Place, d.Exists = w.place, w.missing == 0
 		if denied := r.Decide(op, w.place, w.mode); denied != nil {
 			err = denied
+		} else if d.Exists {
+			err = r.refusePassage(op, unsafePath, w.place, w.mode)
 		}
 	}
 	var denied *DeniedError

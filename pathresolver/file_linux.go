@@ -50,6 +50,9 @@ func (r *Resolver) newPlaced(fd int, unsafePath, place string) (*File, error) {
 	if err == nil {
 		err = refuseSpecial(r, OpRead, unsafePath, f.st.Mode)
 	}
+	if err == nil {
+		err = r.refusePassage(OpRead, unsafePath, place, fileMode(f.st.Mode))
+	}
 	if err != nil {
 		_ = unix.Close(fd)
 		return nil, err

@@ -73,12 +73,3 @@ func (r *Resolver) count(place string) (FileID, error) {
 	defer f.Close()
 	return identify(f)
 }
-
-// refuseListing keeps a raw handle of a directory from showing hidden names.
-func (r *Resolver) refuseListing(unsafePath string, w walked) error {
-	g := r.hide.mayMatchBeneath(w.place)
-	if g == nil || !w.mode.IsDir() {
-		return nil
-	}
-	return r.refuse(OpRead, unsafePath, RuleHidden, "the directory may hold hidden names: list it with ReadDir, which leaves them out").by(g.text, g.origin)
-}

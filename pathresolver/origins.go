@@ -13,6 +13,9 @@ type Origins struct {
 	// Write are the lists whose common part WritePaths are. Of a place that no
 	// write path covers, the first list that does not cover it is named.
 	Write []OriginList
+
+	// Read are the same for ReadPaths.
+	Read []OriginList
 }
 
 // OriginList is one list of what may be done, and where it was written.
@@ -24,7 +27,7 @@ type OriginList struct {
 // Origins returns where the entries were written, its "write_paths" counted as
 // WritePaths counts them.
 func (r *Resolver) Origins() Origins {
-	o := Origins{Entries: map[string]string{}, Write: slices.Clone(r.origins.Write)}
+	o := Origins{Entries: map[string]string{}, Write: slices.Clone(r.origins.Write), Read: slices.Clone(r.origins.Read)}
 	for field, origin := range r.origins.Entries {
 		if _, numbered := fieldIndex(field, "write_paths"); !numbered && field != "git" {
 			o.Entries[field] = origin

@@ -16,7 +16,7 @@ import (
 // Place first.
 func (r *Resolver) OpenParent(unsafePath string) (*Parent, error) {
 	var p *Parent
-	err := r.at(OpRead, unsafePath, 0, func(dir int, e entry) error {
+	err := r.atDecided(OpRead, unsafePath, r.DecideLook, func(dir int, e entry) error {
 		fd, err := unix.FcntlInt(uintptr(dir), unix.F_DUPFD_CLOEXEC, 0)
 		if err == nil {
 			p = &Parent{Dir: os.NewFile(uintptr(fd), fsat.ProcPath(fd)), Name: e.name, Place: e.place}
@@ -129,6 +129,9 @@ func (r *Resolver) look(op Op, unsafePath string, follow bool, act func(fd int, 
 		}
 		var st unix.Stat_t
 		if err = fsat.Fstat(fd, &st); err == nil {
+			err = r.refusePassage(op, unsafePath, place, fileMode(st.Mode))
+		}
+		if err == nil {
 			if place == "" || !follow || st.Mode&unix.S_IFMT != unix.S_IFLNK {
 				err = act(fd, place, &st)
 			} else {
@@ -141,6 +144,14 @@ func (r *Resolver) look(op Op, unsafePath string, follow bool, act func(fd int, 
 		}
 	}
 	return r.refuse(op, unsafePath, RuleUnstable, "the path kept changing while it was resolved")
+}
+
+// decideLooking is Decide, where to read is only to look.
+func (r *Resolver) decideLooking(op Op, place string) *DeniedError {
+	if op == OpRead {
+		return r.DecideLook(place)
+	}
+	return r.Decide(op, place, 0)
 }
 
 func (r *Resolver) openLook(op Op, unsafePath, rel string, follow bool) (int, string, error) {
@@ -161,7 +172,7 @@ func (r *Resolver) openLook(op Op, unsafePath, rel string, follow bool) (int, st
 			}
 			break
 		}
-	} else if lexical && r.Decide(op, place, 0) == nil {
+	} else if lexical && r.decideLooking(op, place) == nil {
 		fd, err := r.OpenPlace(withSlash(place, rel), flags, 0)
 		if err != unix.ELOOP && err != unix.EXDEV {
 			return fd, place, err
@@ -171,7 +182,7 @@ func (r *Resolver) openLook(op Op, unsafePath, rel string, follow bool) (int, st
 	if err != nil {
 		return -1, "", err
 	}
-	if d := r.Decide(op, w.place, 0); d != nil {
+	if d := r.decideLooking(op, w.place); d != nil {
 		return -1, "", d.asGiven(unsafePath)
 	}
 	if w.missing > 0 {

@@ -35,8 +35,8 @@ func (r *Resolver) open(unsafePath string, flag int, perm fs.FileMode) (*os.File
 	if err != nil {
 		return nil, pathError("open", unsafePath, err)
 	}
-	if st.Mode&unix.S_IFMT == unix.S_IFDIR && !r.hide.empty() {
-		if err := r.refuseListing(unsafePath); err != nil {
+	if st.Mode&unix.S_IFMT == unix.S_IFDIR && r.hidesAny() {
+		if err := r.checkListing(unsafePath); err != nil {
 			_ = unix.Close(fd)
 			return nil, err
 		}
@@ -44,8 +44,8 @@ func (r *Resolver) open(unsafePath string, flag int, perm fs.FileMode) (*os.File
 	return newFile(fd, unsafePath, &st), nil
 }
 
-// refuseListing keeps a raw handle of a directory from showing hidden names.
-func (r *Resolver) refuseListing(unsafePath string) error {
+// checkListing is refuseListing for an unsafe path.
+func (r *Resolver) checkListing(unsafePath string) error {
 	rel, err := r.relative(OpRead, unsafePath)
 	if err != nil {
 		return err
@@ -54,10 +54,7 @@ func (r *Resolver) refuseListing(unsafePath string) error {
 	if err != nil {
 		return pathError("open", unsafePath, err)
 	}
-	if g := r.hide.mayMatchBeneath(w.place); g != nil {
-		return r.refuse(OpRead, unsafePath, RuleHidden, "the directory may hold hidden names: list it with ReadDir, which leaves them out").by(g.text, g.origin)
-	}
-	return nil
+	return r.refuseListing(unsafePath, w.place)
 }
 
 func (r *Resolver) stat(verb, unsafePath string, follow bool) (fs.FileInfo, error) {
@@ -112,7 +109,7 @@ func (r *Resolver) readDir(unsafePath string) ([]fs.DirEntry, error) {
 		return nil, pathError("readdir", unsafePath, err)
 	}
 	place := ""
-	if !r.hide.empty() {
+	if r.hidesAny() {
 		w, err := r.locate(OpRead, unsafePath, rel, true)
 		if err != nil {
 			return nil, pathError("readdir", unsafePath, err)

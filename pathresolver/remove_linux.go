@@ -53,7 +53,7 @@ func (r *Resolver) removeAll(unsafePath string) error {
 				return unix.ENOTDIR // "link/" names what the link leads to: not that
 			}
 		}
-		if r.mayHoldRules(e.place) {
+		if r.mayHoldRules(e.place) != nil {
 			if d := r.guardedBeneath(dir, e.name, e.place, 0); d != nil {
 				return d.asGiven(unsafePath)
 			}
@@ -64,15 +64,6 @@ func (r *Resolver) removeAll(unsafePath string) error {
 		return nil
 	}
 	return pathError("removeall", unsafePath, err)
-}
-
-// mayHoldRules reports whether anything beneath place could be hidden or
-// protected.
-func (r *Resolver) mayHoldRules(place string) bool {
-	if r.MayHoldHidden(place) {
-		return true
-	}
-	return r.protect.mayMatchBeneath(place) != nil
 }
 
 // guardedBeneath looks for something that may not be removed.

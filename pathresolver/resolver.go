@@ -31,6 +31,10 @@ func (r *Resolver) Root() string { return r.root }
 // none beneath another.
 func (r *Resolver) WritePaths() []string { return slices.Clone(r.write) }
 
+// ReadPaths returns the read paths as places: sorted, without duplicates, none
+// beneath another. nil means that everything may be read.
+func (r *Resolver) ReadPaths() []string { return slices.Clone(r.read.paths) }
+
 // Warnings returns the findings that did not keep New from succeeding.
 func (r *Resolver) Warnings() []Violation { return slices.Clone(r.warnings) }
 
@@ -76,7 +80,7 @@ func (r *Resolver) beneathRoot(abs string) (rel string, ok bool) {
 
 // refuse builds a refusal that has no place.
 func (r *Resolver) refuse(op Op, unsafePath string, rule Rule, reason string) *DeniedError {
-	return &DeniedError{Op: op, Path: unsafePath, Rule: rule, Reason: reason, Allowed: r.write}
+	return r.denied(op, unsafePath, rule, reason)
 }
 
 // pathError wraps what the system said, under the caller's own spelling.

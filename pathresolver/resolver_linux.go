@@ -18,7 +18,7 @@ type handles struct {
 	mounts  []mount  // mounts beneath the root that stood there at New
 	refused []string // places of those that are not admitted
 	openat2 bool
-	plain   bool // no hide glob and no mount: a read may follow links in the kernel
+	plain   bool // no rule about reading and no mount: a read may follow links in the kernel
 }
 
 // Close releases the root. Handles that were given out stay valid.
@@ -62,8 +62,12 @@ func (r *Resolver) openRoot(path string, forceWalker bool) error {
 	if r.mounts, err = mountsBeneath(r, path); err != nil {
 		return err
 	}
-	r.plain = r.hide.empty() && len(r.mounts) == 0
 	return nil
+}
+
+// settle comes when the rules about reading are complete.
+func (r *Resolver) settle() {
+	r.plain = !r.hidesAny() && r.askRead.empty() && len(r.mounts) == 0
 }
 
 // checkNoFollow makes sure that O_DIRECTORY|O_NOFOLLOW does not follow a link:

@@ -53,12 +53,16 @@ func build(cfg Config) (*Resolver, []Violation) {
 	r := &Resolver{hardLinks: cfg.HardLinks}
 	r.noRoot()
 	r.origins = cfg.Origins
-	r.writeLists = boundsOf(cfg.Origins.Write)
+	r.writeLists, r.readLists = boundsOf(cfg.Origins.Write), boundsOf(cfg.Origins.Read)
 	r.hide = r.compileRules(&f, "hide", cfg.Hide, nil)
 	r.protect = r.compileRules(&f, "protect", cfg.Protect, defaultGlobs(&f, cfg))
+	r.askRead = r.compileRules(&f, "ask_read", cfg.AskRead, nil)
+	r.askWrite = r.compileRules(&f, "ask_write", cfg.AskWrite, nil)
 	r.gitDir = !slices.Contains(cfg.Unprotect, ".git")
 
 	rootOK := r.findRoot(&f, cfg)
+	r.setReadPaths(&f, cfg, rootOK)
+	r.settle()
 	write := slices.Clone(cfg.WritePaths)
 	if rootOK && r.gitDir {
 		r.guardGit(&f, cfg.Git)
@@ -73,7 +77,7 @@ func build(cfg Config) (*Resolver, []Violation) {
 		if cfg.Git && i == len(write)-1 {
 			field = "git"
 		}
-		if place, ok := r.checkWritePath(&f, field, given, cfg.Root, rootOK); ok {
+		if place, ok := r.checkWritePath(&f, field, given, cfg.Root, rootOK); ok && !r.onlyAsked(&f, field, given, place) {
 			good = append(good, writePath{field: field, given: given, place: place})
 		}
 	}
@@ -187,6 +191,34 @@ func (r *Resolver) findRoot(f *findings, cfg Config) bool {
 		f.add(Violation{Code: CodeMountRefused, Severity: SeverityWarning, Field: "root", Value: cfg.Root,
 			Message: fmt.Sprintf("what is mounted at '%s' is a file system of the kernel's own: it is neither read nor written", EscapePath(place))})
 	}
+	return true
+}
+
+// setReadPaths checks the read paths, and bounds what is read by them.
+func (r *Resolver) setReadPaths(f *findings, cfg Config, rootOK bool) {
+	if cfg.ReadPaths != nil && len(cfg.ReadPaths) == 0 {
+		f.add(Violation{Code: CodeNothingReadable, Field: "read_paths", Message: "read_paths has no entry: nothing could be read",
+			Hint: "leave it out to have everything readable, or name directories"})
+		return
+	}
+	var places []string
+	for i, given := range cfg.ReadPaths {
+		if place, ok := r.checkPath(f, "read_path", fieldOf("read_paths", i), given, cfg.Root, rootOK); ok {
+			places = append(places, place)
+		}
+	}
+	r.read = newReadPaths(places)
+}
+
+// onlyAsked reports, with a word, that nothing beneath a write path may be
+// changed without asking.
+func (r *Resolver) onlyAsked(f *findings, field, given, place string) bool {
+	v := r.Verdict(place)
+	if !v.AskWrite && !v.AskRead {
+		return false
+	}
+	f.add(Violation{Code: CodePathAsked, Severity: SeverityWarning, Field: field, Value: given,
+		Message: fmt.Sprintf("allowed_write_path '%s' has no effect: what lies there has to be asked for", EscapePath(given))})
 	return true
 }
 

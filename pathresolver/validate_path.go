@@ -7,10 +7,35 @@ import (
 	"strings"
 )
 
-// checkWritePath examines one write path and returns its place. Everything
-// that can be said about it without the root is said even when the root is
-// bad.
+// checkWritePath examines one write path and returns its place.
 func (r *Resolver) checkWritePath(f *findings, field, given, root string, rootOK bool) (place string, ok bool) {
+	if place, ok = r.checkPath(f, "allowed_write_path", field, given, root, rootOK); !ok {
+		return "", false
+	}
+	v := Violation{Field: field, Value: given, Severity: SeverityError}
+	shown := EscapePath(given)
+	switch verdict := r.Verdict(place); {
+	case verdict.Hidden && verdict.Pattern == "", verdict.Passage:
+		v.Code, v.Message = CodePathNotReadable, fmt.Sprintf("allowed_write_path '%s' cannot be read: no read path covers it", shown)
+		v.Hint = "name it among the read paths, too"
+	case verdict.Hidden:
+		v.Code, v.Message = CodePathHidden, fmt.Sprintf("allowed_write_path '%s' is hidden by '%s'", shown, EscapePath(verdict.Pattern))
+	case verdict.Protected:
+		v.Code, v.Message = CodePathProtected, fmt.Sprintf("allowed_write_path '%s' is protected by '%s'", shown, EscapePath(verdict.Pattern))
+		v.Hint = "take the protection away with --unprotect, or choose another write path"
+	}
+	if v.Code != "" {
+		f.add(v)
+		return "", false
+	}
+	r.warnCaseCollision(f, field, given, place)
+	return place, true
+}
+
+// checkPath examines one path of the configuration, which messages call noun,
+// and returns its place. Everything that can be said about it without the root
+// is said even when the root is bad.
+func (r *Resolver) checkPath(f *findings, noun, field, given, root string, rootOK bool) (place string, ok bool) {
 	v := Violation{Field: field, Value: given}
 	shown := EscapePath(given)
 	fail := func(code Code, format string, args ...any) (string, bool) {
@@ -19,22 +44,22 @@ func (r *Resolver) checkWritePath(f *findings, field, given, root string, rootOK
 		return "", false
 	}
 	outside := func(code Code) (string, bool) {
-		return fail(code, "allowed_write_path '%s' is outside sandbox root '%s'", shown, EscapePath(r.shownRoot(root)))
+		return fail(code, noun+" '%s' is outside sandbox root '%s'", shown, EscapePath(r.shownRoot(root)))
 	}
 	switch {
 	case given == "":
-		return fail(CodePathEmpty, "allowed_write_path '' is empty")
+		return fail(CodePathEmpty, "%s '' is empty", noun)
 	case strings.IndexByte(given, 0) >= 0:
-		return fail(CodePathNUL, "allowed_write_path '%s' holds a NUL byte", shown)
+		return fail(CodePathNUL, noun+" '%s' holds a NUL byte", shown)
 	case len(given) > maxPath:
-		return fail(CodePathTooLong, "allowed_write_path '%s' is %d bytes long: at most %d are possible", abbreviate(shown), len(given), maxPath)
+		return fail(CodePathTooLong, noun+" '%s' is %d bytes long: at most %d are possible", abbreviate(shown), len(given), maxPath)
 	}
 	for c := range strings.SplitSeq(filepath.ToSlash(given), "/") {
 		if len(c) > maxName {
-			return fail(CodePathTooLong, "allowed_write_path '%s' has a name of %d bytes: at most %d are possible", abbreviate(shown), len(c), maxName)
+			return fail(CodePathTooLong, noun+" '%s' has a name of %d bytes: at most %d are possible", abbreviate(shown), len(c), maxName)
 		}
 		if c == ".." {
-			v.Hint = `".." is not allowed in a write path`
+			v.Hint = `".." is not allowed in a ` + strings.ReplaceAll(strings.TrimPrefix(noun, "allowed_"), "_", " ")
 			return outside(CodePathDotDot)
 		}
 	}
@@ -57,16 +82,8 @@ func (r *Resolver) checkWritePath(f *findings, field, given, root string, rootOK
 		if c.code == CodePathSymlinkOut {
 			return outside(c.code)
 		}
-		return fail(c.code, "allowed_write_path '%s' %s", shown, c.text)
+		return fail(c.code, noun+" '%s' %s", shown, c.text)
 	}
-	switch verdict := r.Verdict(place); {
-	case verdict.Hidden:
-		return fail(CodePathHidden, "allowed_write_path '%s' is hidden by '%s'", shown, EscapePath(verdict.Pattern))
-	case verdict.Protected:
-		v.Hint = "take the protection away with --unprotect, or choose another write path"
-		return fail(CodePathProtected, "allowed_write_path '%s' is protected by '%s'", shown, EscapePath(verdict.Pattern))
-	}
-	r.warnCaseCollision(f, field, given, place)
 	return place, true
 }
 

@@ -30,8 +30,13 @@ func (r *Resolver) open(unsafePath string, flag int, perm fs.FileMode) (*os.File
 			if err := r.refuseKind(op, unsafePath, w.mode); err != nil {
 				return err
 			}
-			if err := r.refuseListing(unsafePath, w); err != nil {
+			if err := r.refusePassage(op, unsafePath, w.place, w.mode); err != nil {
 				return err
+			}
+			if w.mode.IsDir() {
+				if err := r.refuseListing(unsafePath, w.place); err != nil {
+					return err
+				}
 			}
 		}
 		// The file is emptied only after it has passed the checks.
@@ -83,7 +88,7 @@ func (r *Resolver) refuseKind(op Op, unsafePath string, mode fs.FileMode) error 
 }
 
 func (r *Resolver) stat(verb, unsafePath string, follow bool) (info fs.FileInfo, err error) {
-	err = r.at(OpRead, unsafePath, follow, 0, func(place string, w walked) (err error) {
+	err = r.lookAt(unsafePath, follow, func(place string) (err error) {
 		info, err = r.dir.Lstat(place)
 		return err
 	})
@@ -110,7 +115,7 @@ func (r *Resolver) readDir(unsafePath string) (entries []fs.DirEntry, err error)
 }
 
 func (r *Resolver) readlink(unsafePath string) (text string, err error) {
-	err = r.at(OpRead, unsafePath, false, 0, func(place string, _ walked) (err error) {
+	err = r.lookAt(unsafePath, false, func(place string) (err error) {
 		text, err = r.dir.Readlink(place)
 		return err
 	})

@@ -127,6 +127,23 @@ func (r *Resolver) at(op Op, unsafePath string, follow bool, kind fs.FileMode, a
 	return act(filepath.FromSlash(w.place), w)
 }
 
+// lookAt is at for seeing a name and its attributes.
+func (r *Resolver) lookAt(unsafePath string, follow bool, act func(place string) error) error {
+	w, err := r.locate(OpRead, unsafePath, follow)
+	if err != nil {
+		return err
+	}
+	if d := r.DecideLook(w.place); d != nil {
+		return d.asGiven(unsafePath)
+	}
+	if w.missing == 0 {
+		if err := r.refusePassage(OpRead, unsafePath, w.place, w.mode); err != nil {
+			return err
+		}
+	}
+	return act(filepath.FromSlash(w.place))
+}
+
 // entryAt is at for operations on a directory entry, which the root has not.
 func (r *Resolver) entryAt(op Op, unsafePath string, kind fs.FileMode, act func(place string) error) error {
 	return r.at(op, unsafePath, false, kind, func(place string, w walked) error {

@@ -21,6 +21,10 @@ const (
 // asked. A write path that does not exist yet is served by the part at its
 // nearest ancestor that does; where that is the root, by the only part.
 //
+// A place where something may have to be asked for is given as a write path
+// is. On the read-only part the kernel does not ask for opens, and refuses
+// writes as never possible.
+//
 // A write path that is a regular file becomes a part of its own whose root is
 // that file: the directory that it lies in stays on the fast part, and the
 // mount keeps the file from being renamed away, as the rules want it.

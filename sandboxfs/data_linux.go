@@ -10,7 +10,7 @@ import (
 // Read is read(2). On the read-only part there is no handle: the file is
 // found by its place again, and must be the one that the kernel means.
 func (p *part) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
-	fd, done, st := p.readable(in.NodeId, in.Fh)
+	fd, done, st := p.readable(&in.InHeader, in.Fh)
 	if st != fuse.OK {
 		return nil, st
 	}
@@ -43,7 +43,7 @@ func (p *part) pread(h *fuse.InHeader, fd int, buf []byte, off int64) (int, erro
 }
 
 // readable returns a descriptor to read from, and what to do after.
-func (p *part) readable(id, fh uint64) (fd int, done func(), st fuse.Status) {
+func (p *part) readable(in *fuse.InHeader, fh uint64) (fd int, done func(), st fuse.Status) {
 	p.requests.Add(1)
 	if !p.ReadOnly {
 		h, err := p.opens.get(fh)
@@ -54,7 +54,7 @@ func (p *part) readable(id, fh uint64) (fd int, done func(), st fuse.Status) {
 	}
 	p.moves.RLock()
 	defer p.moves.RUnlock()
-	n, err := p.node(id)
+	n, err := p.node(in.NodeId)
 	if err != nil {
 		return -1, nil, status(err)
 	}
@@ -62,9 +62,14 @@ func (p *part) readable(id, fh uint64) (fd int, done func(), st fuse.Status) {
 		return -1, nil, fuse.EACCES
 	}
 	var sx unix.Statx_t
-	fd, _, err = p.open(n, unix.O_RDONLY, &sx)
+	fd, place, err := p.open(n, unix.O_RDONLY, &sx)
 	if err != nil {
 		return -1, nil, status(err)
+	}
+	// What has to be asked for lies on other parts, but for another spelling.
+	if st := p.refuseRead(in, "read", place); st != fuse.OK {
+		closeFD(fd)
+		return -1, nil, st
 	}
 	return fd, func() { closeFD(fd) }, fuse.OK
 }
@@ -123,7 +128,7 @@ func (p *part) Fallocate(_ <-chan struct{}, in *fuse.FallocateIn) fuse.Status {
 // Lseek is lseek(2) with SEEK_DATA and SEEK_HOLE. The offset of the backing
 // descriptor, which it moves, means nothing.
 func (p *part) Lseek(_ <-chan struct{}, in *fuse.LseekIn, out *fuse.LseekOut) fuse.Status {
-	fd, done, st := p.readable(in.NodeId, in.Fh)
+	fd, done, st := p.readable(&in.InHeader, in.Fh)
 	if st != fuse.OK {
 		return st
 	}

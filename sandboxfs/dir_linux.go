@@ -35,6 +35,8 @@ func (p *part) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntr
 			// What is mounted on the name is looked at only when asked for.
 			known = err == nil && sameMount(&sx, &l.sx)
 		}
+		verdict := p.r.VerdictIn(l.place, e.name)
+		known = known && (!verdict.Passage || sx.Mode&unix.S_IFMT == unix.S_IFDIR)
 		plain := l.entry(e)
 		if known {
 			plain.Mode = uint32(sx.Mode)
@@ -47,7 +49,7 @@ func (p *part) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntr
 			return true
 		}
 		if n := p.tab.fixedChild(l.dir, e.name); n == nil {
-			p.answer(l.dir, e.name, !p.ReadOnly && p.r.VerdictIn(l.place, e.name).Writable, l.watched, &sx, answer)
+			p.answer(l.dir, e.name, !p.ReadOnly && verdict.Writable, l.watched, &sx, answer)
 		} else {
 			_ = p.answerFixed(n, answer)
 		}
@@ -84,6 +86,9 @@ func (p *part) list(in *fuse.ReadIn, add func(*listing, dirent) bool) fuse.Statu
 		return status(err)
 	}
 	defer closeFD(l.fd)
+	if st := p.refuseRead(&in.InHeader, "readdir", l.place); st != fuse.OK {
+		return st
+	}
 	l.watched = p.watch.add(dir, l.fd)
 	return status(eachEntry(l.fd, in.Offset, func(e dirent) bool {
 		if e.name != "." && e.name != ".." && p.r.VerdictIn(l.place, e.name).Hidden {

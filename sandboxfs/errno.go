@@ -12,6 +12,8 @@ import (
 // for. A rule that is not listed is EACCES.
 var errnoOf = map[pathresolver.Rule]syscall.Errno{
 	pathresolver.RuleHidden:        syscall.ENOENT,
+	pathresolver.RuleNotReadable:   syscall.ENOENT,
+	pathresolver.RuleAsk:           syscall.EACCES,
 	pathresolver.RuleNoWritePath:   syscall.EROFS,
 	pathresolver.RuleProtected:     syscall.EROFS,
 	pathresolver.RuleWritePathSelf: syscall.EBUSY,

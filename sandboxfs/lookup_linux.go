@@ -5,7 +5,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
-	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // Lookup answers what a name in a directory is. Here the rules are asked:
@@ -26,10 +25,7 @@ func (p *part) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, out *fus
 	verdict := p.r.VerdictIn(place, name)
 	child := joinPlace(place, name)
 	if verdict.Hidden {
-		p.refuse(h, "lookup", &pathresolver.DeniedError{
-			Op: pathresolver.OpRead, Path: child, Rule: pathresolver.RuleHidden, Pattern: verdict.Pattern, Origin: verdict.Origin})
-		out.SetEntryTimeout(p.valid(true))
-		return fuse.OK
+		return p.hidden(h, child, out)
 	}
 	in, err := p.recently(dir, place)
 	if err != nil {
@@ -46,7 +42,19 @@ func (p *part) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, out *fus
 	if err != nil {
 		return status(err)
 	}
+	if verdict.Passage && sx.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return p.hidden(h, child, out)
+	}
 	p.answer(dir, name, verdict.Writable, watched, &sx, out)
+	return fuse.OK
+}
+
+// hidden answers for a name that does not exist for the caller.
+func (p *part) hidden(h *fuse.InHeader, place string, out *fuse.EntryOut) fuse.Status {
+	if d := p.r.DecideLook(place); d != nil {
+		p.refuse(h, "lookup", d)
+	}
+	out.SetEntryTimeout(p.valid(true))
 	return fuse.OK
 }
 

@@ -46,8 +46,8 @@ func (p *part) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.
 	return fuse.OK
 }
 
-// openFile opens the regular file of n. Where it is to be written the rules
-// are asked first, and its hard links looked at after.
+// openFile opens the regular file of n. The rules are asked first; where it is
+// to be written its hard links are looked at after.
 func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writing bool, sx *unix.Statx_t) (int, fuse.Status) {
 	if n.typ != unix.S_IFREG {
 		return -1, fuse.EACCES
@@ -55,6 +55,10 @@ func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writi
 	if place, err := p.tab.place(n); err == nil && writing {
 		if d := p.r.Decide(pathresolver.OpWrite, place, 0); d != nil {
 			return -1, p.refuse(h, call, d)
+		}
+	} else if err == nil {
+		if st := p.refuseRead(h, call, place); st != fuse.OK {
+			return -1, st
 		}
 	}
 	access := flags & keptFlags
@@ -81,6 +85,16 @@ func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writi
 		}
 	}
 	return fd, fuse.OK
+}
+
+// refuseRead asks the rules about content, where any may have to be asked for.
+func (p *part) refuseRead(h *fuse.InHeader, call, place string) fuse.Status {
+	if p.r.AsksRead() {
+		if d := p.r.Decide(pathresolver.OpRead, place, 0); d != nil {
+			return p.refuse(h, call, d)
+		}
+	}
+	return fuse.OK
 }
 
 // disarm takes the set-user-id and set-group-id bits when a file is opened for

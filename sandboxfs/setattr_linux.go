@@ -137,10 +137,22 @@ func timeOf(valid, set, now uint32, sec uint64, nsec uint32) unix.Timespec {
 }
 
 // Access is access(2) where the kernel does not check permissions itself. It
-// carries the verdict: what can never be written is EROFS.
+// carries the verdict: what can never be written is EROFS, what may be asked
+// for EACCES.
 func (p *part) Access(_ <-chan struct{}, in *fuse.AccessIn) fuse.Status {
-	return p.look(in.NodeId, func(_ *node, fd int, place string) error {
-		if in.Mask&fuse.W_OK != 0 && (p.ReadOnly || place != "" && !p.r.Verdict(place).Writable) {
+	return p.look(in.NodeId, func(n *node, fd int, place string) error {
+		reads := in.Mask&fuse.R_OK != 0 || in.Mask&fuse.X_OK != 0 && n.typ == unix.S_IFREG
+		if reads && place != "" && p.r.AsksRead() {
+			if d := p.r.Decide(pathresolver.OpRead, place, 0); d != nil {
+				return errno(d.Rule)
+			}
+		}
+		if in.Mask&fuse.W_OK != 0 && place != "" {
+			if d := p.r.Decide(pathresolver.OpMeta, place, 0); d != nil {
+				return errno(d.Rule)
+			}
+		}
+		if in.Mask&fuse.W_OK != 0 && p.ReadOnly {
 			return unix.EROFS
 		}
 		return unix.Faccessat2(fd, "", in.Mask, unix.AT_EMPTY_PATH|unix.AT_EACCESS)

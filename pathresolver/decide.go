@@ -1,0 +1,176 @@
+package pathresolver
+
+import (
+	"fmt"
+	"io/fs"
+)
+
+// Decide says whether op may be done at place: nil if so. kind is the type of
+// what OpCreate makes; other operations ignore it. Renames and links have
+// decisions of their own.
+func (p *policy) Decide(op Op, place string, kind fs.FileMode) *DeniedError {
+	v := p.Verdict(place)
+	switch {
+	case v.Hidden:
+		return p.hidden(op, place, v)
+	case op == OpRead && v.AskRead:
+		g := p.askRead.covers(place)
+		return p.denied(op, place, RuleAsk, "reading it is refused, but may be asked for").by(g.text, g.origin)
+	case op == OpRead:
+		return nil
+	case v.Protected:
+		return p.denied(op, place, RuleProtected, "the name is protected: it may be read but not changed").by(v.Pattern, v.Origin)
+	case v.AskWrite && v.AskRead:
+		return p.denied(op, place, RuleAsk, "reading and changing it is refused, but may be asked for").by(v.Pattern, v.Origin)
+	case v.AskWrite:
+		return p.denied(op, place, RuleAsk, "changing it is refused, but may be asked for. Reading is allowed").by(v.Pattern, v.Origin)
+	case !v.Writable:
+		return p.denied(op, place, RuleNoWritePath, "no write path covers it. Reading is allowed").by("", lacking(p.writeLists, place))
+	}
+	switch op {
+	case OpDelete, OpRename, OpLink:
+		if p.isWritePath(place) {
+			return p.denied(op, place, RuleWritePathSelf, "a write path itself is not moved or removed").by(place, p.writeAt[place])
+		}
+	case OpCreate:
+		if p.isWritePath(place) && kind.Type() != fs.ModeDir && kind.Type() != 0 {
+			return p.denied(op, place, RuleWritePathSelf, "a write path itself can only be a directory or a regular file").by(place, p.writeAt[place])
+		}
+		if kind.Type()&(fs.ModeDevice|fs.ModeCharDevice) != 0 {
+			return p.denied(op, place, RuleSpecialFile, "device files are not made")
+		}
+		return p.decideGit(op, place, kind)
+	case OpWrite:
+		return p.decideGit(op, place, kind)
+	}
+	return nil
+}
+
+func (p *policy) decideRead(place string) *DeniedError { return p.Decide(OpRead, place, 0) }
+
+// DecideLook says whether the name and the attributes of what is at a place may
+// be seen: also where its content has to be asked for.
+func (p *policy) DecideLook(place string) *DeniedError {
+	if v := p.Verdict(place); v.Hidden {
+		return p.hidden(OpRead, place, v)
+	}
+	return nil
+}
+
+// hidden is the refusal of a place that does not exist for the caller.
+func (p *policy) hidden(op Op, place string, v Verdict) *DeniedError {
+	if v.Pattern == "" {
+		return p.denied(op, place, RuleNotReadable, "no read path covers it").by("", lacking(p.readLists, place))
+	}
+	return p.denied(op, place, RuleHidden, "the name is hidden").by(v.Pattern, v.Origin)
+}
+
+// refusePassage refuses what stands where a directory should lead to a read
+// path, and is none.
+func (p *policy) refusePassage(op Op, unsafePath, place string, kind fs.FileMode) error {
+	if kind.Type() == fs.ModeDir || !p.read.limited() {
+		return nil
+	}
+	if _, passage := p.read.hides(place); !passage {
+		return nil
+	}
+	return p.hidden(op, place, Verdict{}).asGiven(unsafePath)
+}
+
+// allows is Decide for opening a file, without building the refusal.
+func (p *policy) allows(op Op, place string) bool {
+	v := p.Verdict(place)
+	if op == OpRead {
+		return !v.Hidden && !v.AskRead
+	}
+	return v.Writable && p.decideGit(op, place, 0) == nil
+}
+
+// decideGit keeps ".git" at the root from becoming a file or a link, which
+// would point git at another repository, with other hooks and configuration.
+func (p *policy) decideGit(op Op, place string, kind fs.FileMode) *DeniedError {
+	if p.gitDir && kind.Type() != fs.ModeDir && len(place) == len(".git") && fold(place) == ".git" {
+		return p.denied(op, place, RuleProtected, ".git may be made as a directory, not as a file or a link, and nothing is moved there").by(".git", p.origins.Entries["protect"])
+	}
+	return nil
+}
+
+// DecideRename says whether from may be moved to to, or exchanged with it: both
+// must be writable, and neither may be a write path itself. Nothing moves when
+// what it holds, or could hold if it were a directory, would leave the reach of
+// a glob, or come to stand under a name that is protected or to be asked for.
+// Whether it is a directory is not asked: that could change before the move.
+// Read paths need no such rule: what may be moved lies beneath a write path, and
+// that beneath a read path.
+func (p *policy) DecideRename(from, to string, exchange bool) *DeniedError {
+	if d := p.Decide(OpRename, from, 0); d != nil {
+		return d
+	}
+	if d := p.Decide(OpRename, to, 0); d != nil {
+		return d
+	}
+	source, _ := p.writePathOf(from)
+	target, _ := p.writePathOf(to)
+	if p.uniform[source] && p.uniform[target] {
+		return nil // no rule can match beneath either
+	}
+	if d := p.decideGit(OpRename, to, 0); d != nil {
+		return d
+	}
+	if d := p.decideMove(from, to); d != nil {
+		return d
+	}
+	if !exchange {
+		return nil
+	}
+	if d := p.decideGit(OpRename, from, 0); d != nil {
+		return d
+	}
+	return p.decideMove(to, from)
+}
+
+// decideMove is the rule about what a directory holds, or could hold.
+func (p *policy) decideMove(from, to string) *DeniedError {
+	for _, set := range p.globs() {
+		if g := set.escapes(from, to); g != nil {
+			return p.denied(OpRename, from, RuleLoosens,
+				fmt.Sprintf("moving it could take what it holds out of reach of the rule %q; copying is possible", g.text)).by(g.text, g.origin)
+		}
+	}
+	for _, set := range []*ruleSet{&p.protect, &p.askWrite, &p.askRead} {
+		if g := set.escapes(to, from); g != nil {
+			return p.denied(OpRename, to, RuleLoosens,
+				fmt.Sprintf("moving it here could put what it holds under names protected by %q", g.text)).by(g.text, g.origin)
+		}
+	}
+	return nil
+}
+
+// DecideLink says whether a second name to may be given to the file at from.
+// The source must be writable: its new name would make it so.
+func (p *policy) DecideLink(from, to string) *DeniedError {
+	if d := p.Decide(OpWrite, from, 0); d != nil {
+		d.Op = OpLink
+		return d
+	}
+	if d := p.Decide(OpLink, to, 0); d != nil {
+		return d
+	}
+	return p.decideGit(OpLink, to, 0)
+}
+
+// denied builds the refusal. Path is the place until a verb, which knows what
+// the caller wrote, puts that in its stead.
+func (p *policy) denied(op Op, place string, rule Rule, reason string) *DeniedError {
+	d := &DeniedError{Op: op, Path: place, Rule: rule, Reason: reason, Allowed: p.write}
+	if op == OpRead {
+		d.Allowed = p.read.paths
+	}
+	return d
+}
+
+// by says which entry decided, and where it was written.
+func (d *DeniedError) by(pattern, origin string) *DeniedError {
+	d.Pattern, d.Origin = pattern, origin
+	return d
+}

@@ -1,0 +1,63 @@
+package pathresolver
+
+import (
+	"io/fs"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// rulesOf are the rules of a configuration over a tree that nobody looks at.
+func rulesOf(t require.TestingT, cfg Config) *policy {
+	p := &policy{read: newReadPaths(cfg.ReadPaths), hide: mustCompile(t, cfg.Hide), protect: mustCompile(t, cfg.Protect),
+		askRead: mustCompile(t, cfg.AskRead), askWrite: mustCompile(t, cfg.AskWrite), gitDir: true}
+	r := Resolver{policy: *p}
+	var list []writePath
+	for _, wp := range cfg.WritePaths {
+		list = append(list, writePath{place: wp})
+	}
+	r.setWritePaths(&findings{}, list)
+	return &r.policy
+}
+
+// W16: what is to be asked for, and a bound on reading, only take away. No
+// operation is allowed with them that is refused without.
+func TestAskAndReadPathsOnlyNarrow(t *testing.T) {
+	globs := rapid.SliceOfN(genGlob, 0, 2)
+	places := rapid.SliceOfN(genPlace, 0, 3)
+	ops := rapid.SampledFrom([]Op{OpRead, OpWrite, OpCreate, OpDelete, OpRename, OpLink, OpMeta})
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := Config{WritePaths: places.Draw(t, "write"), Hide: globs.Draw(t, "hide"), Protect: globs.Draw(t, "protect")}
+		if rapid.Bool().Draw(t, "everything") {
+			cfg.WritePaths = []string{"."}
+		}
+		wide := rulesOf(t, cfg)
+		cfg.AskRead, cfg.AskWrite, cfg.ReadPaths = globs.Draw(t, "ask_read"), globs.Draw(t, "ask_write"), places.Draw(t, "read")
+		narrow := rulesOf(t, cfg)
+
+		op, place, to := ops.Draw(t, "op"), genPlace.Draw(t, "place"), genPlace.Draw(t, "to")
+		kind := rapid.SampledFrom([]fs.FileMode{0, fs.ModeDir, fs.ModeSymlink}).Draw(t, "kind")
+		exchange := rapid.Bool().Draw(t, "exchange")
+		for what, pair := range map[string][2]*DeniedError{
+			"decide": {wide.Decide(op, place, kind), narrow.Decide(op, place, kind)},
+			"look":   {wide.DecideLook(place), narrow.DecideLook(place)},
+			"rename": {wide.DecideRename(place, to, exchange), narrow.DecideRename(place, to, exchange)},
+			"link":   {wide.DecideLink(place, to), narrow.DecideLink(place, to)},
+		} {
+			require.False(t, pair[0] != nil && pair[1] == nil, "%s %s %s: %v", what, place, to, pair[0])
+		}
+		require.Equal(t, narrow.allows(OpRead, place), narrow.Decide(OpRead, place, 0) == nil)
+		require.Equal(t, narrow.allows(OpWrite, place), narrow.Decide(OpWrite, place, 0) == nil)
+		if parent, name := splitPlace(place); narrow.DecideLook(parent) == nil {
+			require.Equal(t, narrow.Verdict(place), narrow.VerdictIn(parent, name))
+		}
+		// I6: what a move may carry along stays what it is.
+		below := genPlace.Draw(t, "below")
+		if narrow.DecideRename(place, to, false) == nil {
+			from, after := narrow.Verdict(place+"/"+below), narrow.Verdict(to+"/"+below)
+			require.False(t, from.Hidden && !after.Hidden || from.AskRead && !after.AskRead && !after.Hidden, "%s -> %s", place, to)
+			require.False(t, after.Writable && !from.Writable, "%s -> %s", place, to)
+		}
+	})
+}
