@@ -30,8 +30,10 @@ var mayImport = map[string][]string{
 	"launcher":              {"pathresolver", "sandboxfs", "github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx", "golang.org/x/sys"},
 	"broker":                {"permission", "pathresolver"},
 	"broker/internal/rows":  {"broker", "github.com/go-json-experiment/json"},
+	"broker/brokerhttp":     {"broker", "permission", "github.com/go-json-experiment/json", "golang.org/x/sys"},
 	"broker/storetest":      {"broker", "permission", "github.com/stretchr/testify"},
 	"broker/sqlitestore":    {"broker", "broker/internal/rows", "modernc.org/sqlite"},
+	"broker/pgstore":        {"broker", "broker/internal/rows", "github.com/jackc/pgx/v5"},
 	"broker/pgstore/pgtest": {"github.com/jackc/pgx/v5", "github.com/stretchr/testify"},
 	"cmd/pinfold":           {"pathresolver", "permission", "internal/didyoumean", "fileskills", "fileskills/mcpserver", "sandboxfs", "launcher", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
 }

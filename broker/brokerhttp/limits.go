@@ -8,9 +8,14 @@ const (
 	maxHeader      = 16 << 10         // bytes of its headers
 	maxConnections = 64               // at once, for each socket and for all of TCP
 	maxWait        = 50 * time.Second // of one long poll; the client asks again
+	maxAwait       = 12 * time.Hour   // of one wait for a report
 	headerTime     = 10 * time.Second
 	bodyTime       = 30 * time.Second
 	idleTime       = 2 * time.Minute
-	drainTime      = 3 * time.Second // that Close gives to requests on their way
-	maxPage        = 1000            // rows of one answer
+	drainTime      = 3 * time.Second  // that Close gives to requests on their way
+	maxSocketName  = 64               // bytes of a socket's name, without its ending
+	maxPage        = 1000             // rows of one answer
+	aliveTime      = 15 * time.Second // between signs of life of a stream of events
+	fireTime       = 3 * time.Minute  // that firing a tree may take, 10 s for each that does not listen
+	verifyTime     = 5 * time.Minute  // that reading the whole audit may take
 )

@@ -103,7 +103,7 @@ func (l *listener) judge(p peer) error {
 	switch {
 	case l.who.Operator():
 		l.ns = own
-	case l.ns == 0 && !(l.inView && p.ns == own):
+	case l.ns == 0 && (!l.inView || p.ns != own):
 		l.ns = p.ns
 	}
 	if p.ns != l.ns {

@@ -2,6 +2,8 @@ package brokerhttp
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // Options say where a Server listens. Dir is needed.
@@ -29,6 +32,14 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+// Launch is a command to be started, as an agent.
+type Launch struct {
+	Agent   broker.Agent
+	Policy  *permission.Policy
+	Command []string
+	Socket  string // the agent's, on the host
+}
+
 // Server answers for one broker on unix sockets, one for the operator and one
 // for each agent, and on request over TCP. It is safe for use by many
 // goroutines.
@@ -41,6 +52,7 @@ type Server struct {
 
 	mu     sync.Mutex
 	agents map[string]*listener
+	tcp    bool // tokens are made
 	closed bool
 
 	serving sync.WaitGroup
@@ -51,7 +63,7 @@ type Server struct {
 // New binds the operator's socket, and that of every agent that has not ended.
 // Nothing is answered before the sockets are bound. Another server with the same
 // Dir is an error.
-func New(b *broker.Broker, opt Options) (*Server, error) {
+func New(ctx context.Context, b *broker.Broker, opt Options) (*Server, error) {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -65,22 +77,22 @@ func New(b *broker.Broker, opt Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{b: b, opt: opt, unlock: unlock, agents: map[string]*listener{}, failed: make(chan error, 1)}
-	if s.tokens, err = openTokens(filepath.Join(opt.Dir, "tokens")); err != nil {
+	if s.tokens, err = openTokens(filepath.Join(opt.Dir, "tokens"), b); err != nil {
 		unlock()
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.ending = cancel
 	s.http = &http.Server{
 		Handler:           s.handler(),
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,
-		BaseContext:       func(net.Listener) context.Context { return ctx },
+		BaseContext:       func(net.Listener) context.Context { return serving },
 		ConnContext:       withOwner,
 		ErrorLog:          slog.NewLogLogger(opt.Logger.Handler(), slog.LevelWarn),
 	}
-	if err := s.begin(); err != nil {
+	if err := s.begin(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -89,8 +101,15 @@ func New(b *broker.Broker, opt Options) (*Server, error) {
 // OperatorSocket is the operator's socket in a server's directory.
 func OperatorSocket(dir string) string { return filepath.Join(dir, "operator.sock") }
 
-// AgentSocket is an agent's socket in a server's directory.
-func AgentSocket(dir, id string) string { return filepath.Join(dir, "agents", id+".sock") }
+// AgentSocket is an agent's socket in a server's directory. A long id is cut, and
+// told from others by its hash: the name has to fit into sockaddr_un.
+func AgentSocket(dir, id string) string {
+	if len(id) > maxSocketName {
+		sum := sha256.Sum256([]byte(id))
+		id = id[:maxSocketName-17] + "~" + hex.EncodeToString(sum[:8]) // no id has a ~
+	}
+	return filepath.Join(dir, "agents", id+".sock")
+}
 
 // serve answers on l until it is closed.
 func (s *Server) serve(l net.Listener) {
@@ -109,15 +128,9 @@ func (s *Server) serve(l net.Listener) {
 // Failed tells of a listener that broke.
 func (s *Server) Failed() <-chan error { return s.failed }
 
-// ListenTCP answers on l too, which the server closes: there a token says who
-// asks. TokenFile has the names of the files.
-func (s *Server) ListenTCP(l net.Listener) { s.serve(bounded{l, make(chan struct{}, maxConnections)}) }
-
 // TokenFile is the file with the token of an agent, or of the operator where
 // the id is "".
-func (s *Server) TokenFile(id string) string {
-	return s.tokens.file(identityOf(id))
-}
+func (s *Server) TokenFile(id string) string { return s.tokens.file(id) }
 
 // Close ends the server: waiting requests are answered with an error, sockets
 // are removed. The broker stays open.
@@ -155,12 +168,4 @@ func (b bounded) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	return &identified{Conn: c, tcp: true, release: func() { <-b.slots }}, nil
-}
-
-// identityOf is the agent's, or the operator's where the id is "".
-func identityOf(id string) broker.Identity {
-	if id == "" {
-		return broker.OperatorIdentity()
-	}
-	return broker.AgentIdentity(id)
 }

@@ -1,10 +1,10 @@
 package brokerhttp
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -18,101 +18,109 @@ import (
 	"github.com/pinfold-dev/pinfold/broker"
 )
 
-const (
-	tokenBytes = 32  // of randomness
-	tokenMost  = 512 // bytes of a token file that are read
-)
+// tokenMost is how many bytes of a token file are read.
+const tokenMost = 512
 
-// tokens are what identifies a connection over TCP: one for each identity, in
-// a file of its own that only this user reads. The server keeps their hashes.
+// tokens are what identifies a connection over TCP: one for each agent, whose
+// hash the broker has, and one for the operator. Each stands in a file of its
+// own that only this user reads.
 type tokens struct {
 	dir string
+	b   *broker.Broker
 
-	mu sync.Mutex
-	by map[[sha256.Size]byte]broker.Identity
+	mu       sync.Mutex
+	operator [sha256.Size]byte // hash of its token; zero before there is one
 }
 
-func openTokens(dir string) (*tokens, error) {
+func openTokens(dir string, b *broker.Broker) (*tokens, error) {
 	if err := privateDir(dir); err != nil {
 		return nil, err
 	}
-	return &tokens{dir: dir, by: map[[sha256.Size]byte]broker.Identity{}}, nil
+	return &tokens{dir: dir, b: b}, nil
 }
 
-// file is where an identity's token stands.
-func (t *tokens) file(who broker.Identity) string {
-	if who.Operator() {
+// file is where the token of an agent stands, or the operator's for "".
+func (t *tokens) file(id string) string {
+	if id == "" {
 		return filepath.Join(t.dir, "operator")
 	}
-	return filepath.Join(t.dir, "agent-"+who.AgentID())
+	return filepath.Join(t.dir, "agent-"+id)
 }
 
-// admit reads or makes an identity's token, and honours it from now on.
-func (t *tokens) admit(who broker.Identity) error {
-	file := t.file(who)
+// admit makes an agent's token, unless it has one.
+func (t *tokens) admit(ctx context.Context, id string) error {
+	file := t.file(id)
+	if _, err := ReadToken(file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	token, err := t.b.NewToken(ctx, broker.OperatorIdentity(), id)
+	if err != nil {
+		return err
+	}
+	return writeToken(file, token)
+}
+
+// admitOperator reads or makes the operator's token, and honours it from now on.
+func (t *tokens) admitOperator() error {
+	file := t.file("")
 	token, err := ReadToken(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		token, err = makeToken(file)
+		token = rand.Text()
+		err = writeToken(file, token)
 	}
 	if err != nil {
 		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.by[sha256.Sum256([]byte(token))] = who
+	t.operator = sha256.Sum256([]byte(token))
 	return nil
 }
 
-// forget ends what an agent's token is good for.
-func (t *tokens) forget(who broker.Identity) error {
-	t.mu.Lock()
-	for hash, of := range t.by {
-		if of == who {
-			delete(t.by, hash)
-		}
-	}
-	t.mu.Unlock()
-	if err := os.Remove(t.file(who)); !errors.Is(err, fs.ErrNotExist) {
+// forget removes the file of a token that is good for nothing any more.
+func (t *tokens) forget(id string) error {
+	if err := os.Remove(t.file(id)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// of says whose token a request has. What is looked up and compared is a hash,
-// so the time that it takes tells nothing about the token.
+// of says whose token a request has; nobody's is refused. What is compared is a
+// hash, so the time that it takes tells nothing about a token.
 func (t *tokens) of(r *http.Request) broker.Identity {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {
 		return broker.Identity{}
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
-	if !strings.EqualFold(scheme, "Bearer") {
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
 		return broker.Identity{}
 	}
-	got := sha256.Sum256([]byte(token))
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	for want, who := range t.by {
-		if subtle.ConstantTimeCompare(got[:], want[:]) == 1 {
-			return who
-		}
+	want := t.operator
+	t.mu.Unlock()
+	got := sha256.Sum256([]byte(token))
+	if want != ([sha256.Size]byte{}) && subtle.ConstantTimeCompare(got[:], want[:]) == 1 {
+		return broker.OperatorIdentity()
 	}
-	return broker.Identity{}
+	who, err := t.b.ByToken(r.Context(), token)
+	if err != nil {
+		return broker.Identity{}
+	}
+	return who
 }
 
-func makeToken(file string) (string, error) {
-	raw := make([]byte, tokenBytes)
-	_, _ = rand.Read(raw) // never fails
-	token := base64.RawURLEncoding.EncodeToString(raw)
+// writeToken writes a token file that was not there.
+func writeToken(file, token string) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return "", err
+		return err
 	}
 	_, err = io.WriteString(f, token+"\n")
 	if err = errors.Join(err, f.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(file))
+		return errors.Join(err, os.Remove(file))
 	}
-	return token, nil
+	return nil
 }
 
 // ReadToken reads a token file, one line that nobody else may read.

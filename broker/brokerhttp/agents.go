@@ -1,0 +1,76 @@
+package brokerhttp
+
+import (
+	"github.com/pinfold-dev/pinfold/broker"
+)
+
+// agents are those beneath the caller, each after its manager.
+func (c *call) agents() (any, error) {
+	st, err := c.s.b.Status(c.Context(), c.who)
+	var agents []broker.Agent
+	for _, r := range st.Reports {
+		agents = append(agents, r.Agent)
+	}
+	return list(agents, err)
+}
+
+func (c *call) agent() (any, error) { return c.s.b.Agent(c.Context(), c.who, c.PathValue("id")) }
+
+func (c *call) fire() (any, error) {
+	c.takesLong(fireTime)
+	fired, err := c.s.b.Fire(c.Context(), c.who, c.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	answer := Fired{Fired: []string{}}
+	for _, a := range fired {
+		c.s.Dismiss(a.ID)
+		answer.Fired = append(answer.Fired, a.ID)
+	}
+	return answer, nil
+}
+
+func (c *call) interrupt() (any, error) {
+	return c.s.b.Interrupt(c.Context(), c.who, c.PathValue("id"))
+}
+
+// exit is how an agent that nobody here runs says that it has ended, or the
+// operator for it.
+func (c *call) exit() (any, error) {
+	var body broker.Exit
+	if err := c.body(&body); err != nil {
+		return nil, err
+	}
+	id := c.PathValue("id")
+	a, err := c.s.b.Agent(c.Context(), c.who, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case !c.who.Operator() && c.who.AgentID() != id:
+		return nil, fault(broker.CodeOperatorOnly, "only the agent itself and the operator may say that it has ended")
+	case a.Process != "":
+		return nil, fault(broker.CodeInvalid, "the broker runs the agent's command, and sees itself when it ends: 'pinfold fire' ends it")
+	}
+	if err := c.s.b.Exited(c.Context(), id, body); err != nil {
+		return nil, err
+	}
+	c.s.Dismiss(id)
+	return c.s.b.Agent(c.Context(), broker.OperatorIdentity(), id) // who has ended can ask nothing itself
+}
+
+// await returns a report once it is idle or has ended, or once a message came
+// that the caller should read first. The caller is idle meanwhile (D4), so one
+// wait is one request: each would tell its manager anew.
+func (c *call) await() (any, error) {
+	ctx, cancel, err := c.waiting(maxAwait)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	id := c.PathValue("id")
+	a, err := c.s.b.Await(ctx, c.who, id)
+	if c.timeIsUp(err) {
+		return c.s.b.Agent(c.Context(), c.who, id)
+	}
+	return a, err
+}

@@ -1,0 +1,123 @@
+package brokerhttp
+
+import (
+	"time"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// The bodies of the API, both ways. Rows are the broker's own.
+
+// ApproveBody answers a request with yes (D11).
+type ApproveBody struct {
+	CallerID string       `json:"caller_id,omitempty"` // if given, must be the connection's own identity
+	Scope    broker.Scope `json:"scope,omitempty"`     // "" is once
+	Until    time.Time    `json:"until,omitzero"`      // for broker.Until
+	Digest   string       `json:"digest,omitempty"`    // if given, must be the request's: what was read is what is approved
+}
+
+// Approved is the answer to it.
+type Approved struct {
+	Approved  bool   `json:"approved"`
+	SessionID string `json:"session_id"`
+	ToolName  string `json:"tool_name"`
+}
+
+// DenyBody answers a request with no (D12).
+type DenyBody struct {
+	CallerID string `json:"caller_id,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// Denied is the answer to it.
+type Denied struct {
+	Denied    bool   `json:"denied"`
+	SessionID string `json:"session_id"`
+	ToolName  string `json:"tool_name"`
+}
+
+// HireBody describes an agent. At most one of Preset, Policy and Agent is given;
+// without any it is the preset sandboxed.
+type HireBody struct {
+	ID         string   `json:"id,omitempty"`          // "" lets the broker choose
+	Parent     string   `json:"parent,omitempty"`      // the operator may name one; an agent's reports are its own
+	Cwd        string   `json:"cwd,omitempty"`         // "" is the parent's
+	Preset     string   `json:"preset,omitempty"`      // a preset's or profile's name
+	Policy     *Text    `json:"policy,omitempty"`      // a policy document
+	Agent      *Text    `json:"agent,omitempty"`       // an agent definition
+	WritePaths []string `json:"write_paths,omitempty"` // beneath cwd
+	Model      string   `json:"model,omitempty"`
+	Tools      []string `json:"tools,omitempty"`
+	Task       string   `json:"task,omitempty"`
+	Command    []string `json:"command,omitempty"` // to start in a view; none: the agent is only registered
+}
+
+// Text is a file that the client has read.
+type Text struct {
+	Name string `json:"name"` // relative to cwd where it lies there: it is protected then
+	Text string `json:"text"`
+}
+
+// Hired is a new agent, and how it finds the broker.
+type Hired struct {
+	Agent     broker.Agent `json:"agent"`
+	Socket    string       `json:"socket"`               // its PINFOLD_SOCKET, on the host
+	TokenFile string       `json:"token_file,omitempty"` // its PINFOLD_TOKEN_FILE, where the broker listens on TCP
+}
+
+// Fired lists who was fired, leaves first.
+type Fired struct {
+	Fired []string `json:"fired"`
+}
+
+// AskBody asks for leave.
+type AskBody struct {
+	Action   permission.Action `json:"action"`
+	Resource string            `json:"resource"`
+	Tool     string            `json:"tool,omitempty"`
+	Input    string            `json:"input,omitempty"`
+	Reason   string            `json:"reason,omitempty"`
+}
+
+// SendBody is a message to an agent, by its session key.
+type SendBody struct {
+	To      string      `json:"to"`
+	Verb    broker.Verb `json:"verb,omitempty"` // "" is send
+	Content string      `json:"content"`
+	ReplyTo string      `json:"reply_to,omitempty"` // of an answer: the message that it answers
+}
+
+// AckBody names messages that their reader has.
+type AckBody struct {
+	IDs []string `json:"ids"`
+}
+
+// Acked is how many of them were not acknowledged before.
+type Acked struct {
+	Acked int `json:"acked"`
+}
+
+// List is an answer that is a list.
+type List[T any] struct {
+	Items []T `json:"items"`
+}
+
+// CrossBody changes a send ACL (X6): mode, allow, deny and remove take a value.
+type CrossBody struct {
+	Change string `json:"change"`
+	Value  string `json:"value,omitempty"`
+}
+
+// Crossed is a send ACL, and what was done to it.
+type Crossed struct {
+	Cross broker.Cross `json:"cross"`
+	Text  string       `json:"text"` // "" where nothing was changed
+}
+
+// Verified says whether the audit is whole, and its end.
+type Verified struct {
+	OK      bool        `json:"ok"`
+	Problem string      `json:"problem,omitempty"`
+	Head    broker.Head `json:"head"`
+}

@@ -1,0 +1,160 @@
+package brokerhttp
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/pinfold-dev/pinfold/broker"
+)
+
+// Approve says yes to a request.
+func (c *Client) Approve(ctx context.Context, id string, body ApproveBody) (a Approved, err error) {
+	return a, c.do(ctx, http.MethodPost, "/approve/"+url.PathEscape(id), body, &a)
+}
+
+// Deny says no to a request.
+func (c *Client) Deny(ctx context.Context, id string, body DenyBody) (d Denied, err error) {
+	return d, c.do(ctx, http.MethodPost, "/deny/"+url.PathEscape(id), body, &d)
+}
+
+// Hire makes a new agent, and starts its command if it has one.
+func (c *Client) Hire(ctx context.Context, body HireBody) (h Hired, err error) {
+	return h, c.do(ctx, http.MethodPost, "/v1/agents", body, &h)
+}
+
+// Agents lists the agents that the caller may know of.
+func (c *Client) Agents(ctx context.Context) ([]broker.Agent, error) {
+	var l List[broker.Agent]
+	err := c.do(ctx, http.MethodGet, "/v1/agents", nil, &l)
+	return l.Items, err
+}
+
+// Agent is one of them.
+func (c *Client) Agent(ctx context.Context, id string) (a broker.Agent, err error) {
+	return a, c.do(ctx, http.MethodGet, agentPath(id, ""), nil, &a)
+}
+
+// Fire ends an agent and all beneath it. It returns when their processes are
+// gone.
+func (c *Client) Fire(ctx context.Context, id string) (f Fired, err error) {
+	return f, c.do(ctx, http.MethodPost, agentPath(id, "/fire"), nil, &f)
+}
+
+// Await returns a report once it is idle or has ended, or once a message came
+// that the caller should read first: then the report may be working still.
+func (c *Client) Await(ctx context.Context, id string) (broker.Agent, error) {
+	return poll(ctx, c, agentPath(id, "/await?wait=12h"), func(broker.Agent) bool { return true })
+}
+
+// Interrupt sends an agent SIGINT and cancels what it asks for.
+func (c *Client) Interrupt(ctx context.Context, id string) (a broker.Agent, err error) {
+	return a, c.do(ctx, http.MethodPost, agentPath(id, "/interrupt"), nil, &a)
+}
+
+// Exit says that an agent that was hired without a command has ended.
+func (c *Client) Exit(ctx context.Context, id string, exit broker.Exit) (a broker.Agent, err error) {
+	return a, c.do(ctx, http.MethodPost, agentPath(id, "/exit"), exit, &a)
+}
+
+// Ask asks for leave. The request may be pending still: Wait waits for its end.
+func (c *Client) Ask(ctx context.Context, body AskBody) (r broker.Request, err error) {
+	return r, c.do(ctx, http.MethodPost, "/v1/requests", body, &r)
+}
+
+// Wait waits until a request of the caller's is no longer pending. It outlives
+// a broker that is started again.
+func (c *Client) Wait(ctx context.Context, id string) (broker.Request, error) {
+	return poll(ctx, c, "/v1/requests/"+url.PathEscape(id)+"?"+waitFor, func(r broker.Request) bool { return r.Status != broker.Pending })
+}
+
+// Requests are the pending ones that the caller may answer.
+func (c *Client) Requests(ctx context.Context) ([]broker.Request, error) {
+	var l List[broker.Request]
+	err := c.do(ctx, http.MethodGet, "/v1/requests", nil, &l)
+	return l.Items, err
+}
+
+// Grants are what the caller was, or has, granted.
+func (c *Client) Grants(ctx context.Context) ([]broker.Request, error) {
+	var l List[broker.Request]
+	err := c.do(ctx, http.MethodGet, "/v1/grants", nil, &l)
+	return l.Items, err
+}
+
+// Revoke ends a grant.
+func (c *Client) Revoke(ctx context.Context, id string) (r broker.Request, err error) {
+	return r, c.do(ctx, http.MethodPost, "/v1/grants/"+url.PathEscape(id)+"/revoke", nil, &r)
+}
+
+// Mailbox takes the caller's messages that were not delivered yet, in order;
+// with wait, it waits for one to come.
+func (c *Client) Mailbox(ctx context.Context, wait bool) ([]broker.Message, error) {
+	if wait {
+		l, err := poll(ctx, c, "/v1/mailbox?"+waitFor, func(l List[broker.Message]) bool { return len(l.Items) > 0 })
+		return l.Items, err
+	}
+	var l List[broker.Message]
+	err := c.do(ctx, http.MethodGet, "/v1/mailbox", nil, &l)
+	return l.Items, err
+}
+
+// Ack says that the caller has these messages.
+func (c *Client) Ack(ctx context.Context, ids []string) (int, error) {
+	var a Acked
+	err := c.do(ctx, http.MethodPost, "/v1/mailbox/ack", AckBody{IDs: ids}, &a)
+	return a.Acked, err
+}
+
+// Send sends a message.
+func (c *Client) Send(ctx context.Context, body SendBody) (m broker.Receipt, err error) {
+	return m, c.do(ctx, http.MethodPost, "/v1/messages", body, &m)
+}
+
+// Status is who the caller is, its reports, and its queued messages.
+func (c *Client) Status(ctx context.Context) (s broker.Overview, err error) {
+	return s, c.do(ctx, http.MethodGet, "/v1/status", nil, &s)
+}
+
+// Cross is to whom an agent may send.
+func (c *Client) Cross(ctx context.Context, id string) (x Crossed, err error) {
+	return x, c.do(ctx, http.MethodGet, agentPath(id, "/cross"), nil, &x)
+}
+
+// SetCross changes that.
+func (c *Client) SetCross(ctx context.Context, id string, change CrossBody) (x Crossed, err error) {
+	return x, c.do(ctx, http.MethodPost, agentPath(id, "/cross"), change, &x)
+}
+
+// AuditVerify looks whether the audit is whole. head is "", or NUMBER:HASH as
+// an earlier answer's Head says it.
+func (c *Client) AuditVerify(ctx context.Context, head string) (v Verified, err error) {
+	return v, c.do(ctx, http.MethodGet, "/v1/audit/verify?head="+url.QueryEscape(head), nil, &v)
+}
+
+// Audit calls each for every record after one, oldest first; with follow it
+// goes on as they are written, until ctx ends.
+func (c *Client) Audit(ctx context.Context, after int64, follow bool, each func(broker.Record) error) error {
+	for {
+		path := "/v1/audit?after=" + strconv.FormatInt(after, 10)
+		var page List[broker.Record]
+		var err error
+		if follow {
+			page, err = poll(ctx, c, path+"&"+waitFor, func(l List[broker.Record]) bool { return len(l.Items) > 0 })
+		} else {
+			err = c.do(ctx, http.MethodGet, path, nil, &page)
+		}
+		if err != nil || len(page.Items) == 0 {
+			return err
+		}
+		for _, r := range page.Items {
+			if err := each(r); err != nil {
+				return err
+			}
+			after = r.Seq
+		}
+	}
+}
+
+func agentPath(id, rest string) string { return "/v1/agents/" + url.PathEscape(id) + rest }

@@ -1,0 +1,164 @@
+package brokerhttp
+
+import (
+	"context"
+	stdjson "encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/pinfold-dev/pinfold/broker"
+)
+
+// call is one request, of somebody who is known.
+type call struct {
+	*http.Request
+	s   *Server
+	w   http.ResponseWriter
+	who broker.Identity
+}
+
+// route is one line of the API. do returns what is sent as JSON.
+type route struct {
+	method, path string
+	do           func(*call) (any, error)
+}
+
+type ownerKey struct{}
+
+// withOwner puts the connection, with its owner, into its requests' contexts.
+func withOwner(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, ownerKey{}, c)
+}
+
+// handler answers all routes, after it has seen who asks.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, rt := range routes {
+		mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) {
+			who, _ := r.Context().Value(whoKey{}).(broker.Identity)
+			c := &call{Request: r, s: s, w: w, who: who}
+			answer, err := rt.do(c)
+			switch {
+			case err != nil:
+				writeError(w, err)
+			case answer != nil:
+				writeJSON(w, http.StatusOK, answer)
+			}
+		})
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		writeError(w, fault(broker.CodeNotFound, "no such path: %s %s", r.Method, r.URL.Path))
+	})
+	return s.identify(mux)
+}
+
+type whoKey struct{}
+
+// identify lets through who is known, and nobody else: by the socket, or over
+// TCP by a token (M10). It bounds what a request may bring and how long that
+// may take.
+func (s *Server) identify(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, ok := r.Context().Value(ownerKey{}).(*identified)
+		if !ok {
+			writeError(w, errNobody)
+			return
+		}
+		who := c.who
+		switch {
+		case c.refused != nil:
+			s.refused(c.who, c.refused)
+			w.Header().Set("Connection", "close")
+			writeError(w, fault(codeStranger, "%s", c.refused))
+			return
+		case c.tcp && fromAPage(r, s.opt.Hosts):
+			writeError(w, fault(codeStranger, "requests of web pages are refused, and those by a name that is not this machine's"))
+			return
+		case c.tcp:
+			who = s.tokens.of(r)
+		}
+		if who == (broker.Identity{}) {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="pinfold"`)
+			writeError(w, errNobody)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		control := http.NewResponseController(w)
+		_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // a hijacked or test writer has none
+		_ = control.SetWriteDeadline(time.Now().Add(bodyTime))
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), whoKey{}, who)))
+	})
+}
+
+// body reads the request's JSON into v, strictly: an unknown or doubled key is
+// refused. No body is an empty object.
+func (c *call) body(v any) error {
+	data, err := io.ReadAll(c.Body)
+	if err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			return fault(broker.CodeTooLarge, "the body has more than %d bytes", large.Limit)
+		}
+		return fault(broker.CodeInvalid, "the body could not be read: %v", err)
+	}
+	// From here on the connection is read only to see whether the peer is there.
+	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{})
+	if len(data) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(data, v, json.RejectUnknownMembers(true)); err != nil {
+		return fault(broker.CodeInvalid, "the body is not what is wanted: %v", err)
+	}
+	return nil
+}
+
+// waiting is the context of a long poll: it ends with the request, or after the
+// time that the query's wait says, which is most at most. Without one it has
+// ended.
+func (c *call) waiting(most time.Duration) (ctx context.Context, cancel context.CancelFunc, err error) {
+	var d time.Duration
+	if text := c.URL.Query().Get("wait"); text != "" {
+		if d, err = time.ParseDuration(text); err != nil || d < 0 {
+			return nil, nil, fault(broker.CodeInvalid, "wait=%q: want a duration such as 30s", text)
+		}
+	}
+	c.takesLong(min(d, most) + bodyTime)
+	ctx, cancel = context.WithTimeout(c.Context(), min(d, most))
+	return ctx, cancel, nil
+}
+
+// takesLong lets the answer take its time.
+func (c *call) takesLong(d time.Duration) {
+	control := http.NewResponseController(c.w)
+	_ = control.SetReadDeadline(time.Time{})
+	_ = control.SetWriteDeadline(time.Now().Add(d))
+}
+
+// number is a number of the query.
+func (c *call) number(key string, otherwise int64) (int64, error) {
+	text := c.URL.Query().Get(key)
+	if text == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, fault(broker.CodeInvalid, "%s=%q: want a number that is not negative", key, text)
+	}
+	return n, nil
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	e := stdjson.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // a peer that is gone is told nothing
+}

@@ -1,0 +1,131 @@
+package brokerhttp
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// hire registers an agent, gives it its socket, and starts its command. An
+// agent whose command cannot be started is not left behind as working.
+func (c *call) hire() (any, error) {
+	var body HireBody
+	if err := c.body(&body); err != nil {
+		return nil, err
+	}
+	if len(body.Command) > 0 && c.s.opt.Launch == nil {
+		return nil, fault(broker.CodeInvalid, "this broker starts no commands: hire without one")
+	}
+	ctx := c.Context()
+	policy, err := c.policy(ctx, &body)
+	if err != nil {
+		return nil, err
+	}
+	agent, _, err := c.s.b.Hire(ctx, c.who, broker.HireSpec{
+		ID: body.ID, ParentID: body.Parent, Policy: policy, Cwd: body.Cwd, Model: body.Model, Tools: body.Tools, Task: body.Task,
+	})
+	if err != nil {
+		return nil, asRefusal(err)
+	}
+	// From here on it is known: whoever hired it may be gone before it runs.
+	ctx = context.WithoutCancel(ctx)
+	if err = c.s.admit(ctx, agent.ID, len(body.Command) > 0); err == nil && len(body.Command) > 0 {
+		err = c.s.launch(ctx, agent, body.Command)
+	}
+	if err != nil {
+		said := broker.Exit{Code: exitNoStart, Output: err.Error()}
+		err = errors.Join(err, c.s.b.Exited(ctx, agent.ID, said))
+		c.s.Dismiss(agent.ID)
+		return nil, asRefusal(err)
+	}
+	hired := Hired{Agent: agent, Socket: AgentSocket(c.s.opt.Dir, agent.ID)}
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if c.s.tcp {
+		hired.TokenFile = c.s.TokenFile(agent.ID)
+	}
+	return hired, nil
+}
+
+// exitNoStart is the exit code of a command that never ran, as for pinfold run.
+const exitNoStart = 125
+
+func (s *Server) launch(ctx context.Context, agent broker.Agent, command []string) error {
+	policy, err := s.b.Policy(ctx, agent.ID)
+	if err != nil {
+		return err
+	}
+	return s.opt.Launch(ctx, Launch{Agent: agent, Policy: policy, Command: command, Socket: AgentSocket(s.opt.Dir, agent.ID)})
+}
+
+// policy compiles what the agent is to have. The text comes from whoever hires,
+// and so do the names in it: no file is opened for them. What a document extends
+// is a preset or a profile.
+func (c *call) policy(ctx context.Context, body *HireBody) (*permission.Policy, error) {
+	given := 0
+	for _, is := range []bool{body.Preset != "", body.Policy != nil, body.Agent != nil} {
+		if is {
+			given++
+		}
+	}
+	if given > 1 {
+		return nil, fault(broker.CodeInvalid, "preset, policy and agent name one policy each: give one of them")
+	}
+	root := body.Cwd
+	if parent := body.Parent; root == "" && (parent != "" || !c.who.Operator()) {
+		if parent == "" {
+			parent = c.who.AgentID()
+		}
+		manager, err := c.s.b.Agent(ctx, c.who, parent)
+		if err != nil {
+			return nil, err
+		}
+		root = manager.Cwd
+	}
+	opt := permission.Options{Root: filepath.ToSlash(root)}
+	if len(body.WritePaths) > 0 {
+		opt.Caller = &permission.Document{FS: &permission.FS{Write: body.WritePaths}}
+	}
+	policy, err := compile(body, opt)
+	if err != nil {
+		return nil, asRefusal(err)
+	}
+	if lost := policy.Unlisted(); len(lost) > 0 {
+		return nil, fault(broker.CodeInvalid, "write path '%s': %s lists the write paths and it is not among them", lost[0].Path, lost[0].List)
+	}
+	return policy, nil
+}
+
+func compile(body *HireBody, opt permission.Options) (*permission.Policy, error) {
+	switch {
+	case body.Policy != nil:
+		src, err := permission.Decode(body.Policy.Name, []byte(body.Policy.Text))
+		if err != nil {
+			return nil, err
+		}
+		return permission.Compile(src, opt)
+	case body.Agent != nil:
+		agent, err := permission.ParseAgent(body.Agent.Name, []byte(body.Agent.Text))
+		if err != nil {
+			return nil, err
+		}
+		policy, _, err := agent.Policy(opt)
+		return policy, err
+	case body.Preset != "":
+		return permission.Preset(body.Preset, opt)
+	}
+	return permission.Preset("sandboxed", opt)
+}
+
+// asRefusal is an error of whoever described the agent: what is wrong with it is
+// theirs to read.
+func asRefusal(err error) error {
+	var known *broker.Error
+	if errors.As(err, &known) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fault(broker.CodeInvalid, "%s", err)
+}

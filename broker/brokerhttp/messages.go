@@ -1,0 +1,39 @@
+package brokerhttp
+
+import (
+	"github.com/pinfold-dev/pinfold/broker"
+)
+
+func (c *call) send() (any, error) {
+	var body SendBody
+	if err := c.body(&body); err != nil {
+		return nil, err
+	}
+	return c.s.b.Send(c.Context(), c.who, broker.Outgoing{To: body.To, Verb: body.Verb, Content: body.Content, ReplyTo: body.ReplyTo, MayBlock: true})
+}
+
+// mailbox hands messages over. Who waits for them is idle meanwhile (D4).
+func (c *call) mailbox() (any, error) {
+	ctx, cancel, err := c.waiting(maxWait)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	if c.URL.Query().Get("wait") == "" {
+		return list(c.s.b.Receive(c.Context(), c.who, false))
+	}
+	messages, err := c.s.b.Receive(ctx, c.who, true)
+	if c.timeIsUp(err) {
+		err = nil
+	}
+	return list(messages, err)
+}
+
+func (c *call) ack() (any, error) {
+	var body AckBody
+	if err := c.body(&body); err != nil {
+		return nil, err
+	}
+	n, err := c.s.b.Ack(c.Context(), c.who, body.IDs...)
+	return Acked{Acked: n}, err
+}

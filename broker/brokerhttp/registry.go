@@ -1,0 +1,93 @@
+package brokerhttp
+
+import (
+	"context"
+	"errors"
+	"net"
+
+	"github.com/pinfold-dev/pinfold/broker"
+)
+
+// begin binds the sockets of all who may ask.
+func (s *Server) begin(ctx context.Context) error {
+	l, err := listenAs(OperatorSocket(s.opt.Dir), broker.OperatorIdentity(), false)
+	if err != nil {
+		return err
+	}
+	s.serve(l)
+	all, err := s.b.Status(ctx, broker.OperatorIdentity())
+	if err != nil {
+		return err
+	}
+	for _, a := range all.Reports {
+		if a.State.Ended() {
+			continue
+		}
+		if err := s.admit(ctx, a.ID, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// admit gives an agent its socket, and its token where there is TCP. inView: its
+// processes are in a view of their own.
+func (s *Server) admit(ctx context.Context, id string, inView bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errors.New("the broker is ending")
+	}
+	if s.agents[id] != nil {
+		return nil
+	}
+	l, err := listenAs(AgentSocket(s.opt.Dir, id), broker.AgentIdentity(id), inView)
+	if err != nil {
+		return err
+	}
+	if s.tcp {
+		if err := s.tokens.admit(ctx, id); err != nil {
+			return errors.Join(err, l.Close())
+		}
+	}
+	s.agents[id] = l
+	s.serve(l)
+	return nil
+}
+
+// Dismiss takes an agent that has ended its socket and its token. What it is
+// connected with already the broker refuses.
+func (s *Server) Dismiss(id string) {
+	s.mu.Lock()
+	l := s.agents[id]
+	delete(s.agents, id)
+	s.mu.Unlock()
+	if l != nil {
+		_ = l.Close() // it is removed, or was
+	}
+	if err := s.tokens.forget(id); err != nil {
+		s.opt.Logger.Warn("a token could not be removed", "agent", id, "error", err)
+	}
+}
+
+// ListenTCP answers on l too, which the server closes: there a token says who
+// asks. TokenFile has the names of the files, which exist from now on.
+func (s *Server) ListenTCP(ctx context.Context, l net.Listener) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.tokens.admitOperator()
+	for id := range s.agents {
+		err = errors.Join(err, s.tokens.admit(ctx, id))
+	}
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	s.tcp = true
+	s.serve(bounded{l, make(chan struct{}, maxConnections)})
+	return nil
+}
+
+// refused notes a connection that is not whose socket it came through.
+func (s *Server) refused(who broker.Identity, why error) {
+	s.opt.Logger.Warn("a connection was refused", "socket", who.String(), "why", why)
+}
