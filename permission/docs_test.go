@@ -25,16 +25,27 @@ func TestReferenceIsWhole(t *testing.T) {
 	require.Equal(t, "\n"+Reference()+"\n", have)
 }
 
-// Every YAML document in docs/policy.md is one.
-func TestDocumentsInTheGuideAreRead(t *testing.T) {
-	data, err := os.ReadFile("../docs/policy.md")
-	require.NoError(t, err)
+// Every YAML document in the guides is right and canonical, and has nothing
+// that check would warn of.
+func TestDocumentsInTheGuidesAreRead(t *testing.T) {
 	n := 0
-	for _, m := range regexp.MustCompile("(?s)```yaml\n(version: 1.*?)```").FindAllStringSubmatch(string(data), -1) {
-		require.Empty(t, compile(t, m[1]).Lint())
-		n++
+	for _, file := range []string{"../docs/policy.md", "../docs/ci.md"} {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile("(?s)```yaml\n(version: 1.*?)```").FindAllStringSubmatch(string(data), -1) {
+			n++
+			if strings.Contains(m[1], "\ncheck:") {
+				_, err := DecodeProject(ProjectFile, []byte(m[1]))
+				require.NoError(t, err, m[1])
+				continue
+			}
+			require.Empty(t, compile(t, m[1]).Lint())
+			canonical, err := Format("p.yaml", []byte(m[1]))
+			require.NoError(t, err)
+			require.Equal(t, string(canonical), m[1])
+		}
 	}
-	require.GreaterOrEqual(t, n, 2)
+	require.GreaterOrEqual(t, n, 5)
 }
 
 // P16: docs/profiles.md names every agent type with its profile, and every

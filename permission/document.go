@@ -35,7 +35,7 @@ type FS struct {
 	Write         []string `yaml:"write" doc:"What may be changed, made and removed; nothing else may. [] is nothing."`
 	AskRead       []string `yaml:"ask_read" doc:"What may be read only after asking."`
 	AskWrite      []string `yaml:"ask_write" doc:"What may be changed only after asking. Refused until then."`
-	Hide          []string `yaml:"hide" doc:"What does not exist for the agent. Letter case is ignored."`
+	Hide          []string "yaml:\"hide\" doc:\"What does not exist in the view, and is left out of every listing and search; a skill that names it is refused (`hidden`), whether or not it exists. Letter case is ignored.\""
 	Protect       []string `yaml:"protect" doc:"What may be read but never changed, also beneath a write path. Letter case is ignored."`
 	Outside       Effect   `yaml:"outside" doc:"What holds for files outside the project's root. Absent everywhere means deny."`
 	WriteRequired bool     `yaml:"write_required" doc:"At least one write path must be given, here or by the caller."`

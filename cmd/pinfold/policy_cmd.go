@@ -181,45 +181,6 @@ func replaceFile(file string, data []byte) error {
 	return err
 }
 
-func newPolicyDiff(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "diff BEFORE AFTER",
-		Short: "Say in words what a change of a policy widens and narrows",
-		Long: `diff compares two policies: files, agent definitions or names of presets. It
-prints a line for each thing that AFTER allows more or less, what widens first,
-and exits with 1 when anything widens. A difference in spelling is none.`,
-		Example: "  pinfold policy diff old/policy.yaml policy.yaml\n  pinfold policy diff READ_ONLY VERIFICATION",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return usageError(errors.New("diff takes two policies"), seeHelp(cmd))
-			}
-			return nil
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			before, _, err := loadAny(args[0])
-			if err != nil {
-				return err
-			}
-			after, _, err := loadAny(args[1])
-			if err != nil {
-				return err
-			}
-			changes := permission.Diff(before, after)
-			for _, c := range changes {
-				colour := colourGood
-				if c.Widens {
-					colour = colourBad
-				}
-				a.out.stdout.printf("%s\n", a.out.stdout.paint(colour, pathresolver.EscapePath(c.String())))
-			}
-			if permission.Widens(changes) {
-				return silent(exitFailed)
-			}
-			return nil
-		},
-	}
-}
-
 func newPolicyExplain(a *app) *cobra.Command {
 	var from policyFrom
 	var principal, parent, tool string
