@@ -106,8 +106,8 @@ func litter(t *testing.T) (names []string) {
 		entries, err := os.ReadDir(dir)
 		require.NoError(t, err)
 		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), "Test") {
-				continue // the directory of another package's test, at this time
+			if strings.HasPrefix(e.Name(), "Test") || strings.HasPrefix(e.Name(), "PostgreSQL.") {
+				continue // another package's test, at this time: its directory, or its initdb's shared memory
 			}
 			names = append(names, dir+"/"+e.Name())
 		}

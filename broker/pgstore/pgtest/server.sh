@@ -5,7 +5,7 @@ dir=$1 bin=$2
 umask 077
 "$bin/initdb" -D "$dir/data" -U pinfold -A trust -E UTF8 --no-locale --no-sync --no-instructions >"$dir/log" 2>&1 </dev/null
 while :; do
-	"$bin/postgres" -D "$dir/data" -k "$dir" -c listen_addresses= -c max_connections=200 -c shared_buffers=16MB >>"$dir/log" 2>&1 </dev/null &
+	"$bin/postgres" -D "$dir/data" -k "$dir" -c listen_addresses= -c dynamic_shared_memory_type=mmap -c max_connections=200 -c shared_buffers=16MB >>"$dir/log" 2>&1 </dev/null &
 	server=$!
 	read -r word || word=
 	kill -QUIT $server 2>/dev/null # at once, with whatever is in flight
