@@ -39,15 +39,15 @@ func (b *Broker) AwaitAnswer(ctx context.Context, who Identity, askID string) (M
 		return Message{}, err
 	}
 	defer b.hold(ctx, key)()
-	err = b.await(ctx, []string{answerTopic(askID), agentTopic(ask.RecipientID)}, func(tx ReadTx) (bool, time.Time, error) {
+	err = b.await(ctx, []string{answerTopic(askID), agentTopic(ask.RecipientID)}, time.Time{}, func(tx ReadTx) (bool, error) {
 		if answer, err = answered(tx, askID); err != nil || answer.ID != "" {
-			return true, time.Time{}, err
+			return true, err
 		}
 		a, err := tx.Agent(ask.RecipientID)
 		if errors.Is(err, ErrNotFound) || err == nil && !reachable(a) {
 			err = refuse(CodeAgentGone, "[ERROR] \"%s\" is gone and will not answer", ask.RecipientID)
 		}
-		return false, time.Time{}, err
+		return false, err
 	})
 	if err != nil {
 		return Message{}, outcome(err)

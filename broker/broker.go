@@ -6,8 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // Options are what a Broker is made of.
@@ -84,15 +82,14 @@ func (b *Broker) Watch(who Identity) (wake <-chan struct{}, stop func()) {
 }
 
 // await returns once look says so. look is asked again after each change of one
-// of the topics, and when due comes, if look has set it.
-func (b *Broker) await(ctx context.Context, topics []string, look func(ReadTx) (done bool, due time.Time, err error)) error {
+// of the topics, and once due has come, if it is not zero.
+func (b *Broker) await(ctx context.Context, topics []string, due time.Time, look func(ReadTx) (done bool, err error)) error {
 	wake, stop := b.hub.watch(topics...)
 	defer stop()
 	for {
 		var done bool
-		var due time.Time
 		err := b.store.View(ctx, func(tx ReadTx) (err error) {
-			done, due, err = look(tx)
+			done, err = look(tx)
 			return err
 		})
 		if err != nil || done {
@@ -119,33 +116,4 @@ func sleep(ctx context.Context, wake <-chan struct{}, due time.Time) error {
 		return ctx.Err()
 	}
 	return nil
-}
-
-// policies are the compiled policies by their hash, which never change.
-type policies struct {
-	mu   sync.Mutex
-	hash map[string]*permission.Policy
-}
-
-func (c *policies) get(tx ReadTx, hash string) (*permission.Policy, error) {
-	c.mu.Lock()
-	p := c.hash[hash]
-	c.mu.Unlock()
-	if p != nil {
-		return p, nil
-	}
-	data, err := tx.Policy(hash)
-	if err != nil {
-		return nil, err
-	}
-	if p, err = permission.DecodePolicy(data); err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.hash == nil || len(c.hash) >= policyCache {
-		c.hash = map[string]*permission.Policy{}
-	}
-	c.hash[hash] = p
-	return p, nil
 }

@@ -92,7 +92,7 @@ func (c CrossChange) apply(a *Agent) (string, error) {
 		x = *a.CrossSend
 	}
 	x.Allowlist, x.Denylist = slices.Clone(x.Allowlist), slices.Clone(x.Denylist)
-	text := ""
+	var text string
 	switch {
 	case c.Mode != "":
 		x.Mode, text = c.Mode, fmt.Sprintf("mode: %s", c.Mode)

@@ -16,12 +16,12 @@ import (
 // then SIGKILL) or interrupted (Interrupts has grown: SIGINT).
 func (b *Broker) AwaitAgent(ctx context.Context, id string, wanted func(Agent) bool) (Agent, error) {
 	var a Agent
-	err := b.await(ctx, []string{agentTopic(id)}, func(tx ReadTx) (bool, time.Time, error) {
+	err := b.await(ctx, []string{agentTopic(id)}, time.Time{}, func(tx ReadTx) (bool, error) {
 		var err error
 		if a, err = tx.Agent(id); errors.Is(err, ErrNotFound) {
 			err = noSession(id)
 		}
-		return err == nil && wanted(a), time.Time{}, err
+		return err == nil && wanted(a), err
 	})
 	return a, outcome(err)
 }
@@ -35,17 +35,17 @@ func (b *Broker) AwaitStop(ctx context.Context, id string) error {
 	}
 	// An agent's end wakes its parent's topic; one further down is waited for
 	// by those between.
-	err := b.await(ctx, []string{agentTopic(id)}, func(tx ReadTx) (bool, time.Time, error) {
+	err := b.await(ctx, []string{agentTopic(id)}, time.Time{}, func(tx ReadTx) (bool, error) {
 		reports, err := tx.Agents(AgentFilter{ParentID: &id, States: []State{Fired}})
 		if err != nil {
-			return false, time.Time{}, err
+			return false, err
 		}
 		for _, a := range reports {
 			if a.EndedAt.IsZero() {
-				return false, time.Time{}, nil
+				return false, nil
 			}
 		}
-		return true, time.Time{}, nil
+		return true, nil
 	})
 	return outcome(err)
 }
@@ -102,6 +102,24 @@ func (b *Broker) Exited(ctx context.Context, id string, exit Exit) error {
 		t.Notify(agentTopic(a.ParentID))
 		return t.notifyEnd(a)
 	})
+}
+
+// Running lists the agents that a process is said to run for. Whoever runs
+// processes looks through it when it starts, and says Exited for those of its
+// own that are gone: their requests are then cancelled (D17).
+func (b *Broker) Running(ctx context.Context) ([]Agent, error) {
+	var running []Agent
+	err := b.view(ctx, func(tx ReadTx) error {
+		running = nil
+		all, err := tx.Agents(AgentFilter{States: []State{Working, Idle, Fired}})
+		for _, a := range all {
+			if a.Process != "" {
+				running = append(running, a)
+			}
+		}
+		return err
+	})
+	return running, err
 }
 
 func (t *tx) agent(id string) (Agent, error) {

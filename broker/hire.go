@@ -105,6 +105,10 @@ func (t *tx) hire(ctx context.Context, who Identity, spec HireSpec) (Agent, []pe
 	} else if err != nil {
 		return fail(err)
 	}
+	// A rate whose time has come is as good as none: this is when they go.
+	if err := t.DeleteRates(t.now); err != nil {
+		return fail(err)
+	}
 	t.record(Record{Principal: who.String(), Action: "hire", Resource: a.ID, Effect: permission.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})
 	t.Notify(agentTopic(a.ID))
 	t.Notify(agentTopic(a.ParentID))

@@ -21,12 +21,12 @@ func (b *Broker) Receive(ctx context.Context, who Identity, wait bool) ([]Messag
 		if err != nil || len(list) > 0 || !wait {
 			return list, err
 		}
-		err = b.await(ctx, []string{mailboxTopic(box), agentTopic(box)}, func(tx ReadTx) (bool, time.Time, error) {
+		err = b.await(ctx, []string{mailboxTopic(box), agentTopic(box)}, time.Time{}, func(tx ReadTx) (bool, error) {
 			if err := known(tx, who); err != nil {
-				return false, time.Time{}, err
+				return false, err
 			}
 			waiting, err := tx.Messages(MessageFilter{RecipientID: box, Undelivered: true, Limit: maxDelivered})
-			return wakes(waiting), time.Time{}, err
+			return wakes(waiting), err
 		})
 		if err != nil {
 			return nil, outcome(err)
@@ -153,27 +153,27 @@ func (b *Broker) Ack(ctx context.Context, who Identity, ids ...string) (int, err
 func (b *Broker) Await(ctx context.Context, who Identity, id string) (Agent, error) {
 	var a Agent
 	box := who.String()
-	look := func(tx ReadTx) (bool, time.Time, error) {
+	look := func(tx ReadTx) (bool, error) {
 		err := known(tx, who)
 		if err == nil {
 			a, err = report(tx, who, id)
 		}
 		if err != nil || a.State == Idle || !a.EndedAt.IsZero() {
-			return true, time.Time{}, err
+			return true, err
 		}
 		waiting, err := tx.Messages(MessageFilter{RecipientID: box, Undelivered: true, Limit: maxDelivered})
-		return wakes(waiting), time.Time{}, err
+		return wakes(waiting), err
 	}
 	done := false
 	if err := b.update(ctx, func(t *tx) (err error) {
-		if done, _, err = look(t); err != nil || done || who.operator {
+		if done, err = look(t); err != nil || done || who.operator {
 			return err
 		}
 		return t.setIdle(who)
 	}); err != nil || done {
 		return a, err
 	}
-	err := b.await(ctx, []string{agentTopic(id), mailboxTopic(box)}, look)
+	err := b.await(ctx, []string{agentTopic(id), mailboxTopic(box)}, time.Time{}, look)
 	if !who.operator {
 		// It goes on working, whatever the wait ended with.
 		if e := b.update(context.WithoutCancel(ctx), func(t *tx) error { return t.setWorking(who, nil) }); err == nil {

@@ -29,16 +29,29 @@ func (b *Broker) Policy(ctx context.Context, id string) (*permission.Policy, err
 // hiredPolicy is the policy that the agent was hired with, under the send ACL
 // that was set since (X7).
 func (b *Broker) hiredPolicy(tx ReadTx, a Agent) (*permission.Policy, error) {
-	p, err := b.policies.get(tx, a.PolicyHash)
-	if err != nil || a.CrossSend == nil {
+	if a.CrossSend == nil {
+		return b.policies.get(a.PolicyHash, func() (*permission.Policy, error) {
+			data, err := tx.Policy(a.PolicyHash)
+			if err != nil {
+				return nil, err
+			}
+			return permission.DecodePolicy(data)
+		})
+	}
+	return b.policies.get(a.PolicyHash+string(jsonOf(a.CrossSend)), func() (*permission.Policy, error) {
+		hired := a
+		hired.CrossSend = nil
+		p, err := b.hiredPolicy(tx, hired)
+		if err != nil {
+			return nil, err
+		}
+		src, err := permission.FromDocument("agents cross "+a.ID, permission.Document{Version: 1, Name: "cross", CrossSend: a.CrossSend})
+		if err != nil {
+			return nil, err
+		}
+		p, _, err = p.Narrow(src, permission.Clamp)
 		return p, err
-	}
-	src, err := permission.FromDocument("agents cross "+a.ID, permission.Document{Version: 1, Name: "cross", CrossSend: a.CrossSend})
-	if err != nil {
-		return nil, err
-	}
-	p, _, err = p.Narrow(src, permission.Clamp)
-	return p, err
+	})
 }
 
 // effective is what the agent may do now: what it was hired with and what was

@@ -28,11 +28,11 @@ func (b *Broker) Wait(ctx context.Context, who Identity, id string) (Request, er
 		return r, err
 	}
 	defer b.hold(ctx, key)()
-	err = b.await(ctx, []string{requestTopic(id)}, func(tx ReadTx) (bool, time.Time, error) {
+	err = b.await(ctx, []string{requestTopic(id)}, r.Deadline, func(tx ReadTx) (bool, error) {
 		if r, err = tx.Request(id); err != nil {
-			return false, time.Time{}, err
+			return false, err
 		}
-		return r.Status != Pending || !r.Deadline.IsZero() && !time.Now().Before(r.Deadline), r.Deadline, nil
+		return r.Status != Pending || !r.Deadline.IsZero() && !time.Now().Before(r.Deadline), nil
 	})
 	if errors.Is(err, ErrNotFound) {
 		return Request{}, refuse(CodeRequestFailed, "Request failed")
@@ -76,10 +76,10 @@ func (t *tx) beginWait(r *Request) (key string, err error) {
 
 // Denial is what the agent is told of a request that was not approved, as Wait
 // returned it: "" for one that was.
-func (r *Request) Denial() string {
+func (r Request) Denial() string {
 	_, text := r.refusal()
 	return text
 }
 
 // Approval reports whether the request was approved, used or not.
-func (r *Request) Approval() bool { return r.Status.Granted() || r.Status == Consumed }
+func (r Request) Approval() bool { return r.Status.Granted() || r.Status == Consumed }

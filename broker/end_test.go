@@ -1,0 +1,223 @@
+package broker_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// waiting has the agent wait for a request, and returns once it does.
+func (w *world) waiting(who broker.Identity, r broker.Request) <-chan result[broker.Request] {
+	w.Helper()
+	before := len(w.waits())
+	ch := background(func() (broker.Request, error) { return w.Wait(w.Context(), who, r.ID) })
+	w.eventually(func() bool { return len(w.waits()) > before })
+	return ch
+}
+
+// D16: whoever should have answered is gone; D7: its parent is told once.
+func TestApproverGone(t *testing.T) {
+	w := newWorld(t)
+	manager, worker := w.pair()
+	answer := w.waiting(worker, w.ask(worker, "src/a"))
+	require.NoError(t, w.Exited(t.Context(), "root", broker.Exit{Code: 3, Output: "bye\x1b[2J"}))
+	require.NoError(t, w.Exited(t.Context(), "root", broker.Exit{Code: 4}), "it is gone already")
+	got := soon(t, answer)
+	require.NoError(t, got.err)
+	require.Equal(t, broker.Cancelled, got.value.Status)
+	require.Equal(t, broker.CodeApproverGone, got.value.Code)
+	require.NotEqual(t, "Denied by manager", got.value.Denial())
+	box, err := w.Receive(t.Context(), operator, false)
+	require.NoError(t, err)
+	require.Len(t, box, 1)
+	require.Equal(t, broker.TypeNotification, box[0].Type)
+	require.Equal(t, `root exited with code 3`+"\n"+`Last output: bye\x1b[2J`, box[0].Content)
+
+	// D14: nobody is left to ask.
+	d := w.Gate(worker).CheckCall(t.Context(), write("src/b"))
+	require.Equal(t, broker.CodeNoManager, d.Code)
+	require.Equal(t, "No manager to approve request", d.Reason())
+	_, err = w.Requests(t.Context(), manager)
+	refused(t, permission.CodeNoIdentity, err)
+}
+
+// D24: interrupt cancels what is pending and leaves the agent registered.
+func TestInterrupt(t *testing.T) {
+	w := newWorld(t)
+	manager, worker := w.pair()
+	answer := w.waiting(worker, w.ask(worker, "src/a"))
+	stop := background(func() (broker.Agent, error) {
+		return w.AwaitAgent(t.Context(), "worker", func(a broker.Agent) bool { return a.Interrupts > 0 })
+	})
+	_, err := w.Interrupt(t.Context(), manager, "worker")
+	require.NoError(t, err)
+	require.Equal(t, broker.CodeInterrupted, soon(t, answer).value.Code)
+	require.Equal(t, broker.Working, soon(t, stop).value.State)
+	w.ask(worker, "src/a")
+	_, err = w.Interrupt(t.Context(), worker, "root")
+	refused(t, permission.CodeNotGranted, err)
+	other := w.hire(operator, "other", managerDoc)
+	_, err = w.Interrupt(t.Context(), other, "worker")
+	there := refused(t, permission.Code("target_not_child"), err)
+	_, err = w.Interrupt(t.Context(), other, "nobody")
+	require.Equal(t, there, refuseText(t, err), "the refusal does not tell who is there")
+}
+
+// D24: fire ends a whole tree, leaves first: nothing is pending, granted or in
+// a mailbox of theirs afterwards, and what they have sent remains.
+func TestFire(t *testing.T) {
+	w := newWorld(t)
+	root := w.hire(operator, "root", managerDoc)
+	boss := w.hire(root, "boss", managerDoc)
+	a, b := w.hire(boss, "a", workerDoc), w.hire(boss, "b", workerDoc)
+	require.NoError(t, w.Started(t.Context(), "a", "pid 7"))
+
+	granted := w.ask(a, "src/granted")
+	_, err := w.Approve(t.Context(), boss, granted.ID, broker.Answer{Scope: broker.Session})
+	require.NoError(t, err)
+	answer := w.waiting(b, w.ask(b, "src/a"))
+	_, err = w.Send(t.Context(), boss, broker.Outgoing{To: "agent:root:main", Content: "remains"})
+	require.NoError(t, err)
+	_, err = w.Send(t.Context(), root, broker.Outgoing{To: "agent:boss:main", Content: "goes"})
+	require.NoError(t, err)
+
+	_, err = w.Fire(t.Context(), a, "b")
+	refused(t, permission.CodeToolDisabled, err)
+	stopped := background(func() (struct{}, error) { return struct{}{}, w.AwaitStop(t.Context(), "boss") })
+	fired := background(func() ([]broker.Agent, error) { return w.Fire(t.Context(), root, "boss") })
+	_, err = w.AwaitAgent(t.Context(), "boss", func(a broker.Agent) bool { return a.State == broker.Fired })
+	require.NoError(t, err)
+	require.Equal(t, broker.CodeAgentGone, soon(t, answer).value.Code)
+	select {
+	case <-stopped:
+		require.Fail(t, "a leaf still runs")
+	default:
+	}
+	require.NoError(t, w.Exited(t.Context(), "a", broker.Exit{Signal: "terminated"}))
+	require.NoError(t, soon(t, stopped).err)
+	got := soon(t, fired)
+	require.NoError(t, got.err)
+	require.Len(t, got.value, 3)
+	require.Equal(t, "boss", got.value[2].ID, "leaves first")
+	for _, agent := range got.value {
+		require.Equal(t, broker.Fired, agent.State)
+		require.False(t, agent.EndedAt.IsZero())
+	}
+	for _, list := range []func(context.Context, broker.Identity) ([]broker.Request, error){w.Requests, w.Grants} {
+		rows, err := list(t.Context(), operator)
+		require.NoError(t, err)
+		require.Empty(t, rows)
+	}
+	require.False(t, w.Gate(a).Check(t.Context(), permission.Request{Action: permission.FSRead, Resource: "x"}).Allowed(), "nobody acts under its name")
+	box, err := w.Receive(t.Context(), root, false)
+	require.NoError(t, err)
+	require.Len(t, box, 2)
+	require.Equal(t, "remains", box[0].Content)
+	require.Equal(t, "boss was fired", box[1].Content) // D7, once
+	require.NoError(t, w.store.View(t.Context(), func(tx broker.ReadTx) error {
+		n, err := tx.CountMessages(broker.MessageFilter{RecipientID: "boss"})
+		require.Zero(t, n)
+		return err
+	}))
+	require.Empty(t, w.waits())
+	_, err = w.Fire(t.Context(), operator, "nobody")
+	require.Equal(t, "Session not found: nobody", refused(t, broker.CodeNotFound, err)) // D13
+}
+
+func refuseText(t *testing.T, err error) string {
+	t.Helper()
+	var e *broker.Error
+	require.ErrorAs(t, err, &e)
+	return e.Message
+}
+
+// D16: agents that wait for each other in a circle are told so at once.
+func TestDeadlock(t *testing.T) {
+	w := newWorld(t)
+	root := w.hire(operator, "root", managerDoc)
+	middle := w.hire(root, "middle", managerDoc)
+	worker := w.hire(middle, "worker", workerDoc+"targets: {msg.send: parent}\n")
+
+	question := func(from broker.Identity, to string) broker.Receipt {
+		sent, err := w.Send(t.Context(), from, broker.Outgoing{To: to, Verb: broker.VerbAsk, Content: "?"})
+		require.NoError(t, err)
+		return sent
+	}
+	// root waits for middle, middle for worker, and worker would for middle.
+	first, second := question(root, "agent:middle:main"), question(middle, "agent:worker:main")
+	one := background(func() (broker.Message, error) { return w.AwaitAnswer(t.Context(), root, first.Message.ID) })
+	w.eventually(func() bool { return len(w.waits()) == 1 })
+	other := w.second() // another broker on the same store
+	two := background(func() (broker.Message, error) { return other.AwaitAnswer(t.Context(), middle, second.Message.ID) })
+	w.eventually(func() bool { return len(w.waits()) == 2 })
+	d := w.Gate(worker).CheckCall(t.Context(), write("src/a"))
+	require.Equal(t, broker.CodeDeadlock, d.Code)
+	require.Empty(t, must(w.Requests(t.Context(), middle)))
+
+	// A question closes the circle as well: then asking is refused.
+	third := question(worker, "agent:middle:main")
+	_, err := w.AwaitAnswer(t.Context(), worker, third.Message.ID)
+	refused(t, broker.CodeDeadlock, err)
+
+	// Without the circle the same wait stands, and the answers come.
+	for _, answer := range []struct {
+		who broker.Identity
+		to  string
+		ask broker.Receipt
+		ch  <-chan result[broker.Message]
+	}{{worker, "agent:middle:main", second, two}, {middle, "agent:root:main", first, one}} {
+		must(w.Receive(t.Context(), answer.who, false))
+		_, err := w.Send(t.Context(), answer.who, broker.Outgoing{To: answer.to, Verb: broker.VerbAnswer, ReplyTo: answer.ask.Message.ID, Content: "!"})
+		require.NoError(t, err)
+		got := soon(t, answer.ch)
+		require.NoError(t, got.err)
+		require.Equal(t, "!", got.value.Content)
+	}
+	w.eventually(func() bool { return len(w.waits()) == 0 })
+	r := w.ask(worker, "src/a")
+	ch := w.waiting(worker, r)
+	must(w.Approve(t.Context(), middle, r.ID, broker.Answer{}))
+	require.True(t, soon(t, ch).value.Approval())
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// D16: a policy's longest wait, which is nobody's denial; a grant until a time.
+func TestTimesThatAreOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		manager := w.hire(operator, "root", managerDoc)
+		worker := w.hire(manager, "worker", workerDoc+"approvals: {max_wait: 1m}\n")
+		began := time.Now()
+		d := w.Gate(worker).CheckCall(t.Context(), write("src/a"))
+		require.Equal(t, broker.CodeExpired, d.Code)
+		require.NotContains(t, d.Reason(), "Denied")
+		require.GreaterOrEqual(t, time.Since(began), time.Minute)
+
+		r := w.ask(worker, "src/a")
+		time.Sleep(2 * time.Minute)
+		require.Empty(t, must(w.Requests(t.Context(), manager)))
+		_, err := w.Approve(t.Context(), manager, r.ID, broker.Answer{})
+		require.Regexp(t, `^Already expired by the broker \(expired\) at `, refused(t, broker.CodeResolved, err))
+
+		r = w.ask(worker, "src/a")
+		must(w.Approve(t.Context(), manager, r.ID, broker.Answer{Scope: broker.Until, Until: time.Now().Add(time.Minute)}))
+		call := write("src/a")
+		call.MayBlock = false
+		require.True(t, w.Gate(worker).CheckCall(t.Context(), call).Allowed())
+		time.Sleep(2 * time.Minute)
+		require.False(t, w.Gate(worker).CheckCall(t.Context(), call).Allowed())
+		require.Empty(t, must(w.Grants(t.Context(), manager)))
+	})
+}

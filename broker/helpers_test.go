@@ -1,0 +1,152 @@
+package broker_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/sqlitestore"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// The documents of the tests: a manager who may write anything, and a worker
+// who writes docs and asks for src.
+const (
+	managerDoc = "version: 1\nextends: trusted\n"
+	workerDoc  = "version: 1\nextends: sandboxed\nfs: {write: [docs], ask_write: [src, lib]}\n"
+)
+
+// operator is who runs the broker.
+var operator = broker.OperatorIdentity()
+
+// world is a broker on a SQLite file of its own.
+type world struct {
+	*testing.T
+	path  string
+	store *sqlitestore.Store
+	*broker.Broker
+	rates broker.Rates
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{T: t, path: filepath.Join(t.TempDir(), "broker.db"), rates: broker.Rates{Burst: 1000, PairPerMinute: 1000, SenderPerMinute: 1000}}
+	w.start()
+	t.Cleanup(w.halt)
+	return w
+}
+
+func (w *world) start() {
+	w.Helper()
+	ctx := context.Background()
+	var err error
+	w.store, err = sqlitestore.Open(ctx, w.path)
+	require.NoError(w, err)
+	w.Broker, err = broker.New(ctx, broker.Options{Store: w.store, Rates: w.rates})
+	require.NoError(w, err)
+}
+
+func (w *world) halt() {
+	w.Close()
+	require.NoError(w, w.store.Close())
+}
+
+// restart is what a crash of the broker's process and another start are to
+// those who are left.
+func (w *world) restart() {
+	w.halt()
+	w.start()
+}
+
+// second is another broker on the same store.
+func (w *world) second() *broker.Broker {
+	b, err := broker.New(w.Context(), broker.Options{Store: w.store, Rates: w.rates})
+	require.NoError(w, err)
+	w.Cleanup(b.Close)
+	return b
+}
+
+func policy(t testing.TB, doc string) *permission.Policy {
+	t.Helper()
+	src, err := permission.Decode("p.yaml", []byte(doc))
+	require.NoError(t, err)
+	p, err := permission.Compile(src, permission.Options{Root: "/project"})
+	require.NoError(t, err)
+	return p
+}
+
+// hire registers an agent under who and returns its identity.
+func (w *world) hire(who broker.Identity, id, doc string) broker.Identity {
+	w.Helper()
+	_, _, err := w.Hire(w.Context(), who, broker.HireSpec{ID: id, Policy: policy(w, doc), OnExcess: permission.Clamp, Cwd: "/project"})
+	require.NoError(w, err)
+	return broker.AgentIdentity(id)
+}
+
+// pair is a manager under the operator, and a worker under the manager.
+func (w *world) pair() (manager, worker broker.Identity) {
+	w.Helper()
+	manager = w.hire(operator, "root", managerDoc)
+	return manager, w.hire(manager, "worker", workerDoc)
+}
+
+// write is a call that the worker has to ask for.
+func write(place string) broker.Call {
+	return broker.Call{Request: permission.Request{Action: permission.FSWrite, Resource: place, Tool: "write_file", MayBlock: true}, Input: []byte(`{"path": "` + place + `"}`)}
+}
+
+// ask leaves a pending request.
+func (w *world) ask(who broker.Identity, place string) broker.Request {
+	w.Helper()
+	r, err := w.Ask(w.Context(), who, write(place))
+	require.NoError(w, err)
+	require.Equal(w, broker.Pending, r.Status)
+	return r
+}
+
+// result is what a call in another goroutine returned.
+type result[T any] struct {
+	value T
+	err   error
+}
+
+// background runs fn and returns where its result will be.
+func background[T any](fn func() (T, error)) <-chan result[T] {
+	ch := make(chan result[T], 1)
+	go func() {
+		v, err := fn()
+		ch <- result[T]{v, err}
+	}()
+	return ch
+}
+
+// soon takes what will come; it fails where it does not.
+func soon[T any](t testing.TB, ch <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-ch:
+		return v
+	case <-time.After(30 * time.Second):
+		require.FailNow(t, "nothing came")
+		panic("unreachable")
+	}
+}
+
+// waiting returns once somebody waits for what can be read in look.
+func (w *world) eventually(look func() bool) {
+	w.Helper()
+	require.Eventually(w, look, 30*time.Second, time.Millisecond)
+}
+
+// refused requires a refusal with a code, and returns its text.
+func refused(t testing.TB, code broker.Code, err error) string {
+	t.Helper()
+	var e *broker.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, code, e.Code, e.Message)
+	return e.Message
+}
