@@ -6,6 +6,7 @@ import (
 	"github.com/pinfold-dev/pinfold/integration/bench/figures"
 	"github.com/pinfold-dev/pinfold/integration/bench/mcpbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/resolverbench"
+	"github.com/pinfold-dev/pinfold/integration/bench/rulesbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/viewbench"
 )
 
@@ -47,7 +48,7 @@ const none = -1
 var costly = []string{"open", "read_small", "stat", "missing", "walk_first", "walk_second", "find", "grep", "create"}
 
 func goals() []figures.Goal {
-	all := slices.Concat(resolverbench.Goals(), mcpbench.Goals())
+	all := slices.Concat(resolverbench.Goals(), mcpbench.Goals(), rulesbench.Goals())
 	for _, half := range []string{rootHalf, userHalf} {
 		for _, b := range bounds {
 			most := b.max

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/integration/bench/figures"
 	"github.com/pinfold-dev/pinfold/integration/bench/mcpbench"
+	"github.com/pinfold-dev/pinfold/integration/bench/rulesbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/viewbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/worker"
 )
@@ -66,7 +67,7 @@ func TestEveryGoalIsAboutARowThatExists(t *testing.T) {
 	for _, r := range worker.Rows() {
 		known = append(known, r.Name)
 	}
-	known = append(known, mcpbench.Rows()...)
+	known = slices.Concat(known, mcpbench.Rows(), rulesbench.Rows())
 	for _, g := range goals() {
 		if g.Half != "resolver" {
 			require.Contains(t, known, g.Row)

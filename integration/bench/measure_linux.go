@@ -14,6 +14,7 @@ import (
 	"github.com/pinfold-dev/pinfold/integration/bench/figures"
 	"github.com/pinfold-dev/pinfold/integration/bench/mcpbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/resolverbench"
+	"github.com/pinfold-dev/pinfold/integration/bench/rulesbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/viewbench"
 )
 
@@ -26,7 +27,8 @@ const nobody = 65534
 // takes about a second, one of the views up to two minutes, most of which is
 // grep, rg and large_sync in the peers, and one of mcp some six seconds, most
 // of which is the official server's search.
-const resolverRounds, viewRounds, mcpRounds = 41, 3, 11
+// Those of rules are short and their differences small.
+const resolverRounds, viewRounds, mcpRounds, rulesRounds = 41, 3, 11, 21
 
 // measure makes the tables that were asked for, in dir, and reports. Tables
 // that were begun when ctx ended are reported as far as they are.
@@ -73,7 +75,12 @@ func measureHalves(ctx context.Context, o options, dir string, p figures.Progres
 		}
 	}
 	if slices.Contains(o.halves, mcpbench.Name) {
-		return measureMCP(ctx, o, dir, p, r)
+		if err := measureMCP(ctx, o, dir, p, r); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(o.halves, rulesbench.Name) {
+		return measureRules(ctx, o, v, dir, p, r)
 	}
 	return nil
 }

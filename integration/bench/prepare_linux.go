@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/integration/bench/mcpbench"
+	"github.com/pinfold-dev/pinfold/integration/bench/rulesbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/viewbench"
 )
 
@@ -44,7 +45,8 @@ func prepare(ctx context.Context, o options, dir string, log io.Writer) error {
 	}
 	views := slices.Contains(o.halves, rootHalf) || slices.Contains(o.halves, userHalf)
 	skills := slices.Contains(o.halves, mcpbench.Name)
-	if views || skills {
+	rules := slices.Contains(o.halves, rulesbench.Name)
+	if views || skills || rules {
 		if err := buildPinfold(ctx, o, bin); err != nil {
 			return err
 		}
@@ -52,12 +54,14 @@ func prepare(ctx context.Context, o options, dir string, log io.Writer) error {
 	if skills {
 		linkClients(ctx, o, bin, log)
 	}
-	if !views {
-		return nil
+	if views {
+		install(ctx, o, log)
+		if err := buildPeers(ctx, bin, log); err != nil {
+			return err
+		}
 	}
-	install(ctx, o, log)
-	if err := buildPeers(ctx, bin, log); err != nil {
-		return err
+	if !views && !rules {
+		return nil
 	}
 	return viewbench.GrowTree(mustDir(dir, "tree"), scale(o.quick))
 }
