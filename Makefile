@@ -12,7 +12,7 @@ export GOFLAGS ?= -buildvcs=false
 
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help build install man demo deps test race-detector unprivileged portable cross race fuzz bench lint fmt vet tidy examples ci clean
+.PHONY: help build install man demo deps test race-detector unprivileged portable cross race properties fuzz bench lint fmt vet tidy examples ci clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t16
@@ -61,6 +61,9 @@ cross: ## what other systems promise compiles and vets
 
 race: deps ## the attack races at length (100,000 a row and surface), and the million-file walk
 	PINFOLD_LONG=1 $(GO) test -count=1 -timeout 4h -v -run 'Race|Million' ./integration/...
+
+properties: ## the properties of policies, 100,000 draws each
+	PINFOLD_LONG=1 $(GO) test -count=1 -timeout 4h ./permission
 
 fuzz: ## each fuzz target for FUZZTIME (1m)
 	@sh .ci/fuzz $${FUZZTIME:-1m}
