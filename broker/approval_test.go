@@ -341,3 +341,20 @@ func ids(rows []broker.Request) []string {
 	}
 	return list
 }
+
+// A grant for one time is not used up by what is refused for another reason.
+func TestOnceIsKeptWhereTheRestIsRefused(t *testing.T) {
+	w := newWorld(t)
+	manager := w.hire(operator, "root", managerDoc)
+	worker := w.hire(manager, "worker", managerDoc+"defaults: {msg.send: ask}\n")
+	out := broker.Outgoing{To: "agent:sibling:main", Content: "x", MayBlock: true}
+	sent := background(func() (broker.Receipt, error) { return w.Send(t.Context(), worker, out) })
+	w.eventually(func() bool { return len(must(w.Requests(t.Context(), manager))) == 1 })
+	r := must(w.Requests(t.Context(), manager))[0]
+	must(w.Approve(t.Context(), manager, r.ID, broker.Answer{}))
+	require.Contains(t, refused(t, broker.CodeNotFound, soon(t, sent).err), "Session not found")
+	require.Equal(t, broker.Approved, must(w.Request(t.Context(), manager, r.ID)).Status)
+	w.hire(manager, "sibling", workerDoc)
+	require.Equal(t, "agent:sibling:main", must(w.Send(t.Context(), worker, out)).Key)
+	require.Equal(t, broker.Consumed, must(w.Request(t.Context(), manager, r.ID)).Status)
+}

@@ -92,7 +92,7 @@ func (t *tx) file(a Agent, r Request) error {
 	t.record(Record{Principal: a.ID, Action: "ask", Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: permission.Ask, Code: permission.CodeAsk, PolicyHash: a.PolicyHash, RequestID: r.ID})
 	t.Notify(requestTopic(r.ID))
 	t.Notify(agentTopic(a.ID))
-	t.Notify(approverTopic(r.ApproverID))
+	t.Notify(agentTopic(r.ApproverID))
 	return t.tell(Message{RecipientID: recipientOf(r.ApproverID), SenderID: a.ID, Type: TypePermissionRequest, Verb: VerbSend, Content: r.text(a)})
 }
 

@@ -55,6 +55,7 @@ func (t *tx) appendRecords() error {
 		r.Hash = r.digest()
 		head = Head{r.Seq, r.Hash}
 	}
+	t.Notify("audit")
 	return t.Append(t.records, head)
 }
 

@@ -23,7 +23,7 @@ func (t *tx) end(r *Request, status Status, code Code) error {
 	t.record(Record{Principal: "", Action: string(status), Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: permission.Deny, Code: code, Reason: "request of " + r.AgentID, RequestID: r.ID})
 	t.Notify(requestTopic(r.ID))
 	t.Notify(agentTopic(r.AgentID))
-	t.Notify(approverTopic(r.ApproverID))
+	t.Notify(agentTopic(r.ApproverID))
 	return nil
 }
 

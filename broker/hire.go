@@ -79,6 +79,11 @@ func (t *tx) hire(ctx context.Context, who Identity, spec HireSpec) (Agent, []pe
 	if err := spec.check(a, parent); err != nil {
 		return fail(err)
 	}
+	if _, err := t.Agent(a.ID); err == nil {
+		return fail(refuse(CodeExists, "an agent %q is there already", a.ID))
+	} else if !errors.Is(err, ErrNotFound) {
+		return fail(err)
+	}
 	policy, excess := spec.Policy, []permission.Excess(nil)
 	if parent.ID != "" {
 		own, err := t.b.hiredPolicy(t, parent)
@@ -100,9 +105,7 @@ func (t *tx) hire(ctx context.Context, who Identity, spec HireSpec) (Agent, []pe
 	if err := t.PutPolicy(a.PolicyHash, permission.EncodePolicy(policy)); err != nil {
 		return fail(err)
 	}
-	if err := t.InsertAgent(a); errors.Is(err, ErrExists) {
-		return fail(refuse(CodeExists, "an agent %q is there already", a.ID))
-	} else if err != nil {
+	if err := t.InsertAgent(a); err != nil {
 		return fail(err)
 	}
 	// A rate whose time has come is as good as none: this is when they go.

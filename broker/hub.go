@@ -63,7 +63,6 @@ func wakeAll(set map[chan struct{}]struct{}) {
 }
 
 // The topics of transactions.
-func requestTopic(id string) string  { return "request:" + id }
-func agentTopic(id string) string    { return "agent:" + id }   // its row, or its reports'
-func mailboxTopic(id string) string  { return "mailbox:" + id } // or "operator"
-func approverTopic(id string) string { return "inbox:" + id }   // requests that it may answer
+func requestTopic(id string) string { return "request:" + id }
+func agentTopic(id string) string   { return "agent:" + id }   // its row, its reports', its mailbox and inbox
+func mailboxTopic(id string) string { return "mailbox:" + id } // or "operator"

@@ -47,37 +47,57 @@ func wakes(list []Message) bool {
 // take hands over what there is. Where there is nothing that wakes, and the
 // agent is about to wait, it goes idle.
 func (b *Broker) take(ctx context.Context, who Identity, wait bool) ([]Message, error) {
+	box := MessageFilter{RecipientID: who.String(), Undelivered: true, Limit: maxDelivered}
+	idle := false // already
 	var list []Message
-	err := b.update(ctx, func(t *tx) (err error) {
-		list = nil
-		if err = known(t, who); err != nil {
+	look := func(tx ReadTx) (err error) {
+		if err = known(tx, who); err != nil {
 			return err
 		}
-		box := who.String()
-		found, err := t.Messages(MessageFilter{RecipientID: box, Undelivered: true, Limit: maxDelivered})
-		if err != nil {
-			return err
-		}
-		if len(found) == 0 || wait && !wakes(found) {
-			if wait && !who.operator {
-				return t.setIdle(who)
+		if !who.operator {
+			a, err := tx.Agent(who.agent)
+			if err != nil {
+				return err
 			}
-			return nil
+			idle = a.State == Idle
 		}
-		ids := make([]string, len(found))
-		for i := range found {
-			ids[i], found[i].DeliveredAt = found[i].ID, t.now
+		if list, err = tx.Messages(box); err == nil && wait && !wakes(list) {
+			list = nil
 		}
-		if err := t.MarkDelivered(box, ids, t.now); err != nil {
+		return err
+	}
+	// Looking is cheap, and often there is nothing.
+	if err := b.view(ctx, look); err != nil || len(list) == 0 && (!wait || idle || who.operator) {
+		return nil, err
+	}
+	err := b.update(ctx, func(t *tx) error {
+		if err := look(t); err != nil {
 			return err
 		}
-		list = found
-		if who.operator {
-			return nil
+		switch {
+		case len(list) > 0:
+			return t.handOver(who, list)
+		case wait && !who.operator:
+			return t.setIdle(who)
 		}
-		return t.setWorking(who, found)
+		return nil
 	})
-	return list, err
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// handOver marks messages as delivered, and the agent as working.
+func (t *tx) handOver(who Identity, list []Message) error {
+	ids := make([]string, len(list))
+	for i := range list {
+		ids[i], list[i].DeliveredAt = list[i].ID, t.now
+	}
+	if err := t.MarkDelivered(who.String(), ids, t.now); err != nil || who.operator {
+		return err
+	}
+	return t.setWorking(who, list)
 }
 
 // setIdle notes that the agent waits, and tells its parent once.

@@ -7,7 +7,8 @@ import (
 )
 
 // permit decides about a call of a living agent, and records it. A grant for
-// one time that covers the call is consumed by it. The error is the store's.
+// one time that covers the call is consumed by it, unless the transaction ends
+// in a refusal after all. The error is the store's.
 func (t *tx) permit(ctx context.Context, a Agent, c *Call) (permission.Decision, error) {
 	req := c.Request
 	req.Principal, req.ArgsDigest = a.ID, c.digest()
@@ -18,7 +19,7 @@ func (t *tx) permit(ctx context.Context, a Agent, c *Call) (permission.Decision,
 	record := recordOf(d, a.PolicyHash)
 	if d.Effect == permission.Ask {
 		var once Request
-		if d, once, err = t.consume(ctx, a, req); err != nil {
+		if d, once, err = t.lastly(ctx, a, req); err != nil {
 			return d, err
 		}
 		record = recordOf(d, a.PolicyHash)
@@ -28,8 +29,8 @@ func (t *tx) permit(ctx context.Context, a Agent, c *Call) (permission.Decision,
 	return d, nil
 }
 
-// consume uses a grant for one time, if there is one and it counts now.
-func (t *tx) consume(ctx context.Context, a Agent, req permission.Request) (permission.Decision, Request, error) {
+// lastly decides with what was granted for one time, and uses it up.
+func (t *tx) lastly(ctx context.Context, a Agent, req permission.Request) (permission.Decision, Request, error) {
 	rows, err := t.Requests(RequestFilter{AgentID: a.ID, Statuses: []Status{Approved}, Digest: req.ArgsDigest})
 	if err != nil {
 		return permission.Decision{}, Request{}, err
@@ -42,13 +43,20 @@ func (t *tx) consume(ctx context.Context, a Agent, req permission.Request) (perm
 	if !d.Allowed() || len(rows) == 0 {
 		return d, Request{}, nil
 	}
-	used := rows[0] // one was pending at a time, so all but one are as good
-	used.Status = Consumed
-	if err := t.UpdateRequest(used, Approved); err != nil {
-		return permission.Decision{}, Request{}, err
+	t.used = append(t.used, rows[0]) // of one digest one is pending at a time: all are alike
+	return d, rows[0], nil
+}
+
+// consume marks what was used up.
+func (t *tx) consume() error {
+	for _, r := range t.used {
+		r.Status = Consumed
+		if err := t.UpdateRequest(r, Approved); err != nil {
+			return err
+		}
+		t.Notify(requestTopic(r.ID))
 	}
-	t.Notify(requestTopic(used.ID))
-	return d, used, nil
+	return nil
 }
 
 // permitted is permit for what the broker itself does for an agent: nil, a

@@ -176,6 +176,6 @@ func (t *tx) answered(who Identity, verb string, r *Request) error {
 	t.record(Record{Principal: who.String(), Action: verb, Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: effect, Code: Code(r.Status), Reason: "request of " + r.AgentID + " " + string(r.Scope) + r.DenyReason, RequestID: r.ID})
 	t.Notify(requestTopic(r.ID))
 	t.Notify(agentTopic(r.AgentID))
-	t.Notify(approverTopic(r.ApproverID))
+	t.Notify(agentTopic(r.ApproverID))
 	return nil
 }

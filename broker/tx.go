@@ -15,6 +15,7 @@ type tx struct {
 	b       *Broker
 	now     time.Time
 	records []Record
+	used    []Request // grants for one time that were used
 }
 
 // update runs fn in one transaction. A refusal (*Error) that fn returns is
@@ -26,7 +27,11 @@ func (b *Broker) update(ctx context.Context, fn func(*tx) error) error {
 	err := b.store.Update(ctx, func(rows Tx) error {
 		refusal = nil
 		t := &tx{Tx: rows, b: b, now: clock(time.Now())}
-		if err := fn(t); err != nil && !errors.As(err, &refusal) {
+		err := fn(t)
+		if err == nil {
+			err = t.consume()
+		}
+		if err != nil && !errors.As(err, &refusal) {
 			return err
 		}
 		return t.appendRecords()
