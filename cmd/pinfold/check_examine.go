@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,19 +42,20 @@ func newFilesCheck(out *output, root string) (*filesCheck, error) {
 
 // addFile checks one file, once.
 func (c *filesCheck) addFile(name string, kind permission.Kind) {
-	if c.files[display(name)] {
+	fsys, in, base := c.locate(name)
+	shown := display(filepath.Join(base, in))
+	if c.files[shown] {
 		return
 	}
-	c.files[display(name)] = true
+	c.files[shown] = true
 	c.progress.step(len(c.files))
-	fsys, in := beside(name)
 	examine := permission.Examine
 	if kind == permission.AgentFile {
 		examine = permission.ExamineAgent
 	}
 	x, err := examine(fsys, in, permission.Options{Root: c.absRoot})
 	if err != nil {
-		c.add(unreadable(name, err))
+		c.add(unreadable(shown, err))
 		return
 	}
 	if kind == permission.AgentFile && x.Name != "" {
@@ -61,7 +63,6 @@ func (c *filesCheck) addFile(name string, kind permission.Kind) {
 	}
 	x.Add(c.hidesNothing(x)...)
 	x.Add(c.validate(x)...)
-	base := baseOf(name)
 	for _, p := range x.Problems {
 		if p.Severity == permission.Note {
 			continue // for a person who looks at one file
@@ -69,6 +70,20 @@ func (c *filesCheck) addFile(name string, kind permission.Kind) {
 		p.Position = place(base, p.Position)
 		c.add(p)
 	}
+}
+
+// locate is the file system in which a file and what it extends are found, the
+// file's name there, and the directory that messages put before such names: of
+// a file of the project the project, so that `profile: ../../policy.yaml` is
+// found however the file was named.
+func (c *filesCheck) locate(name string) (fsys fs.FS, in, base string) {
+	if abs, err := filepath.Abs(name); err == nil {
+		if rel, err := filepath.Rel(filepath.FromSlash(c.absRoot), abs); err == nil && filepath.IsLocal(rel) {
+			return os.DirFS(c.root), filepath.ToSlash(rel), c.root
+		}
+	}
+	fsys, in = beside(name)
+	return fsys, in, baseOf(name)
 }
 
 // add keeps a problem, once: what several files extend is examined with each.
