@@ -143,6 +143,7 @@ func begin(ctx context.Context, pool *pgxpool.Pool, statement string) (*pgxpool.
 		if !dead || i == attempts || ctx.Err() != nil {
 			return nil, explain(err)
 		}
+		pool.Reset() // the others have likely died with it
 	}
 }
 

@@ -45,6 +45,15 @@ func newBackend(ctx context.Context, db *sql.DB) (*backend, error) {
 	return b, nil
 }
 
+// close gives the connection up.
+func (b *backend) close() error {
+	var errs []error
+	for _, stmt := range b.prepared {
+		errs = append(errs, stmt.Close())
+	}
+	return errors.Join(append(errs, b.conn.Close())...)
+}
+
 // Begin implements rows.Backend.
 func (b *backend) Begin(ctx context.Context) error {
 	_, err := b.Exec(ctx, "BEGIN IMMEDIATE")

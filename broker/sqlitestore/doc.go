@@ -29,4 +29,8 @@
 //
 // Readers never wait for a writer. A schema that a newer pinfold made is
 // refused.
+//
+// # Locks
+//
+// Store.mu guards what Close looks at; nothing is called while it is held.
 package sqlitestore

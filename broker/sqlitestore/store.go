@@ -30,8 +30,13 @@ const (
 type Store struct {
 	writer  *sql.DB // of one connection, the backend's
 	readers *sql.DB
+	backend *backend
 	queue   *rows.Queue
 	hub     rows.Hub
+
+	mu     sync.Mutex // guards closed, and views while it is false
+	closed bool
+	views  sync.WaitGroup // those that run
 
 	close sync.Once
 	err   error // of Close
@@ -75,12 +80,12 @@ func open(ctx context.Context, path string) (*Store, error) {
 	}
 	s.readers.SetMaxOpenConns(maxReaders)
 	s.readers.SetMaxIdleConns(maxReaders)
-	backend, err := newBackend(ctx, s.writer)
+	s.backend, err = newBackend(ctx, s.writer)
 	if err != nil {
 		return nil, errors.Join(err, s.readers.Close(), s.writer.Close())
 	}
-	s.queue = rows.NewQueue(backend, &s.hub, PollInterval, func() {
-		if backend.others() {
+	s.queue = rows.NewQueue(s.backend, &s.hub, PollInterval, func() {
+		if s.backend.others() {
 			s.hub.Tell(rows.Any)
 		}
 	})
@@ -105,29 +110,35 @@ func (s *Store) View(ctx context.Context, fn func(broker.ReadTx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if !s.enter() {
+		return rows.ErrClosed
+	}
+	defer s.views.Done()
 	conn, err := s.readers.Conn(ctx)
 	if err != nil {
-		return s.closed(err)
+		return explain(err)
 	}
 	defer func() { _ = conn.Close() }() // it goes back to the pool
 	// The driver interrupts a statement whose context ends by means of a
 	// goroutine for each; statements here are short, and rows looks at ctx
 	// between them.
-	background := context.WithoutCancel(ctx)
-	tx, err := conn.BeginTx(background, &sql.TxOptions{ReadOnly: true})
+	tx, err := conn.BeginTx(context.WithoutCancel(ctx), &sql.TxOptions{ReadOnly: true})
 	if err != nil {
-		return s.closed(err)
+		return explain(err)
 	}
 	defer func() { _ = tx.Rollback() }() // there is nothing to keep
 	return rows.View(ctx, reader{tx}, fn)
 }
 
-// closed tells the driver's error for a closed store as ours.
-func (s *Store) closed(err error) error {
-	if errors.Is(err, sql.ErrConnDone) || err.Error() == "sql: database is closed" {
-		return rows.ErrClosed
+// enter counts a view that begins, unless the store is closed.
+func (s *Store) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
 	}
-	return explain(err)
+	s.views.Add(1)
+	return true
 }
 
 // Changes implements broker.Store.
@@ -135,13 +146,17 @@ func (s *Store) Changes(ctx context.Context) (<-chan string, error) {
 	return s.hub.Listen(ctx), nil
 }
 
-// Close implements broker.Store. Afterwards everything is rows.ErrClosed, which
-// is fs.ErrClosed.
+// Close implements broker.Store. Afterwards everything is fs.ErrClosed under
+// errors.Is.
 func (s *Store) Close() error {
 	s.close.Do(func() {
 		s.queue.Close()
 		s.hub.Close()
-		s.err = errors.Join(s.readers.Close(), s.writer.Close())
+		s.mu.Lock()
+		s.closed = true
+		s.mu.Unlock()
+		s.views.Wait()
+		s.err = errors.Join(s.readers.Close(), s.backend.close(), s.writer.Close())
 	})
 	return s.err
 }

@@ -289,10 +289,29 @@ func restart(t *testing.T, open Open) {
 }
 
 // closed: a store that is closed refuses, and says so; closing it again is fine.
+// What ran when it was closed has come to its end.
 func closed(t *testing.T, open Open) {
 	s := open(t)
-	update(t, s, func(tx broker.Tx) { require.NoError(t, tx.InsertAgent(agent("a"))) })
-	require.NoError(t, s.Close())
+	reads, writes, over := make(chan error, 1), make(chan error, 1), make(chan error, 1)
+	err := s.View(t.Context(), func(tx broker.ReadTx) error {
+		inside := make(chan struct{})
+		go func() {
+			writes <- s.Update(context.Background(), func(tx broker.Tx) error {
+				close(inside)
+				return tx.InsertAgent(agent("a"))
+			})
+		}()
+		<-inside
+		go func() {
+			err := s.Close()
+			over <- errors.Join(err, <-reads)
+		}()
+		_, err := tx.Agents(broker.AgentFilter{})
+		return err
+	})
+	reads <- err
+	require.NoError(t, <-over)
+	require.NoError(t, <-writes)
 	require.ErrorIs(t, s.Update(t.Context(), func(broker.Tx) error { return nil }), fs.ErrClosed)
 	require.ErrorIs(t, s.View(t.Context(), func(broker.ReadTx) error { return nil }), fs.ErrClosed)
 	require.NoError(t, s.Close())
