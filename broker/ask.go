@@ -27,7 +27,7 @@ func (b *Broker) Ask(ctx context.Context, who Identity, c Call) (Request, error)
 			r, err = t.ask(ctx, a, &c)
 		}
 		var refusal *Error
-		if errors.As(err, &refusal) && refusal.Code != permission.CodeAllowed {
+		if errors.As(err, &refusal) {
 			return t.refused(who, "ask", c.Resource, refusal)
 		}
 		return err
@@ -44,7 +44,8 @@ func (t *tx) ask(ctx context.Context, a Agent, c *Call) (Request, error) {
 		return Request{}, err
 	}
 	if d.Effect != permission.Ask {
-		return Request{}, &Error{Code: d.Code, Message: d.Text()}
+		t.record(recordOf(d, a.PolicyHash))
+		return Request{}, &Error{Code: d.Code, Message: d.Text(), recorded: true}
 	}
 	// What was answered for one time and not yet used is the answer still.
 	same, err := t.Requests(RequestFilter{AgentID: a.ID, Statuses: []Status{Pending, Approved}, Digest: digest})

@@ -36,13 +36,22 @@ func TestWhatIsRecorded(t *testing.T) {
 	w.send(worker, "agent:root:main")
 	require.Equal(t, "msg.send", last().Action)
 	require.Equal(t, permission.Allow, last().Effect)
+	before = count()
 	w.send(worker, "agent:other:main")
 	require.Equal(t, permission.Deny, last().Effect)
+	require.NotEmpty(t, last().Rule)
+	_, err := w.Ask(t.Context(), worker, write("etc"))
+	require.Error(t, err)
+	require.NotEmpty(t, last().Rule)
+	_, err = w.Fire(t.Context(), worker, "root")
+	require.Error(t, err)
+	require.NotEmpty(t, last().Rule)
+	require.Equal(t, before+3, count(), "each once")
 	w.send(worker, "nonsense")
 	require.Equal(t, permission.CodeInvalidTarget, last().Code)
 	pending := w.ask(worker, "src/a")
 	require.Equal(t, pending.ID, last().RequestID)
-	_, err := w.Approve(t.Context(), worker, pending.ID, broker.Answer{})
+	_, err = w.Approve(t.Context(), worker, pending.ID, broker.Answer{})
 	require.Error(t, err)
 	require.Equal(t, broker.CodeNotManager, last().Code)
 	must(w.Approve(t.Context(), manager, pending.ID, broker.Answer{}))
@@ -70,8 +79,8 @@ func TestTampering(t *testing.T) {
 		{"removed", `DELETE FROM records WHERE seq = 5`, broker.Removed, 5, "audit record 5 was removed: 6 follows 4"},
 		{"removed and renumbered", `DELETE FROM records WHERE seq = 5; UPDATE records SET seq = seq - 1 WHERE seq > 5`, broker.Removed, 5, "audit record 5 follows a record that was removed, and the numbers after it were changed"},
 		{"reordered", `UPDATE records SET seq = -5 WHERE seq = 5; UPDATE records SET seq = 5 WHERE seq = 6; UPDATE records SET seq = 6 WHERE seq = -5`, broker.Reordered, 5, "audit record 5 was reordered: it was written after another record than the one before it"},
-		{"truncated", `DELETE FROM records WHERE seq > 7`, broker.Truncated, 8, "audit record 8 and all after it were cut off: the audit had 12"},
-		{"all gone", `DELETE FROM records`, broker.Truncated, 1, "audit record 1 and all after it were cut off: the audit had 12"},
+		{"truncated", `DELETE FROM records WHERE seq > 7`, broker.Truncated, 8, "audit record 8 and all after it were cut off: the audit had 13"},
+		{"all gone", `DELETE FROM records`, broker.Truncated, 1, "audit record 1 and all after it were cut off: the audit had 13"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -79,7 +88,7 @@ func TestTampering(t *testing.T) {
 			for range 10 {
 				w.send(worker, "nonsense")
 			}
-			require.Equal(t, int64(12), must(w.Verify(t.Context(), operator, broker.Head{})).Seq)
+			require.Equal(t, int64(13), must(w.Verify(t.Context(), operator, broker.Head{})).Seq)
 			w.tamper(c.do)
 			_, err := w.Verify(t.Context(), operator, broker.Head{})
 			var e *broker.TamperedError
@@ -107,7 +116,7 @@ func TestKeptHead(t *testing.T) {
 	w.tamper(`DELETE FROM records WHERE seq > 3; UPDATE head SET seq = 3, hash = '` + string(before.Hash) + `'`)
 	must(w.Verify(t.Context(), operator, broker.Head{}))
 	_, err := w.Verify(t.Context(), operator, kept)
-	require.ErrorContains(t, err, "audit record 4 and all after it were cut off: the audit had 5 when its head was kept")
+	require.ErrorContains(t, err, "audit record 4 and all after it were cut off: the audit had 6 when its head was kept")
 	for range 5 {
 		w.send(worker, "other nonsense")
 	}

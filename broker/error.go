@@ -14,7 +14,8 @@ type Error struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
 
-	cause error // of CodeUnavailable
+	cause    error // of CodeUnavailable
+	recorded bool  // the decision is on record, with its rule
 }
 
 func (e *Error) Error() string { return e.Message }

@@ -40,15 +40,13 @@ func (g *Gate) CheckCall(ctx context.Context, c Call) permission.Decision {
 	if err == nil && c.MayBlock {
 		r, err = g.b.Wait(ctx, g.who, r.ID)
 	}
-	var refusal *Error
-	if errors.As(err, &refusal) && refusal.Code == permission.CodeAllowed {
-		err = nil // approved meanwhile
+	if approvedMeanwhile(err) {
+		err = nil
+	} else if code, reason := r.refusal(); err == nil && code != "" {
+		return d.Refused(code, reason)
 	}
 	if err != nil {
 		return g.failed(d, &c, err)
-	}
-	if code, reason := r.refusal(); code != "" {
-		return d.Refused(code, reason)
 	}
 	if d, err = g.decide(ctx, &c); err != nil {
 		return g.failed(d, &c, err)

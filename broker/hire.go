@@ -139,11 +139,8 @@ func (t *tx) managerOf(ctx context.Context, who Identity, spec HireSpec) (Agent,
 	if spec.ParentID != "" && spec.ParentID != who.agent {
 		return Agent{}, refuse(CodeOperatorOnly, "the parent of a new agent is its creator, '%s': only the operator may name another", who.agent)
 	}
-	d, err := t.b.check(ctx, t, parent, permission.Request{Action: permission.AgentSpawn, Resource: spec.ID, Tool: "nexus_create"}, t.now)
-	if err == nil && !d.Allowed() {
-		err = &Error{Code: d.Code, Message: d.Text()}
-	}
-	return parent, err
+	call := Call{Request: permission.Request{Action: permission.AgentSpawn, Resource: spec.ID, Tool: "nexus_create"}}
+	return parent, t.permitted(ctx, parent, &call)
 }
 
 func (s *HireSpec) check(a, parent Agent) error {

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -59,20 +60,17 @@ func (t *tx) consume() error {
 	return nil
 }
 
-// permitted is permit for what the broker itself does for an agent: nil, a
-// refusal, or needsAsking.
+// permitted is permit for what the broker itself does for an agent: nil or a
+// refusal, which has CodeAsk for what has to be asked for.
 func (t *tx) permitted(ctx context.Context, a Agent, c *Call) error {
 	d, err := t.permit(ctx, a, c)
 	if err != nil {
 		return err
 	}
-	if d.Effect == permission.Ask {
-		return &Error{Code: permission.CodeAsk, Message: d.Text()}
+	if d.Allowed() {
+		return nil
 	}
-	if !d.Allowed() {
-		return &Error{Code: d.Code, Message: d.Text()}
-	}
-	return nil
+	return &Error{Code: d.Code, Message: d.Text(), recorded: true}
 }
 
 // asking does act, and where that needs asking for first, asks and does it once
@@ -84,6 +82,9 @@ func (b *Broker) asking(ctx context.Context, who Identity, c *Call, act func() e
 		return err
 	}
 	r, err := b.Ask(ctx, who, *c)
+	if approvedMeanwhile(err) {
+		return act()
+	}
 	if err == nil {
 		r, err = b.Wait(ctx, who, r.ID)
 	}
@@ -94,4 +95,11 @@ func (b *Broker) asking(ctx context.Context, who Identity, c *Call, act func() e
 		return &Error{Code: code, Message: text}
 	}
 	return act()
+}
+
+// approvedMeanwhile reports whether Ask found that nothing has to be asked any
+// more.
+func approvedMeanwhile(err error) bool {
+	var refusal *Error
+	return errors.As(err, &refusal) && refusal.Code == permission.CodeAllowed
 }

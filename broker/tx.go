@@ -56,8 +56,12 @@ func (t *tx) record(r Record) {
 	t.records = append(t.records, r.bounded())
 }
 
-// refused records a refusal of what who has tried, and returns it.
+// refused records a refusal of what who has tried, unless that was done, and
+// returns it.
 func (t *tx) refused(who Identity, action, resource string, e *Error) *Error {
+	if e.recorded {
+		return e
+	}
 	t.record(Record{Principal: who.String(), Action: action, Resource: resource, Effect: permission.Deny, Code: e.Code, Reason: e.Message})
 	return e
 }
