@@ -64,6 +64,11 @@ func TestWhatIsRecorded(t *testing.T) {
 	require.Equal(t, "x", last().Resource)
 	require.Equal(t, "worker", last().Principal)
 	must(w.Verify(t.Context(), operator, broker.Head{}))
+
+	all := must(broker.New(t.Context(), broker.Options{Store: w.store, RecordReads: true}))
+	defer all.Close()
+	require.True(t, all.Gate(worker).Check(t.Context(), permission.Request{Action: permission.FSRead, Resource: "on request"}).Allowed())
+	require.Equal(t, "on request", last().Resource)
 }
 
 // A2: what was done to the records is found, each in its own words; without it

@@ -15,6 +15,10 @@ type Options struct {
 
 	// Rates are the rate limits of sending.
 	Rates Rates
+
+	// RecordReads has also what is plainly allowed to be read recorded (A1),
+	// which costs a write for each read.
+	RecordReads bool
 }
 
 // Broker is one of perhaps several that share a store. It is safe for use by
@@ -25,6 +29,7 @@ type Broker struct {
 	store Store
 	id    string
 	rates Rates
+	reads bool // are recorded
 	hub   hub
 
 	policies policies
@@ -40,7 +45,7 @@ func New(ctx context.Context, opt Options) (*Broker, error) {
 	if opt.Store == nil {
 		return nil, errors.New("a broker needs a store")
 	}
-	b := &Broker{store: opt.Store, id: newID(time.Now()), rates: opt.Rates.withDefaults()}
+	b := &Broker{store: opt.Store, id: newID(time.Now()), rates: opt.Rates.withDefaults(), reads: opt.RecordReads}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	changes, err := b.store.Changes(run)
 	if err != nil {

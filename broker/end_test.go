@@ -130,6 +130,62 @@ func TestFire(t *testing.T) {
 	require.Equal(t, "Session not found: nobody", refused(t, broker.CodeNotFound, err)) // D13
 }
 
+// T18: a parent destroys its own children without being asked for confirmation;
+// others it does not destroy at all.
+func TestDestroyWithoutConfirmation(t *testing.T) {
+	w := newWorld(t)
+	root := w.hire(operator, "root", managerDoc)
+	confirms := w.hire(root, "confirms", managerDoc+"tools: {nexus_destroy: {requires_confirmation: true}, nexus_cancel: {requires_confirmation: true}}\n")
+	w.hire(confirms, "worker", workerDoc)
+	_, err := w.Cancel(t.Context(), confirms, "worker")
+	refused(t, permission.CodeAsk, err)
+	_, err = w.Fire(t.Context(), confirms, "root")
+	require.Error(t, err)
+	fired, err := w.Fire(t.Context(), confirms, "worker")
+	require.NoError(t, err)
+	require.Len(t, fired, 1)
+}
+
+// D14: the row has vanished.
+func TestRequestFailed(t *testing.T) {
+	w := newWorld(t)
+	_, worker := w.pair()
+	answer := w.waiting(worker, w.ask(worker, "src/a"))
+	w.tamper(`DELETE FROM requests`)
+	require.Equal(t, "Request failed", refused(t, broker.CodeRequestFailed, soon(t, answer).err))
+}
+
+// D4: a message for an agent that has exited starts it again, in one place, if
+// there is a command for that; otherwise it is not there.
+func TestResume(t *testing.T) {
+	w := newWorld(t)
+	for _, id := range []string{"gone", "back"} {
+		spec := broker.HireSpec{ID: id, Policy: policy(t, workerDoc), Cwd: "/project"}
+		if id == "back" {
+			spec.Resume = []string{"agent", "--resume"}
+		}
+		must2(w.Hire(t.Context(), operator, spec))
+		require.NoError(t, w.Started(t.Context(), id, "host:7"))
+		refused(t, broker.CodeExists, w.Started(t.Context(), id, "host:8"))
+		require.NoError(t, w.Exited(t.Context(), id, broker.Exit{Signal: "killed"}))
+	}
+	back := background(func() (broker.Agent, error) { return w.AwaitResume(t.Context()) })
+	require.Equal(t, `[ERROR] Session not found: "agent:gone:main"`, w.send(operator, "agent:gone:main"))
+	require.Contains(t, w.send(operator, "agent:back:main"), "✓")
+	a := soon(t, back).value
+	require.Equal(t, []string{"agent", "--resume"}, a.Resume)
+	require.NoError(t, w.Started(t.Context(), a.ID, "host:9"))
+	refused(t, broker.CodeExists, w.Started(t.Context(), a.ID, "other:9"))
+	require.Len(t, must(w.Running(t.Context())), 1)
+	require.Len(t, must(w.Receive(t.Context(), broker.AgentIdentity("back"), false)), 1)
+	require.NoError(t, w.Exited(t.Context(), "back", broker.Exit{Signal: "killed"}))
+	texts := []string{}
+	for _, m := range must(w.Receive(t.Context(), operator, false)) {
+		texts = append(texts, m.Content)
+	}
+	require.Equal(t, []string{"gone ended by killed", "back ended by killed", "back ended by killed"}, texts) // D7: once each time
+}
+
 func refuseText(t *testing.T, err error) string {
 	t.Helper()
 	var e *broker.Error

@@ -50,8 +50,9 @@ func (b *Broker) AwaitStop(ctx context.Context, id string) error {
 	return outcome(err)
 }
 
-// Started says that a process runs as the agent. process is in words of whoever
-// runs it; it is shown. An exited agent works again.
+// Started says that a process runs, or is about to run, as the agent. process
+// is in words of whoever runs it; it is shown. An exited agent works again. The
+// error has CodeExists where a process runs already.
 func (b *Broker) Started(ctx context.Context, id, process string) error {
 	return b.update(ctx, func(t *tx) error {
 		a, err := t.agent(id)
@@ -60,6 +61,9 @@ func (b *Broker) Started(ctx context.Context, id, process string) error {
 		}
 		if a.State == Fired {
 			return noSession(id)
+		}
+		if a.Process != "" {
+			return refuse(CodeExists, "a process runs as '%s' already: %s", a.ID, a.Process)
 		}
 		from := a.State
 		if from == Exited {

@@ -145,6 +145,9 @@ func (t *tx) deliver(who Identity, sender, target Agent, m *Outgoing, ask Messag
 	}
 	t.Notify(mailboxTopic(target.ID))
 	t.Notify(agentTopic(target.ID))
+	if target.State == Exited {
+		t.Notify(resumeTopic)
+	}
 	if ask.ID != "" {
 		t.Notify(answerTopic(ask.ID))
 	}
