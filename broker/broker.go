@@ -93,7 +93,7 @@ func (b *Broker) await(ctx context.Context, topics []string, due time.Time, look
 	defer stop()
 	for {
 		var done bool
-		err := b.store.View(ctx, func(tx ReadTx) (err error) {
+		err := b.look(ctx, func(tx ReadTx) (err error) {
 			done, err = look(tx)
 			return err
 		})

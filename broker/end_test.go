@@ -76,7 +76,8 @@ func TestFire(t *testing.T) {
 	root := w.hire(operator, "root", managerDoc)
 	boss := w.hire(root, "boss", managerDoc)
 	a, b := w.hire(boss, "a", workerDoc), w.hire(boss, "b", workerDoc)
-	require.NoError(t, w.Started(t.Context(), "a", "pid 7"))
+	deep := must2(w.Hire(t.Context(), operator, broker.HireSpec{ID: "deep", ParentID: "a", Policy: policy(t, workerDoc)}))
+	require.NoError(t, w.Started(t.Context(), deep.ID, "pid 7"))
 
 	granted := w.ask(a, "src/granted")
 	_, err := w.Approve(t.Context(), boss, granted.ID, broker.Answer{Scope: broker.Session})
@@ -99,12 +100,13 @@ func TestFire(t *testing.T) {
 		require.Fail(t, "a leaf still runs")
 	default:
 	}
-	require.NoError(t, w.Exited(t.Context(), "a", broker.Exit{Signal: "terminated"}))
+	require.NoError(t, w.Exited(t.Context(), "deep", broker.Exit{Signal: "terminated"}))
 	require.NoError(t, soon(t, stopped).err)
 	got := soon(t, fired)
 	require.NoError(t, got.err)
-	require.Len(t, got.value, 3)
-	require.Equal(t, "boss", got.value[2].ID, "leaves first")
+	require.Len(t, got.value, 4)
+	require.Equal(t, "boss", got.value[3].ID, "leaves first")
+	require.Equal(t, "deep", got.value[0].ID)
 	for _, agent := range got.value {
 		require.Equal(t, broker.Fired, agent.State)
 		require.False(t, agent.EndedAt.IsZero())

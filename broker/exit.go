@@ -33,16 +33,17 @@ func (b *Broker) AwaitStop(ctx context.Context, id string) error {
 	if _, err := b.AwaitAgent(ctx, id, func(a Agent) bool { return a.State == Fired }); err != nil {
 		return err
 	}
-	// An agent's end wakes its parent's topic; one further down is waited for
-	// by those between.
 	err := b.await(ctx, []string{agentTopic(id)}, time.Time{}, func(tx ReadTx) (bool, error) {
-		reports, err := tx.Agents(AgentFilter{ParentID: &id, States: []State{Fired}})
-		if err != nil {
-			return false, err
-		}
-		for _, a := range reports {
-			if a.EndedAt.IsZero() {
-				return false, nil
+		for beneath := []string{id}; len(beneath) > 0; beneath = beneath[1:] {
+			reports, err := tx.Agents(AgentFilter{ParentID: &beneath[0], States: []State{Fired}})
+			if err != nil {
+				return false, err
+			}
+			for _, a := range reports {
+				if a.EndedAt.IsZero() {
+					return false, nil
+				}
+				beneath = append(beneath, a.ID)
 			}
 		}
 		return true, nil
@@ -102,10 +103,27 @@ func (b *Broker) Exited(ctx context.Context, id string, exit Exit) error {
 			return err
 		}
 		t.record(Record{Action: "exit", Resource: id, Effect: permission.Allow, Code: permission.CodeAllowed, Reason: exit.String(), PolicyHash: a.PolicyHash})
-		t.Notify(agentTopic(id))
-		t.Notify(agentTopic(a.ParentID))
+		if err := t.notifyUp(a); err != nil {
+			return err
+		}
 		return t.notifyEnd(a)
 	})
+}
+
+// notifyUp wakes whoever looks at the agent or waits for it, at any height.
+func (t *tx) notifyUp(a Agent) error {
+	t.Notify(agentTopic(a.ID))
+	for range maxDepth {
+		t.Notify(agentTopic(a.ParentID))
+		if a.ParentID == "" {
+			break
+		}
+		var err error
+		if a, err = t.Agent(a.ParentID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Running lists the agents that a process is said to run for. Whoever runs

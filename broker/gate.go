@@ -60,27 +60,27 @@ func (g *Gate) CheckCall(ctx context.Context, c Call) permission.Decision {
 // decide answers from the agent's policy, and records all but what is plainly
 // allowed to be read (A1).
 func (g *Gate) decide(ctx context.Context, c *Call) (d permission.Decision, err error) {
-	if isRead(c.Action) && len(c.Also) == 0 && !g.b.reads {
-		err = g.b.view(ctx, func(tx ReadTx) error {
-			a, err := live(tx, g.who)
-			if err != nil {
-				return err
-			}
-			p, err := g.b.hiredPolicy(tx, a)
-			if err != nil {
-				return err
-			}
-			req := c.Request
-			req.Principal, req.ArgsDigest = a.ID, c.digest()
-			d = permission.Enforcer{Policy: p, Registry: kin{tx}}.Check(ctx, req)
-			return nil
-		})
-		if err != nil || d.Allowed() {
-			return d, err
+	err = g.b.view(ctx, func(tx ReadTx) error {
+		a, err := live(tx, g.who)
+		if err != nil {
+			return err
 		}
-	}
-	if !g.b.attempts.admit(g.who) {
-		return d, tooOften()
+		p, err := g.b.hiredPolicy(tx, a)
+		if err != nil {
+			return err
+		}
+		req := c.Request
+		req.Principal, req.ArgsDigest = a.ID, c.digest()
+		d = permission.Enforcer{Policy: p, Registry: kin{tx}}.Check(ctx, req)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return d, err
+	case d.Allowed() && isRead(c.Action) && len(c.Also) == 0 && !g.b.reads:
+		return d, nil
+	case !d.Allowed() && !g.b.attempts.admit(g.who):
+		return d, tooOften() // what is allowed costs the agent more than it costs us
 	}
 	err = g.b.update(ctx, func(t *tx) error {
 		a, err := live(t, g.who)

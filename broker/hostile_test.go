@@ -51,7 +51,7 @@ func TestRequestsOfOthers(t *testing.T) {
 	refused(t, broker.CodeApproverLacks, err) // D21
 	own := w.ask(worker, "src/a")
 	stranger := w.hire(operator, "stranger", managerDoc)
-	for _, id := range []string{own.ID, "00000000-0000-7000-8000-000000000000", "x\x1b[2J"} {
+	for _, id := range []string{own.ID, "00000000-0000-7000-8000-000000000000", "x\x1b[2J", "\x00", "\xff", ""} {
 		for _, err := range []error{
 			second(w.Request(t.Context(), stranger, id)), second(w.Wait(t.Context(), stranger, id)),
 		} {

@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -157,6 +158,7 @@ func (b *Broker) Ack(ctx context.Context, who Identity, ids ...string) (int, err
 	if len(ids) > maxAcked {
 		return 0, refuse(CodeTooLarge, "at most %d messages are acknowledged at once", maxAcked)
 	}
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !isStorable(id) })
 	n := 0
 	err := b.update(ctx, func(t *tx) (err error) {
 		if err = known(t, who); err == nil {

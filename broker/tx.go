@@ -47,7 +47,30 @@ func (b *Broker) update(ctx context.Context, fn func(*tx) error) error {
 
 // view runs fn on one state of the store.
 func (b *Broker) view(ctx context.Context, fn func(ReadTx) error) error {
-	return outcome(b.store.View(ctx, fn))
+	return outcome(b.look(ctx, fn))
+}
+
+// look is view with the store's own errors.
+func (b *Broker) look(ctx context.Context, fn func(ReadTx) error) error {
+	return b.store.View(ctx, func(rows ReadTx) error { return fn(reader{rows}) })
+}
+
+// reader finds nothing under an id that a store cannot have: callers name ids,
+// and may name anything.
+type reader struct{ ReadTx }
+
+func (r reader) Agent(id string) (a Agent, err error)     { return find(id, r.ReadTx.Agent) }
+func (r reader) Request(id string) (q Request, err error) { return find(id, r.ReadTx.Request) }
+func (r reader) Message(id string) (m Message, err error) { return find(id, r.ReadTx.Message) }
+func (t *tx) Agent(id string) (a Agent, err error)        { return find(id, t.Tx.Agent) }
+func (t *tx) Request(id string) (q Request, err error)    { return find(id, t.Tx.Request) }
+func (t *tx) Message(id string) (m Message, err error)    { return find(id, t.Tx.Message) }
+
+func find[T any](id string, in func(string) (T, error)) (row T, err error) {
+	if id == "" || len(id) > maxName || !isStorable(id) {
+		return row, ErrNotFound
+	}
+	return in(id)
 }
 
 // record notes what was decided; it is written with the transaction.
