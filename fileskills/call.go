@@ -41,7 +41,14 @@ func (s *Set) Call(ctx context.Context, name string, input json.RawMessage) (res
 			return nil, err
 		}
 	}
-	res, err = k.act(ctx, c, in)
+	if s.timeout != nil {
+		if most := s.timeout(k.name); most > 0 {
+			var cancel context.CancelFunc
+			c.ctx, cancel = context.WithTimeout(ctx, most)
+			defer cancel()
+		}
+	}
+	res, err = k.act(c.ctx, c, in)
 	if err != nil {
 		first := ""
 		if len(uses) > 0 {

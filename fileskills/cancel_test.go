@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -122,4 +124,37 @@ func TestDeadline(t *testing.T) {
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, CodeTimeout, e.Code)
 	require.Empty(t, w.names("out"))
+}
+
+// TestTimeoutAtAnyPoint: T4. A skill that takes longer than it may ends with
+// timeout, and nothing is half done; in time it is done.
+func TestTimeoutAtAnyPoint(t *testing.T) {
+	const most = 30 * time.Second
+	late, done := 0, false
+	for n := 1; !done; n++ {
+		require.Less(t, n, 100)
+		w := newWorld(t)
+		w.write("out/f", "old\n")
+		w.set.timeout = func(skill string) time.Duration {
+			require.Equal(t, "edit_file", skill)
+			return most
+		}
+		synctest.Test(t, func(t *testing.T) {
+			f := &boundaryFS{FS: w.set.fs, left: n, cancel: func() { time.Sleep(most) }}
+			w.set.fs = f
+			_, err := w.set.Call(context.Background(), "edit_file", json.RawMessage(`{"path":"out/f","old_string":"old","new_string":"new"}`))
+			done = f.left > 0
+			if err == nil {
+				require.Equal(t, "new\n", w.read("out/f"), n)
+				return
+			}
+			var e *Error
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, CodeTimeout, e.Code, "%d: %v", n, err)
+			late++
+			require.Equal(t, "old\n", w.read("out/f"), n)
+			require.Equal(t, []string{"f"}, w.names("out"), n)
+		})
+	}
+	require.Greater(t, late, 2)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -25,6 +26,10 @@ type Config struct {
 	NoSync bool
 	// Gate narrows further. nil: the rules of the resolver alone.
 	Gate Gate
+	// Timeout is how long a skill may work once it was admitted; what is not
+	// done by then is not done at all, and its code is timeout. Asking the Gate
+	// does not count. 0 or less: no limit. nil: none for any.
+	Timeout func(skill string) time.Duration
 	// Enable names skills that are off otherwise: delete_file, apply_patch.
 	// An unknown name is an error of New.
 	Enable []string
@@ -43,6 +48,7 @@ type Config struct {
 type Set struct {
 	fs      FS
 	gate    Gate
+	timeout func(skill string) time.Duration
 	guard   Guard
 	journal *journal // nil unless apply_patch is enabled
 	enabled map[string]bool
@@ -54,7 +60,7 @@ type Set struct {
 // left half done over the same root is rolled back first; that this fails is
 // an error.
 func New(c Config) (*Set, error) {
-	s := &Set{fs: c.FS, gate: c.Gate, guard: c.Guard, enabled: make(map[string]bool)}
+	s := &Set{fs: c.FS, gate: c.Gate, timeout: c.Timeout, guard: c.Guard, enabled: make(map[string]bool)}
 	switch {
 	case c.Resolver != nil && c.FS != nil:
 		return nil, errors.New("fileskills: Config has both a Resolver and an FS: set one")

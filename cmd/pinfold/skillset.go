@@ -1,18 +1,21 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // skillFlags are the flags of the commands that offer skills.
@@ -67,6 +70,7 @@ func (f *skillFlags) set(stdin io.Reader, o *output) (*fileskills.Set, *pathreso
 	}
 	skills := fileskills.Config{Resolver: r, Enable: f.enable, Guard: guard, StateDir: state, NoSync: f.noSync}
 	if f.held != nil {
+		skills.Timeout = f.timeout
 		skills.Gate = policyGate{f.held, &f.named, r}
 	}
 	if f.narrow != nil {
@@ -78,6 +82,12 @@ func (f *skillFlags) set(stdin io.Reader, o *output) (*fileskills.Set, *pathreso
 		return nil, nil, usageError(err, f.enableHint())
 	}
 	return set, r, nil
+}
+
+// timeout is what the policy gives a skill (T4).
+func (f *skillFlags) timeout(skill string) time.Duration {
+	d := f.held.Check(context.Background(), permission.Request{Action: permission.ToolUse, Resource: skill})
+	return time.Duration(d.Timeout) * time.Second
 }
 
 // enableHint is about a name given to --enable that no skill has.
