@@ -26,6 +26,10 @@ type Options struct {
 	// nothing.
 	Caller *Document
 
+	// Open compiles a document whose write paths are yet to come from its
+	// caller (W8), for looking at it: without, it is a *WriteRequiredError.
+	Open bool
+
 	found *[]Problem // Examine's: what is wrong is put here, and the rest goes on
 }
 
@@ -83,7 +87,7 @@ func compileWith(src *Source, opt Options, more ...*Source) (*Policy, error) {
 		layers = append(layers, compileLayer(rooted))
 	}
 	for _, s := range chain {
-		if f := s.Document.FS; f != nil && f.WriteRequired && !slices.ContainsFunc(layers, grantsWrite) {
+		if f := s.Document.FS; f != nil && f.WriteRequired && !opt.Open && !slices.ContainsFunc(layers, grantsWrite) {
 			return nil, &WriteRequiredError{Preset: s.Name()}
 		}
 	}

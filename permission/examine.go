@@ -37,14 +37,14 @@ type Examination struct {
 // Examine finds everything that is wrong with the policy at name in fsys, and
 // with what it extends, at once: what refuses it, whether by its shape or by
 // its meaning, and what Lint says. The error is that of reading the file.
-// opt.FS is set to fsys.
+// opt.FS is set to fsys, and opt.Open.
 func Examine(fsys fs.FS, name string, opt Options) (*Examination, error) {
 	data, err := readAll(fsys, name, maxDocument)
 	if err != nil {
 		return nil, err
 	}
 	x := &Examination{}
-	opt.FS, opt.found = fsys, &x.Problems
+	opt.FS, opt.Open, opt.found = fsys, true, &x.Problems
 	src, err := decodePartly(path.Clean(name), data)
 	opt.tolerates(err)
 	x.Name, x.NameAt = src.Document.Name, src.Position("name")
@@ -85,8 +85,7 @@ func ExamineAgent(fsys fs.FS, name string, opt Options) (*Examination, error) {
 
 // finish adds what a compiled policy tells.
 func (x *Examination) finish(p *Policy, found []Problem, err error, opt Options) {
-	var required *WriteRequiredError
-	if err != nil && !opt.tolerates(err) && !errors.As(err, &required) { // a preset's write paths come from the caller
+	if err != nil && !opt.tolerates(err) {
 		x.Problems = append(x.Problems, Problem{Severity: Error, Code: "bad_value", Message: err.Error()})
 	}
 	x.Problems = append(x.Problems, found...)

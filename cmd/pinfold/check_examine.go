@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,7 +41,7 @@ func newFilesCheck(out *output, root string) (*filesCheck, error) {
 
 // addFile checks one file, once.
 func (c *filesCheck) addFile(name string, kind permission.Kind) {
-	fsys, in, base := c.locate(name)
+	fsys, in, base := locate(c.root, name)
 	shown := display(filepath.Join(base, in))
 	if c.files[shown] {
 		return
@@ -70,20 +69,6 @@ func (c *filesCheck) addFile(name string, kind permission.Kind) {
 		p.Position = place(base, p.Position)
 		c.add(p)
 	}
-}
-
-// locate is the file system in which a file and what it extends are found, the
-// file's name there, and the directory that messages put before such names: of
-// a file of the project the project, so that `profile: ../../policy.yaml` is
-// found however the file was named.
-func (c *filesCheck) locate(name string) (fsys fs.FS, in, base string) {
-	if abs, err := filepath.Abs(name); err == nil {
-		if rel, err := filepath.Rel(filepath.FromSlash(c.absRoot), abs); err == nil && filepath.IsLocal(rel) {
-			return os.DirFS(c.root), filepath.ToSlash(rel), c.root
-		}
-	}
-	fsys, in = beside(name)
-	return fsys, in, baseOf(name)
 }
 
 // add keeps a problem, once: what several files extend is examined with each.

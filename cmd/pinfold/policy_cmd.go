@@ -91,6 +91,7 @@ func loadAny(name string) (*permission.Policy, []permission.Problem, error) {
 	} else if strings.HasSuffix(name, ".md") {
 		from = policyFrom{agent: name}
 	}
+	from.open = true
 	p, found, err := from.load(".", nil)
 	if err != nil {
 		return nil, nil, usageError(err, "")

@@ -160,7 +160,7 @@ func loadIn(dir string, f permission.Found) (*permission.Policy, error) {
 	if _, err := fs.Stat(fsys, f.Name); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	opt := permission.Options{Root: ".", FS: fsys}
+	opt := permission.Options{Root: ".", FS: fsys, Open: true}
 	if f.Kind == permission.PolicyFile {
 		policy, err := permission.Load(fsys, f.Name, opt)
 		return policy, fileError(filepath.Join(dir, f.Name), err)

@@ -21,6 +21,9 @@ type policyFrom struct {
 	policy string
 	preset string
 	agent  string
+
+	open bool   // for looking at it: its write paths may be yet to come
+	root string // the project, as load was told
 }
 
 func (p *policyFrom) add(cmd *cobra.Command) {
@@ -35,6 +38,12 @@ func (p *policyFrom) add(cmd *cobra.Command) {
 
 // file is the file that the policy stands in, "" for a preset.
 func (p *policyFrom) file() string { return p.policy + p.agent }
+
+// base is the directory that the names of its documents start at.
+func (p *policyFrom) base() string {
+	_, _, base := locate(p.root, p.file())
+	return base
+}
 
 // given refuses more than one.
 func (p *policyFrom) given() (bool, error) {
@@ -53,21 +62,22 @@ func (p *policyFrom) given() (bool, error) {
 // load compiles the policy. caller is what the other flags say. The problems
 // are what is worth a word though the policy stands.
 func (p *policyFrom) load(root string, caller *permission.Document) (*permission.Policy, []permission.Problem, error) {
+	p.root = root
 	abs, err := filepath.Abs(root)
 	if err != nil {
 		return nil, nil, err
 	}
-	opt := permission.Options{Root: filepath.ToSlash(abs), Caller: caller}
+	opt := permission.Options{Root: filepath.ToSlash(abs), Caller: caller, Open: p.open}
 	switch {
 	case p.preset != "":
 		policy, err := permission.Preset(p.preset, opt)
 		return policy, nil, err
 	case p.policy != "":
-		fsys, name := beside(p.policy)
+		fsys, name, _ := locate(root, p.policy)
 		policy, err := permission.Load(fsys, name, opt)
 		return policy, nil, fileError(p.policy, err)
 	}
-	fsys, name := beside(p.agent)
+	fsys, name, _ := locate(root, p.agent)
 	opt.FS = fsys
 	data, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -80,14 +90,23 @@ func (p *policyFrom) load(root string, caller *permission.Document) (*permission
 	return agent.Policy(opt)
 }
 
-// beside is the file system in which a file and what it extends are found, and
-// the file's name there. Messages show that name: as it was given where it lies
-// beneath the working directory.
-func beside(file string) (fs.FS, string) {
+// locate is the file system in which a file and what it extends are found, the
+// file's name there, and the directory that messages put before such names. One
+// beneath the working directory keeps the name that it was given; of others in
+// the project the project is searched, so that `profile: ../../policy.yaml` is
+// found however the file was named; and of the rest their own directory.
+func locate(root, file string) (fsys fs.FS, name, base string) {
 	if name := filepath.ToSlash(filepath.Clean(file)); fs.ValidPath(name) {
-		return os.DirFS("."), name
+		return os.DirFS("."), name, "."
 	}
-	return os.DirFS(filepath.Dir(file)), filepath.Base(file)
+	absRoot, err := filepath.Abs(root)
+	abs, err2 := filepath.Abs(file)
+	if err == nil && err2 == nil {
+		if rel, err := filepath.Rel(absRoot, abs); err == nil && filepath.IsLocal(rel) {
+			return os.DirFS(root), filepath.ToSlash(rel), root
+		}
+	}
+	return os.DirFS(filepath.Dir(file)), filepath.Base(file), filepath.Dir(file)
 }
 
 func fileError(file string, err error) error {
@@ -136,19 +155,11 @@ func (p *policyFlags) hold(cfg pathresolver.Config) (pathresolver.Config, error)
 	cfg.Protect = slices.Concat(held.Config.Protect, cfg.Protect)
 	cfg.Origins = held.Config.Origins
 	for _, src := range policy.Sources() {
-		if file := p.named.file(); file != "" && !strings.HasPrefix(src.File, "preset:") && src.File != callerLayer {
-			cfg.Protect = append(cfg.Protect, protectList(cfg.Root, filepath.Join(baseOf(file), filepath.FromSlash(src.File)))...)
+		if p.named.file() != "" && !strings.HasPrefix(src.File, "preset:") && src.File != callerLayer {
+			cfg.Protect = append(cfg.Protect, protectList(cfg.Root, filepath.Join(p.named.base(), filepath.FromSlash(src.File)))...)
 		}
 	}
 	return cfg, nil
-}
-
-// baseOf is the directory that the names of beside start at.
-func baseOf(file string) string {
-	if fs.ValidPath(filepath.ToSlash(filepath.Clean(file))) {
-		return "."
-	}
-	return filepath.Dir(file)
 }
 
 // callerOf is what the flags say, as a document. nil: they say nothing.

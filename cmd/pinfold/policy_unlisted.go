@@ -81,7 +81,7 @@ func (p *policyFrom) placed(at permission.Position) permission.Position {
 // placedFile is placed for a file's name: those of beside are relative to the
 // policy's directory.
 func (p *policyFrom) placedFile(file string) string {
-	switch base := baseOf(p.file()); {
+	switch base := p.base(); {
 	case file == callerLayer:
 		return "the command line"
 	case base != "." && !filepath.IsAbs(file) && !strings.HasPrefix(file, "preset:"):
