@@ -213,8 +213,7 @@ func (r *Resolver) setReadPaths(f *findings, cfg Config, rootOK bool) {
 // onlyAsked reports, with a word, that nothing beneath a write path may be
 // changed without asking.
 func (r *Resolver) onlyAsked(f *findings, field, given, place string) bool {
-	v := r.Verdict(place)
-	if !v.AskWrite && !v.AskRead {
+	if !r.Verdict(place).AskWrite {
 		return false
 	}
 	f.add(Violation{Code: CodePathAsked, Severity: SeverityWarning, Field: field, Value: given,

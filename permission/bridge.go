@@ -10,8 +10,8 @@ import (
 
 // Held is a policy as the path resolver holds it, on every surface.
 type Held struct {
-	// Config has Root, WritePaths, Git, Hide and Protect. What may only be
-	// done after asking is refused by it: hidden, or protected.
+	// Config has Root and everything that a policy says about files. Grants do
+	// not count: what they lift is still refused as to be asked for.
 	Config pathresolver.Config
 
 	// Positions says where the entries stand, by the names that
@@ -23,14 +23,8 @@ type Held struct {
 	// reached without asking: there is nothing to confine (yolo).
 	NoView bool
 
-	rules map[string]*rule // behind the entries, by the same names
-	lists []ruleList       // that Config.WritePaths are the common part of
-}
-
-// ruleList is one document's list of what may be done.
-type ruleList struct {
-	paths []string
-	rule  *rule // nil: a principal's documents have none
+	rules         map[string]*rule // behind the entries, by the same names
+	reads, writes []fileList       // that the read and write paths are the common part of
 }
 
 // UnheldError says that a view or the skills cannot hold a rule. They could
@@ -51,55 +45,89 @@ func (e *UnheldError) Error() string {
 // paths that no list of paths can express are an *UnheldError.
 func (p *Policy) Resolver(root string) (Held, error) {
 	h := Held{Config: pathresolver.Config{Root: root}, Positions: map[string]Position{}, rules: map[string]*rule{}}
-	var read []grant
-	reads, writes := true, true // does every group list them?
-	var write []grant
-	firstRead, firstWrite := true, true
-	for _, g := range p.groups {
-		groupReads, groupWrites := !g.sealed, !g.sealed
-		for _, l := range g.layers {
-			h.takeAway(l)
-			if l.read != nil || len(l.src.Document.askReads()) > 0 {
-				groupReads = true
-			}
-			if l.read != nil {
-				read, firstRead = intersect(read, l.grants("fs.read", l.src.Document.FS.Read), firstRead), false
-			}
-			if l.write != nil {
-				groupWrites = true
-				write, firstWrite = intersect(write, l.grants("fs.write", l.src.Document.FS.Write), firstWrite), false
-				h.lists = append(h.lists, ruleList{l.src.Document.FS.Write, l.writeList})
-			}
+	var asks, readAsks []asking
+	h.reads, readAsks = p.fileLists(readPart)
+	h.writes, asks = p.fileLists(writePart)
+	for _, l := range p.layers() {
+		if fs := l.src.Document.FS; fs != nil {
+			h.add("hide", &h.Config.Hide, l.grants("fs.hide", fs.Hide))
+			h.add("protect", &h.Config.Protect, l.grants("fs.protect", fs.Protect))
 		}
-		if !groupWrites {
-			h.lists = append(h.lists, ruleList{})
-		}
-		reads, writes = reads && groupReads, writes && groupWrites
 	}
-	if !reads || firstRead {
+	h.addAsks(p, readAsks, asks)
+
+	read, write := common(h.reads, true), common(h.writes, false)
+	if len(read) == 0 {
 		return Held{}, &UnheldError{Position: p.begin(), Message: "the policy lets nothing be read", Hint: "add 'extends: sandboxed', or 'fs: {read: [.]}'"}
 	}
-	if !slices.ContainsFunc(read, func(g grant) bool { return len(g.pattern.segs) == 0 }) {
-		r := read0(read, p)
-		return Held{}, &UnheldError{Position: r.at, Rule: r.id, Message: "fs.read of less than the project cannot be held by a view yet", Hint: "use 'read: [.]' and hide the rest with fs.hide"}
+	if !slices.ContainsFunc(read, grant.isAll) {
+		if err := h.addPaths("read", "read_paths", &h.Config.ReadPaths, read); err != nil {
+			return Held{}, err
+		}
+		write = intersect(read, write, false)
 	}
-	if !writes {
-		write = nil
+	write = slices.DeleteFunc(write, func(w grant) bool { // only to be asked for
+		return slices.ContainsFunc(asks, func(a asking) bool { return w.pattern.within(a.pattern) })
+	})
+	if i := slices.IndexFunc(write, func(w grant) bool { return w.pattern.String() == ".git" }); i >= 0 {
+		h.Config.Git, h.rules["git"] = true, write[i].rule
+		write = slices.Delete(write, i, i+1)
 	}
-	for _, g := range write {
+	if err := h.addPaths("write", "write_paths", &h.Config.WritePaths, write); err != nil {
+		return Held{}, err
+	}
+	h.addAlways(p)
+	h.NoView = p.outside() == allowed
+	h.NameFiles(func(file string) string { return file })
+	return h, nil
+}
+
+// add adds globs that take something away.
+func (h *Held) add(field string, to *[]string, globs []grant) {
+	for _, g := range globs {
+		text := g.rule.text
+		if g.isAll() {
+			text = "**"
+		}
+		h.rules[fmt.Sprintf("%s[%d]", field, len(*to))] = g.rule
+		*to = append(*to, text)
+	}
+}
+
+// addAsks adds what may only be done after asking: never, where nobody is to be
+// asked.
+func (h *Held) addAsks(p *Policy, read, write []asking) {
+	for _, a := range read {
+		if p.approvalsOff() {
+			h.add("hide", &h.Config.Hide, []grant{a.grant})
+		} else {
+			h.add("ask_read", &h.Config.AskRead, []grant{a.grant})
+		}
+	}
+	for _, a := range write {
+		if p.approvalsOff() {
+			h.add("protect", &h.Config.Protect, []grant{a.grant})
+		} else {
+			h.add("ask_write", &h.Config.AskWrite, a.within(h.writes))
+		}
+	}
+}
+
+// addPaths adds paths that allow something.
+func (h *Held) addPaths(noun, field string, to *[]string, paths []grant) error {
+	for _, g := range paths {
 		if !g.pattern.isPath() {
-			return Held{}, &UnheldError{Position: g.rule.at, Rule: g.rule.id,
-				Message: fmt.Sprintf("write glob '%s' cannot be held by a view", g.rule.text), Hint: "name directories or files; a trailing /** is fine"}
+			return &UnheldError{Position: g.rule.at, Rule: g.rule.id,
+				Message: fmt.Sprintf("%s glob '%s' cannot be held by a view", noun, g.rule.text), Hint: "name directories or files; a trailing /** is fine"}
 		}
-		place := g.pattern.String()
-		if place == ".git" {
-			h.Config.Git = true
-			h.rules["git"] = g.rule
-			continue
-		}
-		h.rules[fmt.Sprintf("write_paths[%d]", len(h.Config.WritePaths))] = g.rule
-		h.Config.WritePaths = append(h.Config.WritePaths, place)
+		h.rules[fmt.Sprintf("%s[%d]", field, len(*to))] = g.rule
+		*to = append(*to, g.pattern.String())
 	}
+	return nil
+}
+
+// addAlways adds what no policy opens for writing (M11).
+func (h *Held) addAlways(p *Policy) {
 	h.rules["protect"] = &rule{id: "always:protect", at: Position{File: "built in"}}
 	for _, r := range p.always.rules {
 		if !contains(pathresolver.DefaultProtected(), r.text) {
@@ -107,9 +135,6 @@ func (p *Policy) Resolver(root string) (Held, error) {
 			h.Config.Protect = append(h.Config.Protect, escapeGlob(r.text))
 		}
 	}
-	h.NoView = p.outside() == allowed
-	h.NameFiles(func(file string) string { return file })
-	return h, nil
 }
 
 // NameFiles has Positions and Config.Origins call each file by what name makes
@@ -134,8 +159,11 @@ func (h *Held) NameFiles(name func(file string) string) {
 			h.Positions[field] = at
 		}
 	}
-	for _, l := range h.lists {
-		h.Config.Origins.Write = append(h.Config.Origins.Write, pathresolver.OriginList{Paths: l.paths, Origin: text(l.rule)})
+	for _, l := range h.reads {
+		h.Config.Origins.Read = append(h.Config.Origins.Read, pathresolver.OriginList{Paths: l.texts(), Origin: text(l.rule)})
+	}
+	for _, l := range h.writes {
+		h.Config.Origins.Write = append(h.Config.Origins.Write, pathresolver.OriginList{Paths: l.texts(), Origin: text(l.rule)})
 	}
 }
 
@@ -149,84 +177,6 @@ func (p *Policy) begin() Position {
 		}
 	}
 	return at
-}
-
-func (d *Document) askReads() []string {
-	if d.FS == nil {
-		return nil
-	}
-	return d.FS.AskRead
-}
-
-func read0(read []grant, p *Policy) *rule {
-	if len(read) > 0 {
-		return read[0].rule
-	}
-	for _, l := range p.layers() {
-		if l.read != nil {
-			return l.readList
-		}
-	}
-	return &rule{}
-}
-
-// takeAway adds what a layer hides, protects, or wants asked for.
-func (h *Held) takeAway(l *layer) {
-	fs := l.src.Document.FS
-	if fs == nil {
-		return
-	}
-	add := func(field string, to *[]string, part string, list []string) {
-		for i, text := range list {
-			pattern, err := parsePattern(text, false)
-			if err == nil && len(pattern.segs) == 0 {
-				text = "**"
-			}
-			h.rules[fmt.Sprintf("%s[%d]", field, len(*to))] = l.newRule(fmt.Sprintf("%s[%d]", part, i), text)
-			*to = append(*to, text)
-		}
-	}
-	add("hide", &h.Config.Hide, "fs.hide", fs.Hide)
-	add("hide", &h.Config.Hide, "fs.ask_read", fs.AskRead)
-	add("protect", &h.Config.Protect, "fs.protect", fs.Protect)
-	add("protect", &h.Config.Protect, "fs.ask_write", fs.AskWrite)
-}
-
-// grant is one entry of a list that allows.
-type grant struct {
-	pattern pattern
-	rule    *rule
-}
-
-func (l *layer) grants(path string, list []string) []grant {
-	var grants []grant
-	for i, text := range list {
-		if p, err := parsePattern(text, false); err == nil {
-			grants = append(grants, grant{p, l.newRule(fmt.Sprintf("%s[%d]", path, i), text)})
-		}
-	}
-	return grants
-}
-
-// intersect keeps of two lists what the other covers. The first list of a chain
-// stands as it is.
-func intersect(a, b []grant, first bool) []grant {
-	if first {
-		return b
-	}
-	var both []grant
-	for _, g := range b {
-		if slices.ContainsFunc(a, func(o grant) bool { return g.pattern.within(o.pattern) }) {
-			both = append(both, g)
-		}
-	}
-	for _, g := range a {
-		inner := slices.ContainsFunc(b, func(o grant) bool { return g.pattern.within(o.pattern) })
-		if inner && !slices.ContainsFunc(both, func(o grant) bool { return g.pattern.within(o.pattern) }) {
-			both = append(both, g)
-		}
-	}
-	return both
 }
 
 // writable are the write paths that the chain grants, for messages.

@@ -155,11 +155,14 @@ func TestResolverNeverExceedsCheck(t *testing.T) {
 		}
 		hide, protect, write := globs(t, held.Config.Hide, true), globs(t, held.Config.Protect, true), globs(t, held.Config.WritePaths, false)
 		folded := []byte(foldString(place))
-		if hide.covers(folded) != nil {
+		if hide.covers(folded) != nil || globs(t, held.Config.AskRead, true).covers(folded) != nil {
 			return
 		}
+		if held.Config.ReadPaths != nil && globs(t, held.Config.ReadPaths, false).covers([]byte(place)) == nil {
+			return // not there, but for directories that lead to read paths
+		}
 		require.Equal(t, Allow, file(p, FSRead, place).Effect, "%+v", held.Config)
-		if protect.covers(folded) == nil && write.covers([]byte(place)) != nil {
+		if protect.covers(folded) == nil && globs(t, held.Config.AskWrite, true).covers(folded) == nil && write.covers([]byte(place)) != nil {
 			require.Equal(t, Allow, file(p, FSWrite, place).Effect, "%+v", held.Config)
 		}
 	})

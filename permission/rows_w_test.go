@@ -199,19 +199,64 @@ func TestAskIsRefusedInTheView(t *testing.T) {
 	require.Equal(t, Allow, file(p, FSWrite, "lib/x").Effect)
 	held, err := p.Resolver("/r")
 	require.NoError(t, err)
-	require.Equal(t, []string{"**/.env", "keys"}, held.Config.Hide)
-	require.Equal(t, []string{"docs/L", "src", "p.yaml"}, held.Config.Protect)
-	require.Equal(t, Position{"p.yaml", 3, 47}, held.Positions["hide[1]"])
+	require.Equal(t, []string{"**/.env"}, held.Config.Hide)
+	require.Equal(t, []string{"docs/L", "p.yaml"}, held.Config.Protect)
+	require.Equal(t, []string{"keys"}, held.Config.AskRead)
+	require.Equal(t, []string{"src"}, held.Config.AskWrite)
+	require.Equal(t, Position{"p.yaml", 3, 47}, held.Positions["ask_read[0]"])
 
-	off := compile(t, "version: 1\nextends: sandboxed\nfs: {ask_write: [src]}\napprovals: {default: deny}")
+	// Where nobody is to be asked it is never allowed.
+	off := compile(t, "version: 1\nextends: sandboxed\nfs: {ask_write: [src], ask_read: [keys]}\napprovals: {default: deny}")
 	require.Equal(t, CodeApprovalsOff, file(off, FSWrite, "src/x").Code)
+	held, err = off.Resolver("/r")
+	require.NoError(t, err)
+	require.Equal(t, []string{"keys"}, held.Config.Hide)
+	require.Equal(t, []string{"src", "p.yaml"}, held.Config.Protect)
+	require.Nil(t, held.Config.AskRead)
+	require.Nil(t, held.Config.AskWrite)
+}
+
+// Of what one document lets be asked for only that can be which no other
+// refuses (M5).
+func TestAskOfAChain(t *testing.T) {
+	for _, c := range []struct {
+		outer, inner string
+		asks, write  []string
+	}{
+		{"write: [docs], ask_write: [src]", "write: [docs, src]", []string{"src"}, []string{"docs"}},
+		{"write: [docs, src]", "write: [docs], ask_write: [src]", []string{"src"}, []string{"docs"}},
+		{"write: [docs]", "write: [docs], ask_write: [src]", nil, []string{"docs"}},
+		{"write: [src/gen]", "ask_write: [src]", []string{"src/gen"}, nil},
+		{"ask_write: [src, lib]", "write: [lib, docs]", []string{"lib"}, nil},
+		{"write: [docs]", "ask_write: [docs]", []string{"docs"}, nil},
+		{"write: [docs]", "ask_write: ['**/*.md']", []string{"**/*.md"}, []string{"docs"}},
+	} {
+		outer := compile(t, "version: 1\nfs: {read: [.], "+c.outer+"}")
+		p, _, err := outer.Narrow(decode(t, "version: 1\nfs: {"+c.inner+"}"), Clamp)
+		require.NoError(t, err)
+		held, err := p.Resolver("/r")
+		require.NoError(t, err)
+		require.Equal(t, c.asks, held.Config.AskWrite, "%s | %s", c.outer, c.inner)
+		require.Equal(t, c.write, held.Config.WritePaths, "%s | %s", c.outer, c.inner)
+	}
+}
+
+// What fs.read does not cover does not exist for the view, and is not written.
+func TestReadPathsAreHeld(t *testing.T) {
+	p := compile(t, "version: 1\nextends: sandboxed\nfs: {read: [docs, src/lib], write: [docs/out, src], ask_read: [keys]}")
+	held, err := p.Resolver("/r")
+	require.NoError(t, err)
+	require.Equal(t, []string{"docs", "src/lib", "keys"}, held.Config.ReadPaths)
+	require.Equal(t, []string{"docs/out", "src/lib"}, held.Config.WritePaths)
+	require.Equal(t, []string{"keys"}, held.Config.AskRead)
+	require.Equal(t, Position{"p.yaml", 3, 19}, held.Positions["read_paths[1]"])
 }
 
 // What no list of paths can express is refused, not approximated.
 func TestUnheld(t *testing.T) {
 	for text, want := range map[string]string{
 		"fs: {write: ['src/*.go']}": "p.yaml:3:14: write glob 'src/*.go' cannot be held by a view",
-		"fs: {read: [src]}":         "p.yaml:3:13: fs.read of less than the project cannot be held by a view yet",
+		"fs: {read: ['src/*.go']}":  "p.yaml:3:13: read glob 'src/*.go' cannot be held by a view",
 	} {
 		_, err := compile(t, "version: 1\nextends: sandboxed\n"+text).Resolver("/r")
 		var unheld *UnheldError

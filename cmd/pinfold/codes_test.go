@@ -16,6 +16,10 @@ import (
 
 // elsewhere are the codes that no session shows, and where they are tested.
 var elsewhere = map[string]string{
+	"path_not_readable": "no flag bounds reading, and of a policy only what can be read is written: TestValidateReadPaths in pathresolver",
+	"nothing_readable":  "no flag bounds reading, and a policy is refused before: TestValidateReadPaths in pathresolver",
+	"path_asked":        "a policy's list leaves out what is only to be asked for: TestAskedWritePath in pathresolver",
+
 	"path_mount":    "takes two users: TestCheckRefusesAMountOfOthers",
 	"mount_refused": "takes root: TestAttackKernelFiles in integration",
 }

@@ -31,15 +31,19 @@ func insideRun() bool {
 type shownPolicy struct {
 	Root        name   `json:"root"`
 	WritePaths  []name `json:"write_paths"`
+	ReadPaths   []name `json:"read_paths,omitempty"` // none: everything
 	Hide        []name `json:"hide"`
+	AskRead     []name `json:"ask_read,omitempty"`
 	Protect     []name `json:"protect"`
+	AskWrite    []name `json:"ask_write,omitempty"`
 	Unprotect   []name `json:"unprotect"`
 	HardLinks   string `json:"hardlinks"`
 	Arrangement string `json:"arrangement"` // how the view is served
 
-	// Where the entries above were written, and the lists that the write paths
-	// are the common part of.
+	// Where the entries above were written, and the lists that the read and
+	// write paths are the common part of.
 	Origins    map[string]name `json:"origins,omitempty"`
+	ReadLists  []shownList     `json:"read_lists,omitempty"`
 	WriteLists []shownList     `json:"write_lists,omitempty"`
 }
 
@@ -84,8 +88,11 @@ func showPolicy(cfg pathresolver.Config, r *pathresolver.Resolver, arrangement s
 	shown := shownPolicy{
 		Root:        name(r.Root()),
 		WritePaths:  convert[name](r.WritePaths()),
+		ReadPaths:   convert[name](r.ReadPaths()),
 		Hide:        convert[name](cfg.Hide),
+		AskRead:     convert[name](cfg.AskRead),
 		Protect:     convert[name](cfg.Protect),
+		AskWrite:    convert[name](cfg.AskWrite),
 		Unprotect:   convert[name](cfg.Unprotect),
 		HardLinks:   cfg.HardLinks.String(),
 		Arrangement: arrangement,
@@ -95,7 +102,7 @@ func showPolicy(cfg pathresolver.Config, r *pathresolver.Resolver, arrangement s
 	for field, origin := range from.Entries {
 		shown.Origins[field] = name(origin)
 	}
-	shown.WriteLists = showLists(from.Write)
+	shown.ReadLists, shown.WriteLists = showLists(from.Read), showLists(from.Write)
 	return json.Marshal(shown)
 }
 
@@ -140,10 +147,15 @@ func insidePolicy() (cfg pathresolver.Config, ok bool, err error) {
 			Root:           string(p.Root),
 			WritePaths:     convert[string](p.WritePaths),
 			Hide:           convert[string](p.Hide),
+			AskRead:        convert[string](p.AskRead),
 			Protect:        convert[string](p.Protect),
+			AskWrite:       convert[string](p.AskWrite),
 			Unprotect:      convert[string](p.Unprotect),
 			AllowBroadRoot: true, // the run has decided that
-			Origins:        pathresolver.Origins{Entries: map[string]string{}, Write: readLists(p.WriteLists)},
+			Origins:        pathresolver.Origins{Entries: map[string]string{}, Read: readLists(p.ReadLists), Write: readLists(p.WriteLists)},
+		}
+		if len(p.ReadPaths) > 0 {
+			cfg.ReadPaths = convert[string](p.ReadPaths)
 		}
 		for field, origin := range p.Origins {
 			cfg.Origins.Entries[field] = string(origin)

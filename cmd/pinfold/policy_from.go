@@ -151,7 +151,8 @@ func (p *policyFlags) hold(cfg pathresolver.Config) (pathresolver.Config, error)
 	held.NameFiles(p.named.placedFile)
 	p.held, p.found, p.at = policy, found, held.Positions
 	cfg.WritePaths, cfg.Git = held.Config.WritePaths, held.Config.Git
-	cfg.Hide = held.Config.Hide
+	cfg.Hide, cfg.ReadPaths = held.Config.Hide, held.Config.ReadPaths
+	cfg.AskRead, cfg.AskWrite = held.Config.AskRead, held.Config.AskWrite
 	cfg.Protect = slices.Concat(held.Config.Protect, cfg.Protect)
 	cfg.Origins = held.Config.Origins
 	for _, src := range policy.Sources() {

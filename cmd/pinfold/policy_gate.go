@@ -56,10 +56,11 @@ func opOf(a fileskills.Action) pathresolver.Op {
 }
 
 // isOnlyFiles reports whether the resolver refuses by the same rule, in the
-// words that every surface uses.
+// words that every surface uses. It lets directories be listed that only lead
+// to what fs.read covers, and shows of them nothing else.
 func isOnlyFiles(c permission.Code) bool {
 	switch c {
-	case permission.CodeNoWritePath, permission.CodeHidden, permission.CodeProtected, permission.CodeOutsideRoot:
+	case permission.CodeNoWritePath, permission.CodeHidden, permission.CodeProtected, permission.CodeOutsideRoot, permission.CodeNotReadable:
 		return true
 	}
 	return false

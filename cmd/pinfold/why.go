@@ -110,9 +110,12 @@ func whyText(o *output, d *pathresolver.Decision) {
 		out.printf("%s: %s '%s'\n%s\n", out.paint(colourBad, "denied"), d.Op, esc(d.Path), d.Reason)
 	default:
 		denied := pathresolver.DeniedError{Op: d.Op, Path: d.Path, Rule: d.Rule, Reason: d.Reason, Origin: d.Origin, Allowed: d.Writable}
+		if d.Op == pathresolver.OpRead {
+			denied.Allowed = d.Readable
+		}
 		first, rest, _ := strings.Cut(denied.Error(), "\n")
 		out.printf("%s\n%s\n", out.paint(colourBad, first), rest)
-		if d.Op != pathresolver.OpRead && readable(d.Rule) {
+		if d.Op != pathresolver.OpRead && readable(d) {
 			// The first line's words are fixed (W13), and sound like more.
 			out.printf("  it lies inside the sandbox root: reading is allowed, %s is not\n", d.Op)
 		}
@@ -129,10 +132,12 @@ func whyText(o *output, d *pathresolver.Decision) {
 }
 
 // readable reports whether a rule refuses changes only.
-func readable(rule pathresolver.Rule) bool {
-	switch rule {
+func readable(d *pathresolver.Decision) bool {
+	switch d.Rule {
 	case pathresolver.RuleNoWritePath, pathresolver.RuleWritePathSelf, pathresolver.RuleProtected, pathresolver.RuleLoosens, pathresolver.RuleHardLink:
 		return true
+	case pathresolver.RuleAsk: // which may be about both
+		return strings.HasSuffix(d.Reason, "Reading is allowed")
 	}
 	return false
 }
