@@ -1,7 +1,6 @@
 package broker_test
 
 import (
-	"database/sql"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -131,14 +130,4 @@ func TestKeptHead(t *testing.T) {
 	require.Equal(t, broker.Rewritten, e.Kind)
 	_, err = w.Verify(t.Context(), worker, broker.Head{})
 	refused(t, broker.CodeOperatorOnly, err)
-}
-
-// tamper changes the database behind the broker's back.
-func (w *world) tamper(statements string) {
-	w.Helper()
-	db, err := sql.Open("sqlite", "file:"+w.path)
-	require.NoError(w, err)
-	defer db.Close()
-	_, err = db.ExecContext(w.Context(), statements)
-	require.NoError(w, err)
 }

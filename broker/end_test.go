@@ -148,9 +148,9 @@ func TestDestroyWithoutConfirmation(t *testing.T) {
 	require.Len(t, fired, 1)
 }
 
-// D14: the row has vanished.
+// D14: the row has vanished. SQLite shows a stranger's change to those who wait.
 func TestRequestFailed(t *testing.T) {
-	w := newWorld(t)
+	w := onSQLite(t)
 	_, worker := w.pair()
 	answer := w.waiting(worker, w.ask(worker, "src/a"))
 	w.tamper(`DELETE FROM requests`)
@@ -254,7 +254,7 @@ func must[T any](v T, err error) T {
 // D16: a policy's longest wait, which is nobody's denial; a grant until a time.
 func TestTimesThatAreOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := onSQLite(t)
 		manager := w.hire(operator, "root", managerDoc)
 		worker := w.hire(manager, "worker", workerDoc+"approvals: {max_wait: 1m}\n")
 		began := time.Now()

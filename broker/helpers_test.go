@@ -2,13 +2,18 @@ package broker_test
 
 import (
 	"context"
+	"database/sql"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/pgstore"
+	"github.com/pinfold-dev/pinfold/broker/pgstore/pgtest"
 	"github.com/pinfold-dev/pinfold/broker/sqlitestore"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -23,30 +28,74 @@ const (
 // operator is who runs the broker.
 var operator = broker.OperatorIdentity()
 
-// world is a broker on a SQLite file of its own.
+func TestMain(m *testing.M) {
+	if os.Getenv(holderEnv) != "" {
+		hold()
+	}
+	os.Exit(pgtest.Main(m))
+}
+
+// world is a broker on a store of its own.
 type world struct {
 	*testing.T
-	path  string
-	store *sqlitestore.Store
+	open   func() (broker.Store, error)
+	tamper func(statements string) // changes the database behind the broker's back
+	store  broker.Store
 	*broker.Broker
 	rates broker.Rates
 }
 
+// newWorld is on SQLite, or with PINFOLD_STORE=postgres on PostgreSQL.
 func newWorld(t *testing.T) *world {
+	if os.Getenv("PINFOLD_STORE") == "postgres" {
+		return onPostgres(t)
+	}
+	return onSQLite(t)
+}
+
+func onSQLite(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, path: filepath.Join(t.TempDir(), "broker.db"), rates: broker.Rates{Burst: 1000, PairPerMinute: 1000, SenderPerMinute: 1000}}
+	path := filepath.Join(t.TempDir(), "broker.db")
+	w := &world{T: t}
+	w.open = func() (broker.Store, error) { return sqlitestore.Open(context.Background(), path) }
+	w.tamper = func(statements string) {
+		db, err := sql.Open("sqlite", "file:"+path)
+		require.NoError(t, err)
+		defer db.Close()
+		_, err = db.ExecContext(t.Context(), statements)
+		require.NoError(t, err)
+	}
+	return w.begin()
+}
+
+func onPostgres(t *testing.T) *world {
+	t.Helper()
+	dsn := pgtest.Database(t)
+	w := &world{T: t}
+	w.open = func() (broker.Store, error) { return pgstore.Open(context.Background(), dsn) }
+	w.tamper = func(statements string) {
+		conn, err := pgx.Connect(t.Context(), dsn)
+		require.NoError(t, err)
+		defer conn.Close(context.Background())
+		_, err = conn.Exec(t.Context(), statements)
+		require.NoError(t, err)
+	}
+	return w.begin()
+}
+
+func (w *world) begin() *world {
+	w.rates = broker.Rates{Burst: 1000, PairPerMinute: 1000, SenderPerMinute: 1000}
 	w.start()
-	t.Cleanup(w.halt)
+	w.Cleanup(w.halt)
 	return w
 }
 
 func (w *world) start() {
 	w.Helper()
-	ctx := context.Background()
 	var err error
-	w.store, err = sqlitestore.Open(ctx, w.path)
+	w.store, err = w.open()
 	require.NoError(w, err)
-	w.Broker, err = broker.New(ctx, broker.Options{Store: w.store, Rates: w.rates})
+	w.Broker, err = broker.New(context.Background(), broker.Options{Store: w.store, Rates: w.rates})
 	require.NoError(w, err)
 }
 
@@ -62,11 +111,17 @@ func (w *world) restart() {
 	w.start()
 }
 
-// second is another broker on the same store.
+// second is another broker, as another process would be: on the same database
+// with connections of its own.
 func (w *world) second() *broker.Broker {
-	b, err := broker.New(w.Context(), broker.Options{Store: w.store, Rates: w.rates})
+	store, err := w.open()
 	require.NoError(w, err)
-	w.Cleanup(b.Close)
+	b, err := broker.New(w.Context(), broker.Options{Store: store, Rates: w.rates})
+	require.NoError(w, err)
+	w.Cleanup(func() {
+		b.Close()
+		require.NoError(w, store.Close())
+	})
 	return b
 }
 
@@ -136,7 +191,7 @@ func soon[T any](t testing.TB, ch <-chan T) T {
 	}
 }
 
-// waiting returns once somebody waits for what can be read in look.
+// eventually waits until look says so.
 func (w *world) eventually(look func() bool) {
 	w.Helper()
 	require.Eventually(w, look, 30*time.Second, time.Millisecond)

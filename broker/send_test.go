@@ -109,7 +109,7 @@ Target "agent:worker:main" matches denied pattern "agent:worker:*".`, w.send(man
 // X16: rates, counted where all brokers see them; a person has none.
 func TestRatesX16(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := onSQLite(t)
 		w.Close()
 		w.rates = broker.Rates{} // the defaults: 30 a minute for a pair, 10 at once
 		b := must(broker.New(t.Context(), broker.Options{Store: w.store}))
