@@ -101,12 +101,15 @@ func (p *part) attributes(id uint64, sx *unix.Statx_t) (valid time.Duration, err
 }
 
 // stat asks about a node: by a file that is open, which is the only way when
-// its name is gone, or by its place.
+// its name is gone, by its name, or by its place.
 func (p *part) stat(n *node, sx *unix.Statx_t) error {
 	if !n.fixed { // a fixed node is a place, whatever is open
 		if h := p.opens.anyOf(n); h != nil {
 			defer h.drop()
 			return statFD(h.fd, sx)
+		}
+		if p.statName(n, sx) == nil {
+			return nil
 		}
 	}
 	fd, _, err := p.open(n, unix.O_PATH, sx)
@@ -114,6 +117,28 @@ func (p *part) stat(n *node, sx *unix.Statx_t) error {
 		closeFD(fd)
 	}
 	return err
+}
+
+// statName asks about a node by its first name, in a directory that was at its
+// place just now, which is what a Lookup does as well.
+func (p *part) statName(n *node, sx *unix.Statx_t) error {
+	dir, name := p.tab.nameOf(n)
+	if dir == nil {
+		return unix.ESTALE
+	}
+	place, err := p.tab.place(dir)
+	if err != nil {
+		return err
+	}
+	in, err := p.recently(dir, place)
+	if err != nil {
+		return err
+	}
+	defer in.drop()
+	if err := p.statIn(in, joinPlace(place, name), name, sx); err != nil {
+		return err
+	}
+	return p.same(n, sx)
 }
 
 // StatFs is statfs(2).

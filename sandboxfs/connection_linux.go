@@ -13,10 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// connection is one open /dev/fuse. go-fuse decodes its requests and encodes
-// the answers; who reads and writes them, and when, is up to the leader.
+// connection is one open /dev/fuse. What its requests mean is for quick and for
+// go-fuse; who reads and answers them, and when, is up to the leader.
 type connection struct {
-	ps    *fuse.ProtocolServer
+	fs    fuse.RawFileSystem   // what answers
+	ps    *fuse.ProtocolServer // the same, behind go-fuse's decoding
 	log   *log.Logger
 	file  *os.File
 	raw   syscall.RawConn // of file, for who does not answer a request
@@ -25,6 +26,7 @@ type connection struct {
 	gone  chan struct{}   // closed when the kernel has ended it
 	onEnd func()          // called after, when nothing is answered any more
 	lead  *leader         // set before the first request
+	waits sync.Map        // ids of the requests that wait for what others do
 }
 
 // connect takes over fd, which was mounted, and settles with the kernel how
@@ -32,7 +34,7 @@ type connection struct {
 func connect(fd int, fs fuse.RawFileSystem, o *fuse.MountOptions, onEnd func()) (*connection, error) {
 	unix.CloseOnExec(fd)
 	c := &connection{
-		ps: fuse.NewProtocolServer(fs, o), log: o.Logger,
+		fs: fs, ps: fuse.NewProtocolServer(fs, o), log: o.Logger,
 		file: os.NewFile(uintptr(fd), "/dev/fuse"), fd: fd,
 		gone: make(chan struct{}), onEnd: onEnd,
 	}
@@ -79,13 +81,22 @@ func (c *connection) read(buf []byte) (request, error) {
 	}
 }
 
+// wait answers a request that is answered only when others do something.
+func (c *connection) wait(q request) {
+	defer c.waits.Delete(q.unique())
+	c.answer(q)
+}
+
 // answer has the file system do what is asked, and tells the kernel unless it
 // wants no answer. The caller has added to busy.
 func (c *connection) answer(q request) {
 	defer c.busy.Done()
-	size, st := c.ps.HandleRequest([][]byte{q.in}, [][]byte{q.room})
-	if st != fuse.OK {
-		size = q.fail(st)
+	size, done := c.quick(q)
+	if !done {
+		var st fuse.Status
+		if size, st = c.ps.HandleRequest([][]byte{q.in}, [][]byte{q.room}); st != fuse.OK {
+			size = q.fail(st)
+		}
 	}
 	if size == 0 {
 		return
@@ -118,9 +129,11 @@ const (
 	inHeaderSize  = 40
 	outHeaderSize = 16
 
-	opSetLkw = 33
+	opSetLkw    = 33
+	opInterrupt = 36
 )
 
+func (q request) node() uint64   { return binary.NativeEndian.Uint64(q.in[16:]) }
 func (q request) op() uint32     { return binary.NativeEndian.Uint32(q.in[4:]) }
 func (q request) unique() uint64 { return binary.NativeEndian.Uint64(q.in[8:]) }
 
@@ -135,6 +148,14 @@ func (q request) fail(st fuse.Status) (size int) {
 // answered is the error in the answer, 0 for none.
 func (q request) answered() syscall.Errno {
 	return syscall.Errno(-int32(binary.NativeEndian.Uint32(q.room[4:])))
+}
+
+// interrupted is the id of the request that an opInterrupt is about.
+func (q request) interrupted() (unique uint64, ok bool) {
+	if q.op() != opInterrupt || len(q.in) < inHeaderSize+8 {
+		return 0, false
+	}
+	return binary.NativeEndian.Uint64(q.in[inHeaderSize:]), true
 }
 
 // waits reports whether it is answered only when others do something, and

@@ -5,6 +5,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // OpenDir is answered with ENOSYS, once: the kernel then opens directories by
@@ -17,14 +18,14 @@ func (p *part) OpenDir(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status
 
 // ReadDir lists names. Hidden ones are left out.
 func (p *part) ReadDir(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
-	return p.list(in, func(l *listing, e dirent) bool {
+	return p.list(in, func(l *listing, e dirent, _ pathresolver.Verdict) bool {
 		return out.AddDirEntry(l.entry(e))
 	})
 }
 
 // ReadDirPlus lists names and what a Lookup of each would answer.
 func (p *part) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
-	return p.list(in, func(l *listing, e dirent) bool {
+	return p.list(in, func(l *listing, e dirent, verdict pathresolver.Verdict) bool {
 		var sx unix.Statx_t
 		known := e.name != "." && e.name != ".."
 		if known {
@@ -35,7 +36,6 @@ func (p *part) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntr
 			// What is mounted on the name is looked at only when asked for.
 			known = err == nil && sameMount(&sx, &l.sx)
 		}
-		verdict := p.r.VerdictIn(l.place, e.name)
 		known = known && (!verdict.Passage || sx.Mode&unix.S_IFMT == unix.S_IFDIR)
 		plain := l.entry(e)
 		if known {
@@ -73,7 +73,7 @@ func (l *listing) entry(e dirent) fuse.DirEntry {
 
 // list opens the directory of a request and calls add for each name that is
 // not hidden, until add has no more room.
-func (p *part) list(in *fuse.ReadIn, add func(*listing, dirent) bool) fuse.Status {
+func (p *part) list(in *fuse.ReadIn, add func(*listing, dirent, pathresolver.Verdict) bool) fuse.Status {
 	p.moves.RLock()
 	defer p.moves.RUnlock()
 	dir, err := p.node(in.NodeId)
@@ -91,10 +91,11 @@ func (p *part) list(in *fuse.ReadIn, add func(*listing, dirent) bool) fuse.Statu
 	}
 	l.watched = p.watch.add(dir, l.fd)
 	return status(eachEntry(l.fd, in.Offset, func(e dirent) bool {
-		if e.name != "." && e.name != ".." && p.r.VerdictIn(l.place, e.name).Hidden {
-			return true
+		var verdict pathresolver.Verdict
+		if e.name != "." && e.name != ".." {
+			verdict = p.r.VerdictIn(l.place, e.name)
 		}
-		return add(&l, e)
+		return verdict.Hidden || add(&l, e, verdict)
 	}))
 }
 

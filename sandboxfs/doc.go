@@ -31,8 +31,13 @@
 // of threads. Before something that may take long (much data, a disk) another
 // goroutine takes over, and so it does when anything else takes more than 2 ms
 // (watchdog_linux.go); who waits for a file lock waits apart. At most
-// maxAnswering answer at a time, each with one thread and one buffer. go-fuse
-// decodes and encodes (fuse.ProtocolServer); its server is not used.
+// maxAnswering answer at a time, each with one thread and one buffer. The requests
+// that come most often are decoded in place (quick_linux.go), the rest by
+// go-fuse (fuse.ProtocolServer), whose server is not used.
+//
+// A process that serves a view should leave the Go runtime more processors than
+// there are connections (runtime.GOMAXPROCS): where none is idle, sysmon takes
+// the leader's each time it waits.
 //
 // # Guarantees
 //

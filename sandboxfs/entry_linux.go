@@ -63,22 +63,28 @@ func (p *part) make(h *fuse.InHeader, call, name string, kind fs.FileMode, mode 
 	if err := p.as(h.Caller, func() error { return create(dirfd) }); err != nil {
 		return status(err)
 	}
-	fd, err := fsat.Openat(dirfd, name, unix.O_PATH|unix.O_NOFOLLOW, 0)
-	if err != nil {
-		return status(err)
-	}
-	defer closeFD(fd)
-	if kind != fs.ModeSymlink {
-		if err := p.setMode(fd, mode); err != nil {
-			return status(err)
-		}
-	}
 	var sx unix.Statx_t
-	if err := statFD(fd, &sx); err != nil {
+	if err := p.made(dirfd, name, kind, mode, &sx); err != nil {
 		return status(err)
 	}
 	p.answer(dir, name, true, false, &sx, out)
 	return fuse.OK
+}
+
+// made asks about what was made, after it has got the mode that it was to have.
+func (p *part) made(dirfd int, name string, kind fs.FileMode, mode uint32, sx *unix.Statx_t) error {
+	if kind == fs.ModeSymlink || mode&p.umask == 0 {
+		return fsat.Statx(dirfd, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, sx)
+	}
+	fd, err := fsat.Openat(dirfd, name, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	defer closeFD(fd)
+	if err := p.setMode(fd, mode); err != nil {
+		return err
+	}
+	return statFD(fd, sx)
 }
 
 // Unlink is unlink(2).

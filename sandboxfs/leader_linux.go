@@ -1,6 +1,10 @@
 package sandboxfs
 
-import "sync/atomic"
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+)
 
 // leader answers the requests of one connection.
 //
@@ -32,7 +36,7 @@ type leader struct {
 func (l *leader) lead() {
 	buf := getBuffer()
 	defer putBuffer(buf)
-	for {
+	for since := time.Now(); ; since = yield(since) {
 		q, err := l.c.read(buf)
 		if err != nil {
 			l.t.remove(l)
@@ -41,7 +45,8 @@ func (l *leader) lead() {
 		}
 		l.c.busy.Add(1)
 		if q.waits() {
-			go l.c.answer(q.detached()) // not in within: what a lock opens it opens with all rights
+			l.c.waits.Store(q.unique(), nil)
+			go l.c.wait(q.detached()) // not in within: what a lock opens it opens with all rights
 			continue
 		}
 		if !l.answer(q) {
@@ -70,4 +75,20 @@ func (l *leader) slow(unique uint64) {
 	if turn := l.turn.Load(); turn&1 == 1 && l.unique.Load() == unique {
 		l.t.takeOver(l, turn)
 	}
+}
+
+// slice is how long a goroutine leads before it lets the Go scheduler see it.
+const slice = 5 * time.Millisecond
+
+// yield lets the scheduler see this goroutine once in a slice. One that it has
+// not seen for 10 ms, though only waiting in system calls, it takes for one
+// that hogs its P: sysmon (runtime/proc.go) then takes the P away at each of its
+// ticks, and keeps ticking every 20 µs.
+func yield(since time.Time) time.Time {
+	now := time.Now()
+	if now.Sub(since) < slice {
+		return since
+	}
+	runtime.Gosched()
+	return now
 }
