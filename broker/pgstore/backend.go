@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// lockKey is the advisory lock of whoever updates: "pinfold" as a number.
-	lockKey = 0x70696e666f6c64
+	// lockClass is the first half of the advisory lock of whoever updates,
+	// "pinf" as a number; the other is the schema's.
+	lockClass = 0x70696e66
 	// transactionTimeout is the longest that a batch of updates takes before
 	// its connection is given up: the server's own timeouts come first.
 	transactionTimeout = 2 * StatementTimeout
@@ -30,11 +31,10 @@ const (
 	diskFull, queryCanceled = "53100", "57014"
 )
 
-var lock = fmt.Sprintf("BEGIN; SELECT pg_advisory_xact_lock(%d)", lockKey)
-
 // backend writes. Only the queue uses it.
 type backend struct {
 	pool *pgxpool.Pool
+	place
 	name string // see listener
 
 	// Of the transaction, nil between two.
@@ -44,6 +44,18 @@ type backend struct {
 }
 
 var _ rows.Backend = (*backend)(nil)
+
+// place is the schema that the tables are in, by its number. It is what keeps
+// two pinfolds in one database apart.
+type place struct{ schema uint32 }
+
+// lock begins a transaction, alone.
+func (p place) lock() string {
+	return fmt.Sprintf("BEGIN; SELECT pg_advisory_xact_lock(%d, %d)", lockClass, int32(p.schema))
+}
+
+// channel is where changes are told.
+func (p place) channel() string { return fmt.Sprintf("pinfold_%d", p.schema) }
 
 // migrate brings the schema up to date, alone.
 func (b *backend) migrate(ctx context.Context) error {
@@ -65,7 +77,7 @@ func (b *backend) migrate(ctx context.Context) error {
 // because each takes a snapshot of its own (READ COMMITTED).
 func (b *backend) Begin(ctx context.Context) error {
 	b.ctx, b.cancel = context.WithTimeout(ctx, transactionTimeout)
-	conn, err := begin(b.ctx, b.pool, lock)
+	conn, err := begin(b.ctx, b.pool, b.lock())
 	if err != nil {
 		b.cancel()
 		var e *pgconn.PgError
@@ -82,7 +94,7 @@ func (b *backend) Begin(ctx context.Context) error {
 func (b *backend) Commit(_ context.Context, topics []string) error {
 	var batch pgx.Batch
 	if len(topics) > 0 {
-		batch.Queue("SELECT pg_notify('"+channel+"', payload) FROM unnest($1::text[]) AS payload", payloads(b.name, topics))
+		batch.Queue("SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload", b.channel(), payloads(b.name, topics))
 	}
 	batch.Queue("COMMIT")
 	results := b.conn.SendBatch(b.ctx, &batch)

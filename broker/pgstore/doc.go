@@ -13,8 +13,8 @@
 //
 // An update that was acknowledged is committed and flushed by the server
 // (synchronous_commit is switched on where it is off). Updates of all brokers
-// are one after the other, under an advisory lock of the database; those that
-// wait in one process share a commit. No transaction fails because of another,
+// are one after the other, under an advisory lock; those that wait in one
+// process share a commit. No transaction fails because of another,
 // so none is repeated.
 //
 // A broker that hangs within an update loses it after IdleTimeout, and the
@@ -23,14 +23,13 @@
 //
 // # Changes
 //
-// They come by LISTEN and NOTIFY on the channel "pinfold". Where the connection
-// was lost, listeners are told that anything may have changed as soon as it is
-// there again.
+// They come by LISTEN and NOTIFY. Where the connection was lost, listeners are
+// told that anything may have changed as soon as it is there again.
 //
 // # Limits
 //
-// The database is pinfold's own, or a schema of it that the role's search_path
-// names first; its encoding is UTF8. LISTEN needs a session of its own: a
+// The tables are in the first schema of search_path; another schema of the same
+// database holds another pinfold. The database's encoding is UTF8. LISTEN needs a session of its own: a
 // pooler in between must pool sessions, not transactions. When the connection
 // is lost while an update is being committed, it fails though it may have
 // happened.

@@ -14,7 +14,6 @@ import (
 )
 
 const (
-	channel = "pinfold"
 	// maxTopics is how many topics a commit tells one by one. With more, it
 	// tells that anything may have changed.
 	maxTopics = 512
@@ -34,6 +33,7 @@ const (
 // queue has told already.
 type listener struct {
 	config *pgx.ConnConfig
+	place
 	hub    *rows.Hub
 	name   string
 	cancel context.CancelFunc
@@ -60,8 +60,8 @@ func payloads(name string, topics []string) []string {
 }
 
 // listen returns once it listens.
-func listen(ctx context.Context, config *pgx.ConnConfig, hub *rows.Hub, name string) (*listener, error) {
-	l := &listener{config: config, hub: hub, name: name}
+func listen(ctx context.Context, config *pgx.ConnConfig, p place, hub *rows.Hub, name string) (*listener, error) {
+	l := &listener{config: config, place: p, hub: hub, name: name}
 	conn, err := l.connect(ctx)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (l *listener) connect(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
+	if _, err := conn.Exec(ctx, "LISTEN "+l.channel()); err != nil {
 		hangUp(conn)
 		return nil, err
 	}

@@ -78,18 +78,32 @@ func open(ctx context.Context, dsn string) (*Store, error) {
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, err
 	}
-	backend := &backend{pool: s.pool, name: newName()}
-	if err := backend.migrate(ctx); err != nil {
+	if err := s.start(ctx); err != nil {
 		s.pool.Close()
 		return nil, err
 	}
-	// Who listens from the start misses nothing.
-	if s.hears, err = listen(ctx, config.ConnConfig, &s.hub, backend.name); err != nil {
-		s.pool.Close()
-		return nil, err
-	}
-	s.queue = rows.NewQueue(backend, &s.hub, 0, nil)
 	return s, nil
+}
+
+// start makes the schema, and listens before anybody writes.
+func (s *Store) start(ctx context.Context) error {
+	var schema *uint32
+	if err := s.pool.QueryRow(ctx, "SELECT current_schema()::regnamespace::oid").Scan(&schema); err != nil {
+		return err
+	}
+	if schema == nil {
+		return errors.New("search_path names no schema that is there")
+	}
+	b := &backend{pool: s.pool, place: place{*schema}, name: newName()}
+	if err := b.migrate(ctx); err != nil {
+		return err
+	}
+	var err error
+	if s.hears, err = listen(ctx, s.pool.Config().ConnConfig, b.place, &s.hub, b.name); err != nil {
+		return err
+	}
+	s.queue = rows.NewQueue(b, &s.hub, 0, nil)
+	return nil
 }
 
 // prepare is done once for each connection.

@@ -49,7 +49,7 @@ func TestConnectionsLost(t *testing.T) {
 	heard, err := one.Changes(t.Context())
 	require.NoError(t, err)
 	for i := range 3 {
-		admin(t, dsn, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pinfold' AND datname = current_database()")
+		admin(t, dsn, "SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity WHERE application_name = 'pinfold'")
 		id := fmt.Sprintf("m%d", i)
 		require.NoError(t, put(two, id, "a"))
 		for topic := range heard {
@@ -134,6 +134,9 @@ func TestRefused(t *testing.T) {
 	admin(t, dsn, "INSERT INTO schema_version (version) VALUES (99)")
 	_, err := pgstore.Open(t.Context(), dsn)
 	require.ErrorContains(t, err, "a newer pinfold made it")
+
+	_, err = pgstore.Open(t.Context(), dsn+"_not_there")
+	require.ErrorContains(t, err, "search_path names no schema that is there")
 
 	_, err = pgstore.Open(t.Context(), "host="+t.TempDir()+" user=u password=hunter2 dbname=d")
 	require.ErrorContains(t, err, "the broker's PostgreSQL")

@@ -1,7 +1,6 @@
 package rows
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/pinfold-dev/pinfold/broker"
@@ -57,10 +56,15 @@ func (t *Tx) Records(f broker.RecordFilter) (all []broker.Record, err error) {
 // Append implements broker.Tx. Whether a record's hash is right is the broker's
 // matter; that they are in a row is checked here.
 func (t *Tx) Append(records []broker.Record, head broker.Head) error {
-	end, err := t.Head()
-	if err != nil {
+	if len(records) == 0 {
+		end, err := t.Head()
+		if err == nil && end != head {
+			err = broker.ErrConflict
+		}
 		return err
 	}
+	before := broker.Head{Seq: records[0].Seq - 1, Hash: records[0].Prev}
+	end := before
 	for _, r := range records {
 		if r.Seq != end.Seq+1 || r.Prev != end.Hash {
 			return broker.ErrConflict
@@ -70,17 +74,21 @@ func (t *Tx) Append(records []broker.Record, head broker.Head) error {
 	if end != head {
 		return broker.ErrConflict
 	}
+	n, err := t.exec("UPDATE head SET seq = $1, hash = $2 WHERE seq = $3 AND hash = $4",
+		head.Seq, string(head.Hash), before.Seq, string(before.Hash))
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return broker.ErrConflict
+	}
 	for _, r := range records {
-		err := t.insert("INSERT INTO records ("+recordColumns+") VALUES ("+places(14)+")",
+		_, err := t.exec("INSERT INTO records ("+recordColumns+") VALUES ("+places(14)+")",
 			r.Seq, string(r.Prev), string(r.Hash), micros(r.Time), r.Principal, r.Action, r.Resource, r.Tool,
 			string(r.Effect), string(r.Code), r.Reason, r.Rule, r.PolicyHash, r.RequestID)
-		if errors.Is(err, broker.ErrExists) {
-			err = broker.ErrConflict
-		}
 		if err != nil {
 			return err
 		}
 	}
-	_, err = t.exec("UPDATE head SET seq = $1, hash = $2", head.Seq, string(head.Hash))
-	return err
+	return nil
 }

@@ -74,17 +74,14 @@ func (t *Tx) InsertMessage(m broker.Message) (broker.Message, error) {
 	if err != nil {
 		return m, err
 	}
-	var last int64
-	if err := t.one("SELECT value FROM counters WHERE name = 'message'", func(scan Scan) error { return scan(&last) }); err != nil {
+	err = t.change("UPDATE counters SET value = value + 1 WHERE name = 'message' RETURNING value",
+		func(scan Scan) error { return scan(&m.Seq) })
+	if err != nil {
 		return m, err
 	}
-	args := []any{m.ID, last + 1, m.RecipientID, m.SenderID, string(m.Type), string(m.Verb), m.Content, m.ReplyTo, m.Key,
-		chain, micros(m.CreatedAt), micros(m.DeliveredAt), micros(m.AckedAt)}
-	if err := t.insert("INSERT INTO messages ("+messageColumns+") VALUES ("+places(len(args))+")", args...); err != nil {
-		return m, err
-	}
-	m.Seq = last + 1
-	_, err = t.exec("UPDATE counters SET value = $1 WHERE name = 'message'", m.Seq)
+	err = t.insert("INSERT INTO messages ("+messageColumns+") VALUES ("+places(13)+")",
+		m.ID, m.Seq, m.RecipientID, m.SenderID, string(m.Type), string(m.Verb), m.Content, m.ReplyTo, m.Key,
+		chain, micros(m.CreatedAt), micros(m.DeliveredAt), micros(m.AckedAt))
 	return m, err
 }
 

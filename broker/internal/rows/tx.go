@@ -35,25 +35,40 @@ func View(ctx context.Context, conn Conn, fn func(broker.ReadTx) error) error {
 var errReadOnly = errors.New("bug: a change within View")
 
 // exec changes rows and says how many.
-func (t *Tx) exec(sql string, args ...any) (int64, error) {
+func (t *Tx) exec(sql string, args ...any) (n int64, err error) {
+	if err := t.before(args); err != nil {
+		return 0, err
+	}
+	if n, err = t.conn.Exec(t.run, sql, args...); err != nil {
+		t.broken = err
+	}
+	return n, err
+}
+
+// change is exec of a statement that returns rows.
+func (t *Tx) change(sql string, each func(scan Scan) error, args ...any) error {
+	if err := t.before(args); err != nil {
+		return err
+	}
+	return t.query(sql, each, args...)
+}
+
+// before makes sure that a change may be made, and can be undone.
+func (t *Tx) before(args []any) error {
 	if !t.writable {
-		return 0, errReadOnly
+		return errReadOnly
 	}
 	if err := t.fit(args); err != nil {
-		return 0, err
+		return err
 	}
 	if t.save && !t.changed {
 		if _, err := t.conn.Exec(t.run, "SAVEPOINT "+savepoint); err != nil {
 			t.broken = err
-			return 0, err
+			return err
 		}
 	}
 	t.changed = true
-	n, err := t.conn.Exec(t.run, sql, args...)
-	if err != nil {
-		t.broken = err
-	}
-	return n, err
+	return nil
 }
 
 // savepoint is what an update goes back to, past those that share its

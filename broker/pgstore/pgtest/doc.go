@@ -4,7 +4,7 @@
 //
 //	func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 //
-// and each test asks for an empty database of its own:
+// and each test asks for an empty schema of its own:
 //
 //	dsn := pgtest.Database(t)
 //

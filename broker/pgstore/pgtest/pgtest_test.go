@@ -57,7 +57,10 @@ func TestDatabase(t *testing.T) {
 		_, err = again.Exec(ctx, "SELECT n FROM kept")
 		require.NoError(t, err)
 	})
-	_, err := pgx.Connect(ctx, dsn)
+	conn, err := pgx.Connect(ctx, dsn)
+	require.NoError(t, err)
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, "SELECT n FROM kept")
 	require.ErrorContains(t, err, "does not exist")
 }
 

@@ -78,7 +78,7 @@ func (s *server) ready() error {
 	ctx, cancel := context.WithTimeout(context.Background(), startWithin)
 	defer cancel()
 	for {
-		conn, err := pgx.Connect(ctx, s.dsn("postgres"))
+		conn, err := pgx.Connect(ctx, s.dsn())
 		if err == nil {
 			return conn.Close(ctx)
 		}
@@ -113,9 +113,9 @@ func (s *server) stop() error {
 	return errors.Join(s.pipe.Close(), s.shell.Wait())
 }
 
-// dsn is how to connect to database name.
-func (s *server) dsn(name string) string {
-	return fmt.Sprintf("host=%s user=pinfold dbname=%s", s.dir, name)
+// dsn is how to connect as the server's owner.
+func (s *server) dsn() string {
+	return fmt.Sprintf("host=%s user=pinfold dbname=postgres", s.dir)
 }
 
 // programs is the directory with initdb and postgres; Debian keeps it out of
