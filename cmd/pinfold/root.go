@@ -46,6 +46,9 @@ path everything is read-only.`,
 		newRun(a), newMount(a), newUnmount(a),
 		newMCP(a), newSkill(a),
 		newCheck(a), newWhy(a), newPolicy(a), newFlags(a), newDoctor(a),
+		newServe(a), newHire(a), newFire(a), newInterrupt(a), newAgents(a), newStatus(a), newAwait(a),
+		newRequest(a), newRequests(a), newApprove(a), newDeny(a), newGrants(a), newRevoke(a),
+		newTell(a), newMailbox(a), newAudit(a), newHiredView(a),
 		newVersion(a), newCompletion(a), newMan(),
 	)
 	return root

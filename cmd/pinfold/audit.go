@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+)
+
+func newAudit(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Read the broker's record of decisions, and prove that it is whole",
+		Args:  noArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newAuditVerify(a), newAuditExport(a), newAuditFollow(a))
+	return cmd
+}
+
+func newAuditVerify(a *app) *cobra.Command {
+	var head string
+	cmd := &cobra.Command{
+		Use:   "verify [flags]",
+		Short: "Look for records that were changed, removed or moved",
+		Long: `verify recomputes the chain of hashes. A chain that was cut or written anew as a
+whole looks whole by itself: --head, from an earlier verify, shows that.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+				v, err := c.AuditVerify(ctx, head)
+				if err != nil {
+					return err
+				}
+				if asJSON(cmd) {
+					err = writeJSON(a.out.stdout, v)
+				} else if v.OK {
+					a.out.stdout.printf("ok: %d records, head %d:%s\n", v.Head.Seq, v.Head.Seq, v.Head.Hash)
+				}
+				switch {
+				case err != nil || v.OK:
+					return err
+				case asJSON(cmd):
+					return silent(exitFailed)
+				}
+				return errors.New(v.Problem)
+			})
+		},
+	}
+	jsonFlag(cmd)
+	cmd.Flags().StringVar(&head, "head", "", "a `HEAD` that verify printed before: its record must be there still")
+	return cmd
+}
+
+func newAuditExport(a *app) *cobra.Command {
+	var after int64
+	cmd := &cobra.Command{
+		Use:   "export [flags]",
+		Short: "Print the records as JSON lines, oldest first",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+				return c.Audit(ctx, after, false, a.record)
+			})
+		},
+	}
+	recordFlags(cmd, &after)
+	return cmd
+}
+
+func newAuditFollow(a *app) *cobra.Command {
+	var after int64
+	cmd := &cobra.Command{
+		Use:   "follow [flags]",
+		Short: "Print the records as JSON lines, and go on as they are written",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+				return c.Audit(ctx, after, true, a.record)
+			})
+		},
+	}
+	recordFlags(cmd, &after)
+	return cmd
+}
+
+// recordFlags are those of the commands that print records, as JSON lines
+// whether or not --json is there.
+func recordFlags(cmd *cobra.Command, after *int64) {
+	jsonFlag(cmd)
+	cmd.Flags().Int64Var(after, "after", 0, "begin after the record with this `NUMBER`")
+}
+
+func (a *app) record(r broker.Record) error { return json.NewEncoder(a.out.stdout).Encode(r) }

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// brokerDir is where a broker of this user keeps its sockets and, by default,
+// its database.
+func brokerDir() (string, error) {
+	base, err := userState()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(base, "pinfold", "broker"), nil
+}
+
+// brokerClient finds the broker (D31). The operator, for whom nothing is set,
+// gets the one that serves by default.
+func brokerClient() (*brokerhttp.Client, error) {
+	at, err := brokerhttp.FromEnvironment(os.Getenv)
+	if errors.Is(err, brokerhttp.ErrNoBroker) {
+		var dir string
+		if dir, err = brokerDir(); err == nil {
+			at.Socket = brokerhttp.OperatorSocket(dir)
+			if _, missing := os.Lstat(at.Socket); errors.Is(missing, fs.ErrNotExist) {
+				err = noBroker(errors.New("no broker serves: neither PINFOLD_SOCKET nor PINFOLD_URL is set, and there is no '" + pathresolver.EscapePath(at.Socket) + "'"))
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return brokerhttp.NewClient(at)
+}
+
+func noBroker(err error) error {
+	return &exitError{code: exitFailed, err: err, hint: "'pinfold serve' starts one"}
+}
+
+// withBroker runs do with a client, and with a context that Ctrl-C ends.
+func withBroker(cmd *cobra.Command, a *app, do func(context.Context, *brokerhttp.Client) error) error {
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	c, err := brokerClient()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return a.brokerError(ctx, do(ctx, c))
+}
+
+// brokerError prints the refusals whose text is fixed to the letter as it is
+// (X8, X12 to X14), and leaves other errors to the rules of output.go.
+func (a *app) brokerError(ctx context.Context, err error) error {
+	var refused *broker.Error
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return silent(exitSignal + int(syscall.SIGINT))
+	case errors.As(err, &refused) && strings.HasPrefix(refused.Message, "[ERROR] "):
+		a.out.stderr.printf("%s\n", escapeLines(refused.Message))
+		return silent(exitFailed)
+	}
+	return err
+}
+
+// escapeLines escapes what others said, but for its line feeds.
+func escapeLines(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i := range lines {
+		lines[i] = pathresolver.EscapePath(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// answer prints v as JSON, or else what text prints.
+func (a *app) answer(asJSON bool, v any, text func()) error {
+	if asJSON {
+		return writeJSON(a.out.stdout, v)
+	}
+	text()
+	return nil
+}
+
+// jsonFlag gives cmd the flag --json.
+func jsonFlag(cmd *cobra.Command) {
+	cmd.Flags().Bool("json", false, "print JSON, as docs/schema/broker.openapi.yaml describes it")
+}
+
+func asJSON(cmd *cobra.Command) bool {
+	on, _ := cmd.Flags().GetBool("json") // every caller has the flag
+	return on
+}
+
+// indent puts two spaces before each line.
+func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }

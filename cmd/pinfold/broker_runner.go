@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+const (
+	firePatience = 10 * time.Second // between SIGTERM and SIGKILL (D24)
+	tellPatience = 10 * time.Second // that the store is given to hear of an end
+)
+
+// runner runs the commands of hired agents, each in a view, for as long as the
+// broker serves.
+type runner struct {
+	b    *broker.Broker
+	dir  string // of the broker, which no agent may reach
+	out  *output
+	ctx  context.Context
+	stop context.CancelFunc
+	all  sync.WaitGroup
+}
+
+func newRunner(b *broker.Broker, dir string, out *output) *runner {
+	r := &runner{b: b, dir: dir, out: out}
+	r.ctx, r.stop = context.WithCancel(context.Background())
+	return r
+}
+
+// name is how the agents' rows call this runner.
+func (r *runner) name() string { return "pinfold serve, " + r.dir }
+
+// launch starts the command of an agent that was just hired.
+func (r *runner) launch(ctx context.Context, l brokerhttp.Launch) error {
+	id := l.Agent.ID
+	if err := r.outside(l.Agent.Cwd); err != nil {
+		return err
+	}
+	held, err := l.Policy.Resolver(l.Agent.Cwd)
+	if err != nil {
+		return err
+	}
+	if held.NoView {
+		return fmt.Errorf("policy '%s' is the operator's own rights: there is no view to run a command in", l.Policy.Name())
+	}
+	// A policy that cannot be held is told to whoever hires.
+	try, err := pathresolver.New(held.Config)
+	if err != nil {
+		return err
+	}
+	_ = try.Close() // was only a try
+	network, _, _ := l.Policy.Network()
+	command := make([]string, len(l.Command))
+	for i, word := range l.Command {
+		command[i] = strings.ReplaceAll(word, "{task}", l.Agent.Task)
+	}
+	p, err := startView(hiredView{
+		Policy: held.Config, NoNetwork: !network, Command: command,
+		Env: []string{"PINFOLD_TASK=" + l.Agent.Task}, Socket: l.Socket,
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.b.Started(ctx, id, r.name()); err != nil {
+		p.kill()
+		return errors.Join(err, p.close())
+	}
+	ended, over := context.WithCancel(r.ctx)
+	r.all.Go(func() { r.follow(ended, id, p) })
+	r.all.Go(func() {
+		exit := p.wait()
+		over()
+		r.tell(id, exit)
+	})
+	return nil
+}
+
+// tell records an end. Without it the agent's manager would wait for ever, so a
+// store that is away is asked again.
+func (r *runner) tell(id string, exit broker.Exit) {
+	ctx, cancel := context.WithTimeout(context.Background(), tellPatience)
+	defer cancel()
+	for {
+		err := r.b.Exited(ctx, id, exit)
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			r.out.error(fmt.Sprintf("agent %s has ended, and that could not be recorded: %v", id, err))
+			return
+		case <-time.After(tellPatience / 20):
+		}
+	}
+}
+
+// follow passes interrupts on, and stops the command once the agent is fired or
+// the broker ends.
+func (r *runner) follow(ctx context.Context, id string, p *hiredProcess) {
+	var seen int64
+	for {
+		agent, err := r.b.AwaitAgent(ctx, id, func(g broker.Agent) bool { return g.State.Ended() || g.Interrupts > seen })
+		if ctx.Err() != nil && r.ctx.Err() == nil {
+			return // the command has ended
+		}
+		if err == nil && !agent.State.Ended() {
+			seen = agent.Interrupts
+			p.signal(os.Interrupt)
+			continue
+		}
+		if err == nil && agent.State == broker.Fired {
+			_ = r.b.AwaitStop(ctx, id) // leaves first; when that cannot be known, at once
+		}
+		p.signal(syscall.SIGTERM)
+		kill := time.AfterFunc(firePatience, func() { p.signal(os.Kill) })
+		<-p.gone
+		kill.Stop()
+		return
+	}
+}
+
+// close ends all commands, and returns once they are gone.
+func (r *runner) close() {
+	r.stop()
+	r.all.Wait()
+}
+
+// bury records the end of commands that an earlier broker of this directory
+// ran: they ended with it.
+func (r *runner) bury(ctx context.Context, store broker.Store) error {
+	var agents []broker.Agent
+	if err := store.View(ctx, func(tx broker.ReadTx) (err error) {
+		agents, err = tx.Agents(broker.AgentFilter{})
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, g := range agents {
+		if g.Process != r.name() {
+			continue
+		}
+		if err := r.b.Exited(ctx, g.ID, broker.Exit{Code: exitRunOwn, Output: "pinfold: the broker ended, and with it the command"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// outside refuses a project that holds the broker's own files (M11): a socket
+// there could be replaced, and the database written.
+func (r *runner) outside(cwd string) error {
+	project, err := filepath.EvalSymlinks(cwd)
+	if err != nil {
+		return err
+	}
+	dir, err := filepath.EvalSymlinks(r.dir)
+	if err != nil {
+		return err
+	}
+	if rel, err := filepath.Rel(project, dir); err == nil && filepath.IsLocal(rel) {
+		return fmt.Errorf("the broker's directory %q lies in the project %q, where agents could reach it: serve with another --state-dir", dir, project)
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"encoding/gob"
+	"errors"
+	"io"
+	"os"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/launcher"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+// brokerSocketInside is where an agent finds its broker inside its view.
+const brokerSocketInside = "/run/pinfold/broker.sock"
+
+// hiredView is what the broker tells the process that runs a hired agent's
+// command in its view, on standard input, as gob: a path may hold any byte.
+// The stream stays open as long as the broker lives.
+type hiredView struct {
+	Policy    pathresolver.Config
+	NoNetwork bool
+	Command   []string
+	Env       []string
+	Socket    string // of this agent, on the host
+}
+
+// hiredEnd is what that process says at the end, on descriptor 3.
+type hiredEnd struct {
+	Code   int
+	Signal syscall.Signal
+	Reason string // of an end that was not the command's own, or why it never ran
+}
+
+// newHiredView is how the broker starts itself again for an agent's view. It
+// is hidden: 'pinfold run' is for people.
+func newHiredView(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:         "hired-view",
+		Short:       "Run a hired agent's command in its view, for the broker",
+		Hidden:      true,
+		Args:        noArgs,
+		Annotations: map[string]string{ownErrors: "yes"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			report := os.NewFile(3, "report")
+			in := gob.NewDecoder(a.stdin)
+			var v hiredView
+			if err := in.Decode(&v); err != nil {
+				return usageError(errors.New("this command is the broker's own"), "'pinfold hire' starts an agent, 'pinfold run' a command")
+			}
+			ctx, stop := context.WithCancel(cmd.Context())
+			defer stop()
+			go func() { // the broker's end is ours
+				_, _ = io.Copy(io.Discard, a.stdin)
+				stop()
+			}()
+			result, err := v.run(ctx, a)
+			end := hiredEnd{Code: result.ExitCode, Signal: result.Signal, Reason: result.Reason}
+			if err != nil {
+				end.Code, end.Reason = exitRunOwn, err.Error()
+			}
+			return errors.Join(gob.NewEncoder(report).Encode(end), report.Close())
+		},
+	}
+}
+
+// run is `pinfold run` without flags: the policy has been decided.
+func (v hiredView) run(ctx context.Context, a *app) (launcher.Result, error) {
+	r, err := pathresolver.New(v.Policy)
+	if err != nil {
+		return launcher.Result{}, err
+	}
+	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
+	becomeServer()
+	f := runFlags{}
+	view, err := sandboxfs.New(r, f.viewOptions(&refused{}))
+	if err != nil {
+		return launcher.Result{}, err
+	}
+	shown, err := showPolicy(v.Policy, r, view.Arrangement())
+	if err != nil {
+		return launcher.Result{}, errors.Join(err, view.Close())
+	}
+	result, err := launcher.Run(ctx, launcher.Config{
+		Resolver: r, View: view,
+		Command: v.Command,
+		Env:     append([]string{"PINFOLD_SOCKET=" + brokerSocketInside}, v.Env...),
+		Self:    "pinfold",
+		Files:   map[string][]byte{policyFile: shown},
+		Sockets: map[string]string{brokerSocketInside: v.Socket},
+		Stdout:  file(a.out.stdout.Writer), Stderr: file(a.out.stderr.Writer),
+		NoNetwork: v.NoNetwork,
+	})
+	return result, errors.Join(err, view.Close())
+}

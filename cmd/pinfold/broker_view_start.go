@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+
+	"github.com/pinfold-dev/pinfold/broker"
+)
+
+// lastOutput is how many bytes of a command's output its end is told with.
+const lastOutput = 4 << 10
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	data []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.data = append(t.data, p...)
+	if over := len(t.data) - lastOutput; over > 0 {
+		t.data = append(t.data[:0], t.data[over:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.data)
+}
+
+// hiredProcess is a process of ours that runs one agent's command in its view.
+type hiredProcess struct {
+	cmd  *exec.Cmd
+	life *os.File // what it reads; it ends with us
+	told *os.File // what it says at the end
+	out  tail
+	gone chan struct{} // closed once it has been waited for
+}
+
+// startView starts such a process. It returns before the command runs.
+func startView(v hiredView) (*hiredProcess, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	p := &hiredProcess{gone: make(chan struct{})}
+	theirLife, life, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	told, theirReport, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, theirLife.Close(), life.Close())
+	}
+	p.life, p.told = life, told
+	p.cmd = exec.Command(self, "hired-view")
+	p.cmd.Args[0] = "pinfold"
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirLife, &p.out, &p.out
+	p.cmd.ExtraFiles = []*os.File{theirReport}
+	p.cmd.SysProcAttr = ownGroup() // a Ctrl-C for the broker is none for its agents
+	err = p.cmd.Start()
+	_ = theirLife.Close()   // the process has its own
+	_ = theirReport.Close() // likewise
+	if err == nil {
+		err = gob.NewEncoder(life).Encode(v)
+	}
+	if err != nil {
+		p.kill()
+		return nil, errors.Join(fmt.Errorf("start the view: %w", err), p.close())
+	}
+	return p, nil
+}
+
+func (p *hiredProcess) signal(sig os.Signal) {
+	_ = p.cmd.Process.Signal(sig) // one that has ended needs none
+}
+
+// kill ends a process that nobody waits for yet.
+func (p *hiredProcess) kill() {
+	if p.cmd.Process != nil {
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait() // it was killed
+	}
+}
+
+func (p *hiredProcess) close() error { return errors.Join(p.life.Close(), p.told.Close()) }
+
+// wait returns how the command ended, once nothing of it is left.
+func (p *hiredProcess) wait() broker.Exit {
+	var end hiredEnd
+	said := gob.NewDecoder(p.told).Decode(&end)
+	waited := p.cmd.Wait()
+	close(p.gone)
+	_ = p.close() // of what nobody is at the other end any more
+	if said != nil {
+		end = hiredEnd{Code: exitRunOwn, Reason: fmt.Sprintf("its view ended without a word (%v)", waited)}
+	}
+	exit := broker.Exit{Code: end.Code, Output: p.out.String()}
+	if end.Signal != 0 {
+		exit.Signal = end.Signal.String()
+	}
+	if end.Reason != "" {
+		exit.Output += "pinfold: " + end.Reason + "\n"
+	}
+	return exit
+}

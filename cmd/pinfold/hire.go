@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+func newHire(a *app) *cobra.Command {
+	var from policyFrom
+	var body brokerhttp.HireBody
+	var dir, tools string
+	cmd := &cobra.Command{
+		Use:   "hire [flags] TASK [-- CMD [ARG]...]",
+		Short: "Make an agent that reports to you, and start its command in a view of its own",
+		Long: `hire registers an agent with a policy within its manager's; without one that is
+named it is 'sandboxed'. CMD runs as 'pinfold run' would run it, beneath the
+policy, with the task in PINFOLD_TASK and wherever {task} stands in CMD. Inside,
+PINFOLD_SOCKET is the agent's own way to the broker. Without CMD the agent is
+only registered: whoever runs it is told by --json where its socket is.`,
+		Example: `  pinfold hire --id docs -w docs "write the manual" -- claude -p '{task}'
+  pinfold hire --agent .claude/agents/coder.md --id coder "mend the tests"`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			before := len(args)
+			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+				before = dash
+			}
+			switch {
+			case before == 0:
+				return usageError(errors.New("no TASK is given"), seeHelp(cmd))
+			case before > 1:
+				return usageError(fmt.Errorf("unexpected argument %q", args[1]), "quote the task; the command stands after --")
+			case cmd.ArgsLenAtDash() >= 0 && len(args) == before:
+				return usageError(errors.New("no command is given after --"), seeHelp(cmd))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			body.Task, body.Command = args[0], args[1:]
+			if tools != "" {
+				body.Tools = strings.Split(tools, ",")
+			}
+			if err := hireWhere(&body, cmd.Flags().Changed("directory"), dir); err != nil {
+				return err
+			}
+			if err := from.text(&body); err != nil {
+				return err
+			}
+			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+				hired, err := c.Hire(ctx, body)
+				if err != nil {
+					return err
+				}
+				return a.answer(asJSON(cmd), hired, func() {
+					a.out.stdout.printf("Hired: %s\n", pathresolver.EscapePath(hired.Agent.ID))
+					if len(body.Command) == 0 {
+						a.out.hint("PINFOLD_SOCKET=" + hired.Socket + " makes a program this agent")
+					}
+				})
+			})
+		},
+	}
+	from.add(cmd)
+	jsonFlag(cmd)
+	flags := cmd.Flags()
+	flags.StringVarP(&dir, "directory", "C", "", "the project `DIR`; default: the manager's, or the working directory")
+	flags.StringArrayVarP(&body.WritePaths, "write-path", "w", nil, "let `PATH` beneath DIR be written (repeatable)")
+	flags.StringVar(&tools, "tools", "", "the agent's tools, a `LIST` with commas: for its own program to look at")
+	flags.StringVar(&body.Model, "model", "", "the `MODEL`, likewise")
+	flags.StringVar(&body.ID, "id", "", "the agent's `ID`; one is made up otherwise")
+	flags.StringVar(&body.Parent, "parent", "", "the manager's `ID`, for the operator only; otherwise it is you")
+	_ = cmd.MarkFlagDirname("directory")
+	return cmd
+}
+
+// hireWhere says where the agent works: in its manager's directory, or, for the
+// operator's own reports, here.
+func hireWhere(body *brokerhttp.HireBody, given bool, dir string) (err error) {
+	switch {
+	case given:
+		body.Cwd, err = filepath.Abs(dir)
+		if dir == "" {
+			err = usageError(errors.New("-C was given an empty value"), "is a variable empty?")
+		}
+	case body.Parent == "" && !insideRun():
+		body.Cwd, err = os.Getwd()
+	}
+	return err
+}
+
+// text reads the policy that the flags name. The broker is given its text: it
+// opens no file for anybody.
+func (p *policyFrom) text(body *brokerhttp.HireBody) error {
+	if _, err := p.given(); err != nil {
+		return err
+	}
+	body.Preset = p.preset
+	file := p.file()
+	if file == "" {
+		return nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return usageError(fileError(file, err), "")
+	}
+	text := &brokerhttp.Text{Name: filepath.Base(file), Text: string(data)}
+	if abs, err := filepath.Abs(file); err == nil {
+		if rel, err := filepath.Rel(body.Cwd, abs); body.Cwd != "" && err == nil && filepath.IsLocal(rel) {
+			text.Name = filepath.ToSlash(rel)
+		}
+	}
+	if p.agent != "" {
+		body.Agent = text
+	} else {
+		body.Policy = text
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+func newMailbox(a *app) *cobra.Command {
+	var wait bool
+	cmd := &cobra.Command{
+		Use:   "mailbox [flags]",
+		Short: "Print your new messages, oldest first, and acknowledge them",
+		Long: `mailbox prints the messages that were not delivered yet and says that you have
+them. With --wait it waits for one where there is none, and you are idle
+meanwhile.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+				list, err := c.Mailbox(ctx, wait)
+				if err != nil {
+					return err
+				}
+				err = a.answer(asJSON(cmd), brokerhttp.List[broker.Message]{Items: list}, func() {
+					for _, m := range list {
+						a.message(m)
+					}
+				})
+				if err != nil || len(list) == 0 {
+					return err
+				}
+				ids := make([]string, len(list))
+				for i, m := range list {
+					ids[i] = m.ID
+				}
+				_, err = c.Ack(ctx, ids)
+				return err
+			})
+		},
+	}
+	jsonFlag(cmd)
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until there is a message")
+	return cmd
+}
+
+// message prints one message: a line about it, its text indented by two
+// spaces, so that no text passes for another message.
+func (a *app) message(m broker.Message) {
+	from := m.SenderID
+	if from == "" {
+		from = "broker"
+	}
+	a.out.stdout.printf("%s  %s  %s from %s\n", m.ID, age(m.CreatedAt), string(m.Verb), pathresolver.EscapePath(from))
+	a.out.stdout.printf("%s\n", indent(escapeLines(m.Content)))
+}

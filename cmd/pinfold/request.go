@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// askedFor are the operations on a path that can be asked for.
+var askedFor = []string{"read", "list", "write", "create", "delete", "move", "meta"}
+
+func newRequest(a *app) *cobra.Command {
+	var op string
+	var body brokerhttp.AskBody
+	var noWait bool
+	cmd := &cobra.Command{
+		Use:   "request [flags] PATH",
+		Short: "Ask your manager for leave to do something to PATH, and wait for the answer",
+		Long: `request asks for what the policy marks ask_read or ask_write, and exits with 0
+when it was approved and 1 when it was not. What the policy denies cannot be
+asked for, and what it allows need not be.`,
+		Example: `  pinfold request --reason "the version stands there" src/version.go`,
+		Args:    oneArg("PATH"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(askedFor, op) {
+				return usageError(unknownWord("operation", op, askedFor...), "")
+			}
+			body.Action, body.Resource = permission.Action("fs."+op), filepath.ToSlash(filepath.Clean(args[0]))
+			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+				r, err := c.Ask(ctx, body)
+				if err != nil {
+					return err
+				}
+				if r.Status == broker.Pending && !noWait {
+					if !asJSON(cmd) {
+						a.out.stderr.printf("pinfold: waiting for an answer to request %s\n", r.ID)
+					}
+					if r, err = c.Wait(ctx, r.ID); err != nil {
+						return err
+					}
+				}
+				return a.answered(asJSON(cmd), r)
+			})
+		},
+	}
+	jsonFlag(cmd)
+	cmd.Flags().StringVar(&op, "op", "write", "the operation: `read|list|write|create|delete|move|meta`")
+	cmd.Flags().StringVar(&body.Reason, "reason", "", "why, for the manager: `TEXT`")
+	cmd.Flags().BoolVar(&noWait, "no-wait", false, "print the request and do not wait for the answer")
+	_ = cmd.RegisterFlagCompletionFunc("op", cobra.FixedCompletions(askedFor, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// answered says what became of a request.
+func (a *app) answered(asJSON bool, r broker.Request) error {
+	err := a.answer(asJSON, r, func() {
+		switch {
+		case r.Status == broker.Pending:
+			a.out.stdout.printf("Requested: %s\n", r.ID)
+		case r.Approval():
+			a.out.stdout.printf("Approved: %s '%s' (%s)\n", r.Action, pathresolver.EscapePath(r.Resource), r.Scope)
+		}
+	})
+	switch {
+	case err != nil || r.Approval() || r.Status == broker.Pending:
+		return err
+	case asJSON:
+		return silent(exitFailed)
+	}
+	return errors.New(r.Denial())
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+func newRequests(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "requests [flags]",
+		Short: "List the requests that wait for your answer",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+				list, err := c.Requests(ctx)
+				if err != nil {
+					return err
+				}
+				return a.answer(asJSON(cmd), brokerhttp.List[broker.Request]{Items: list}, func() {
+					for _, r := range list {
+						a.requestLine(r)
+					}
+				})
+			})
+		},
+	}
+	jsonFlag(cmd)
+	return cmd
+}
+
+// requestLine prints a request, or a grant, on one line, and its reason on the
+// next.
+func (a *app) requestLine(r broker.Request) {
+	esc := pathresolver.EscapePath
+	state := age(r.CreatedAt)
+	if r.Status != broker.Pending {
+		state = string(r.Scope)
+		if !r.Until.IsZero() {
+			state += " until " + r.Until.Local().Format(time.DateTime)
+		}
+	}
+	a.out.stdout.printf("%s  %s  %s '%s'  %s\n", r.ID, esc(r.AgentID), esc(string(r.Action)), esc(r.Resource), state)
+	if r.Reason != "" {
+		a.out.stdout.printf("  reason: %s\n", esc(r.Reason))
+	}
+}
+
+// age is how long ago something was, in its largest unit.
+func age(t time.Time) string {
+	d := max(time.Since(t), 0)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return fmt.Sprintf("%dd", d/(24*time.Hour))
+}

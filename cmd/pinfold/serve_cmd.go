@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/broker/sqlitestore"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+type serveFlags struct {
+	dir    string
+	http   string
+	hosts  []string
+	remote bool
+}
+
+func newServe(a *app) *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve [flags]",
+		Short: "Run the broker: agents, what they ask for, and their messages",
+		Long: `serve answers on a socket of its own for the operator, who is whoever starts it,
+and on one for each agent. What it knows is in a database and outlives it; the
+commands of agents that it started end with it. It ends by SIGINT or SIGTERM.`,
+		Example: `  pinfold serve
+  pinfold serve --http 127.0.0.1:8902`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.http == "" && (f.remote || len(f.hosts) > 0) {
+				return usageError(errors.New("--allow-host and --allow-remote are for --http"), seeHelp(cmd))
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+			defer stop()
+			return serveBroker(ctx, a, f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.dir, "state-dir", "", "the directory `PATH` for sockets, tokens and the database (default: beneath the user's state directory)")
+	flags.StringVar(&f.http, "http", "", "answer also on `ADDR:PORT`, to whoever has an agent's token")
+	flags.StringArrayVar(&f.hosts, "allow-host", nil, "a `NAME` that clients of --http may use for this machine, beside localhost (repeatable)")
+	flags.BoolVar(&f.remote, "allow-remote", false, "let --http listen where other machines reach it; without TLS, so tokens are sent in the clear")
+	_ = cmd.MarkFlagDirname("state-dir")
+	return cmd
+}
+
+func serveBroker(ctx context.Context, a *app, f serveFlags) (err error) {
+	if f.dir == "" {
+		if f.dir, err = brokerDir(); err != nil {
+			return &exitError{code: exitFailed, err: err, hint: "name a directory by --state-dir"}
+		}
+	}
+	if f.dir, err = filepath.Abs(f.dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		return err
+	}
+	store, err := sqlitestore.Open(ctx, filepath.Join(f.dir, "broker.db"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	b, err := broker.New(ctx, broker.Options{Store: store})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	run := newRunner(b, f.dir, a.out)
+	srv, err := brokerhttp.New(ctx, b, brokerhttp.Options{
+		Dir: f.dir, Hosts: f.hosts, Launch: run.launch,
+		Logger: slog.New(slog.NewTextHandler(a.out.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	if err != nil {
+		return err
+	}
+	// The agents' commands end while the broker still hears of it.
+	defer func() {
+		run.close()
+		err = errors.Join(err, srv.Close())
+	}()
+	if err := run.bury(ctx, store); err != nil {
+		return err
+	}
+	a.out.stderr.printf("pinfold: serving %s\n", pathresolver.EscapePath(brokerhttp.OperatorSocket(f.dir)))
+	if f.http != "" {
+		l, err := listen(ctx, f.http, f.remote)
+		if err != nil {
+			return err
+		}
+		if err := serveTCP(ctx, a, srv, l, f.remote); err != nil {
+			return err
+		}
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-srv.Failed():
+		return err
+	}
+}
+
+func serveTCP(ctx context.Context, a *app, srv *brokerhttp.Server, l net.Listener, remote bool) error {
+	if err := srv.ListenTCP(ctx, l); err != nil {
+		return err
+	}
+	if remote {
+		a.out.warning("whoever reaches " + l.Addr().String() + " and knows a token is that agent, and nothing on the way is encrypted")
+	}
+	a.out.stderr.printf("pinfold: serving http://%s, the operator's token is in %s\n", l.Addr(), pathresolver.EscapePath(srv.TokenFile("")))
+	return nil
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+func newTell(a *app) *cobra.Command {
+	var body brokerhttp.SendBody
+	var verb string
+	cmd := &cobra.Command{
+		Use:   "tell [flags] KEY TEXT|-",
+		Short: "Send a message to an agent, by its session key",
+		Long: `tell sends TEXT, or with - what standard input holds, to the agent with a session
+key such as agent:coder:main. The policy's rules about targets and the sender's
+cross_send list decide whether it may.`,
+		Example: "  pinfold tell agent:coder:main 'the tests are red'\n  pinfold tell --type ask agent:boss:main 'may I bump the version?'",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usageError(errors.New("tell takes a KEY and a TEXT"), seeHelp(cmd))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			body.To, body.Content, body.Verb = args[0], args[1], broker.Verb(verb)
+			if args[1] == "-" {
+				data, err := io.ReadAll(a.stdin)
+				if err != nil {
+					return err
+				}
+				body.Content = string(data)
+			}
+			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+				sent, err := c.Send(ctx, body)
+				if err != nil {
+					return err
+				}
+				return a.answer(asJSON(cmd), sent, func() {
+					a.out.stdout.printf("%s\n", pathresolver.EscapePath(sent.Text))
+				})
+			})
+		},
+	}
+	jsonFlag(cmd)
+	cmd.Flags().StringVar(&verb, "type", string(broker.VerbSend), "what the message wants: `send|contextualize|execute|ask|answer`")
+	cmd.Flags().StringVar(&body.ReplyTo, "reply-to", "", "of an answer: the `ID` of the message that asked")
+	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(convert[string](broker.Verbs()), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
