@@ -71,11 +71,14 @@ func (e *env) inside(argv []string) []string {
 	return e.kind.Wrap(e.paths, argv)
 }
 
-// command is a process that dies with the bench, as the environment's user.
+// command is a process that dies with the bench, as the environment's user, in a
+// session of its own. Linux hands out processor time by session where it has
+// autogroups (sched(7)): a daemon that shared the session of who uses it, which
+// no daemon does in life, would be switched to and from for less.
 func (e *env) command(argv []string) *exec.Cmd {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Env = append(c.Environ(), "HOME="+e.paths.Scratch)
-	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: unix.SIGKILL, Credential: e.user}
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGKILL, Credential: e.user}
 	return c
 }
 
