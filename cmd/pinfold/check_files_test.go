@@ -3,8 +3,10 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 )
 
@@ -34,4 +36,43 @@ func TestCheckFilesFitsItsSchemas(t *testing.T) {
 	_, out = call(t, "check", "--format", "github", bad, dir+"/missing\n.md")
 	require.Regexp(t, `^::error file=[^,\n]+,line=3,col=\d+,title=pinfold check%3A path_outside::[^\n]+\n::error [^\n]+\n$`, out)
 	require.Contains(t, out, "file="+bad+",")
+}
+
+// TestBaselineFitsItsSchema holds a baseline, and what check prints with one, to
+// what is published, whatever a document holds (V11).
+func TestBaselineFitsItsSchema(t *testing.T) {
+	dir := t.TempDir()
+	tree{
+		".pinfold.yaml": "version: 1\ncheck: {policies: [policies]}\n",
+		"policies/" + strings.ReplaceAll(hostile, "/", "") + ".yaml": "version: 1\nextends: sandboxed\nfs: {write: [\"../a\\e31m\\u202e\", docs, docs]}\n",
+		"policies/b.yaml": "version: 1\nextends: sandboxed\ntools: {Raed: {}}\n",
+	}.make(t, dir)
+	file := filepath.Join(dir, "baseline.json")
+	code, _ := call(t, "check", "-C", dir, "--write-baseline", file)
+	require.Equal(t, exitOK, code)
+	known, err := os.ReadFile(file)
+	require.NoError(t, err)
+	s := schema(t, "../../docs/schema/baseline.schema.json")
+	validate(t, s, string(known))
+	require.NotContains(t, string(known), dir, "it holds on another machine")
+	code, out := call(t, "check", "-C", dir, "--strict", "--baseline", file)
+	require.Equal(t, exitOK, code, out)
+	code, _ = call(t, "check", "-C", dir, "--write-baseline", file)
+	require.Equal(t, exitOK, code)
+	again, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(known), string(again))
+
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(`{"version": 1, "findings": [{"file": "a"}]}`))
+	require.NoError(t, err)
+	require.Error(t, s.Validate(v), "the schema refuses an entry that says too little")
+
+	// With a note about what is mended, too.
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "policies/b.yaml"), []byte("version: 1\nextends: sandboxed\n"), 0o600))
+	for format, of := range map[string]string{"json": "../../docs/schema/check-files.schema.json", "sarif": "testdata/sarif-schema-2.1.0.json"} {
+		code, out = call(t, "check", "-C", dir, "--strict", "--baseline", file, "--format", format)
+		require.Equal(t, exitOK, code, out)
+		require.Contains(t, out, "stale_baseline")
+		validate(t, schema(t, of), out)
+	}
 }

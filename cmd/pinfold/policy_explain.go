@@ -1,0 +1,113 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+func newPolicyExplain(a *app) *cobra.Command {
+	var from policyFrom
+	var principal, parent, tool string
+	cmd := &cobra.Command{
+		Use:   "explain [flags] ACTION RESOURCE",
+		Short: "Say what a policy decides about a request, and what each of its layers says",
+		Long: `explain asks a policy, does nothing, and exits with 0 when the request is
+allowed and 1 when it is not. RESOURCE is a path beneath the project, an agent's
+id or session key, or a tool. What links a path leads through it does not look
+at: 'pinfold why' does.`,
+		Example: "  pinfold policy explain --policy p.yaml fs.write src/main.go\n  pinfold policy explain --preset sandboxed --as me --parent boss --tool nexus_send msg.send boss",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usageError(errors.New("explain takes an ACTION and a RESOURCE"), seeHelp(cmd))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := knownAction(args[0]); err != nil {
+				return err
+			}
+			if given, err := from.given(); err != nil {
+				return err
+			} else if !given {
+				return usageError(errors.New("no policy is given"), "name one by --policy, --preset or --agent")
+			}
+			p, _, err := from.load(".", nil)
+			if err != nil {
+				return usageError(err, "")
+			}
+			r := permission.Request{Principal: principal, Action: permission.Action(args[0]), Resource: args[1], Tool: tool}
+			x := permission.Enforcer{Policy: p, Registry: oneParent{principal, parent}}.Explain(r)
+			explainText(a.out, &x)
+			if !x.Decision.Allowed() {
+				return silent(exitFailed)
+			}
+			return nil
+		},
+	}
+	from.add(cmd)
+	cmd.Flags().StringVar(&principal, "as", "agent", "the `ID` of the agent that asks")
+	cmd.Flags().StringVar(&parent, "parent", "", "the `ID` of its parent")
+	cmd.Flags().StringVar(&tool, "tool", "", "the `NAME` of the tool through which it asks")
+	return cmd
+}
+
+// knownAction refuses a word that is no action.
+func knownAction(word string) error {
+	var words []string
+	for _, a := range permission.Actions() {
+		words = append(words, string(a))
+	}
+	if slices.Contains(words, word) {
+		return nil
+	}
+	hint := ""
+	if like := didyoumean.Word(word, words); like != "" {
+		hint = "did you mean '" + like + "'?"
+	}
+	return usageError(unknownWord("action", word, words...), hint)
+}
+
+// oneParent knows one agent's parent.
+type oneParent struct{ id, parent string }
+
+func (o oneParent) Parent(id string) string {
+	if id == o.id {
+		return o.parent
+	}
+	return ""
+}
+
+func explainText(o *output, x *permission.Explanation) {
+	esc := pathresolver.EscapePath
+	d := &x.Decision
+	colour := colourBad
+	if d.Allowed() {
+		colour = colourGood
+	}
+	o.stdout.printf("%s: %s '%s'\n", o.stdout.paint(colour, string(d.Effect)), d.Action, esc(d.Resource))
+	for line := range strings.Lines(d.Reason()) {
+		o.stdout.printf("  %s\n", esc(strings.TrimRight(line, "\n")))
+	}
+	for _, s := range x.Steps {
+		says, where := string(s.Effect), ""
+		if says == "" {
+			says = "says nothing"
+		}
+		if s.Rule != "" {
+			where = fmt.Sprintf(" by %s (%s)", s.Rule, s.Source)
+		}
+		layer := s.Layer
+		if layer == "" {
+			layer = "no layer speaks"
+		}
+		o.stdout.printf("  %-10s %s: %s%s\n", s.Stage, esc(layer), says, esc(where))
+	}
+}

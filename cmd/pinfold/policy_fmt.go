@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+func newPolicyFmt(a *app) *cobra.Command {
+	var check bool
+	cmd := &cobra.Command{
+		Use:   "fmt FILE...",
+		Short: "Write policy documents in their canonical form, keeping comments",
+		Long: `fmt rewrites each FILE where its canonical form differs, and prints the names of
+those that it changed. A file that is refused stays as it is. With --check
+nothing is written, and the exit code is 1 when a file would change.`,
+		Example: "  pinfold policy fmt --check policies/*.yaml",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError(errors.New("no FILE is given"), seeHelp(cmd))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return policyFmt(a, args, check) },
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "write nothing; exit with 1 when a file would change")
+	return cmd
+}
+
+func policyFmt(a *app, files []string, check bool) error {
+	failed := false
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return fileError(file, err)
+		}
+		out, err := permission.Format(file, data)
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(out, data) {
+			continue
+		}
+		failed = failed || check
+		if !check {
+			if err := replaceFile(file, out); err != nil {
+				return fmt.Errorf("'%s' cannot be written: %w", file, err)
+			}
+		}
+		a.out.stdout.printf("%s\n", pathresolver.EscapePath(file))
+	}
+	if failed {
+		return silent(exitFailed)
+	}
+	return nil
+}
+
+// replaceFile writes beside the file and moves into place, so that it is whole
+// at every moment. One that is not there is made.
+func replaceFile(file string, data []byte) error {
+	mode := os.FileMode(0o644)
+	if info, err := os.Stat(file); err == nil {
+		mode = info.Mode().Perm()
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(file), ".pinfold-fmt-*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(data)
+	err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(tmp.Name())
+	}
+	return err
+}
