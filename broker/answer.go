@@ -13,6 +13,9 @@ func answerTopic(id string) string { return "answer:" + id }
 // was asked waits for the caller, over others or directly, and with
 // CodeAgentGone once nobody is left to answer.
 func (b *Broker) AwaitAnswer(ctx context.Context, who Identity, askID string) (Message, error) {
+	if !b.attempts.admit(who) {
+		return Message{}, tooOften()
+	}
 	var ask, answer Message
 	var key string
 	err := b.update(ctx, func(t *tx) (err error) {

@@ -23,6 +23,11 @@ func (t *tx) waitFor(agentID, onID string) (key string, circle bool, err error) 
 	if err := t.forgetLost(); err != nil {
 		return "", false, err
 	}
+	if own, err := t.Waits(WaitFilter{AgentID: agentID}); err != nil {
+		return "", false, err
+	} else if len(own) >= maxWaits {
+		return "", false, refuse(CodeTooMany, "%d calls of '%s' wait already", len(own), agentID)
+	}
 	if circle, err = t.waitsFor(onID, agentID); err != nil || circle {
 		return "", circle, err
 	}
@@ -67,7 +72,7 @@ func (b *Broker) hold(ctx context.Context, key string) (release func()) {
 	return func() {
 		defer b.held.Add(-1)
 		// Also when the caller has given up: it is no longer waiting.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseEvery)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTime)
 		defer cancel()
 		// Where this fails the lease ends it.
 		_ = b.store.Update(ctx, func(tx Tx) error {

@@ -109,7 +109,7 @@ func TestFire(t *testing.T) {
 	require.Equal(t, "deep", got.value[0].ID)
 	for _, agent := range got.value {
 		require.Equal(t, broker.Fired, agent.State)
-		require.False(t, agent.EndedAt.IsZero())
+		require.False(t, must(w.Agent(t.Context(), operator, agent.ID)).EndedAt.IsZero())
 	}
 	for _, list := range []func(context.Context, broker.Identity) ([]broker.Request, error){w.Requests, w.Grants} {
 		rows, err := list(t.Context(), operator)

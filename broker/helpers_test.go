@@ -163,6 +163,10 @@ func (w *world) ask(who broker.Identity, place string) broker.Request {
 	return r
 }
 
+// patience is how long the tests wait for what must come: on a machine however
+// busy.
+const patience = 2 * time.Minute
+
 // result is what a call in another goroutine returned.
 type result[T any] struct {
 	value T
@@ -185,7 +189,7 @@ func soon[T any](t testing.TB, ch <-chan T) T {
 	select {
 	case v := <-ch:
 		return v
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		require.FailNow(t, "nothing came")
 		panic("unreachable")
 	}
@@ -194,7 +198,7 @@ func soon[T any](t testing.TB, ch <-chan T) T {
 // eventually waits until look says so.
 func (w *world) eventually(look func() bool) {
 	w.Helper()
-	require.Eventually(w, look, 30*time.Second, time.Millisecond)
+	require.Eventually(w, look, patience, time.Millisecond)
 }
 
 // refused requires a refusal with a code, and returns its text.

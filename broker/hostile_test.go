@@ -2,9 +2,12 @@ package broker_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"unicode"
 
 	"github.com/stretchr/testify/require"
@@ -109,41 +112,69 @@ func TestTextOfAgents(t *testing.T) {
 }
 
 // A flood of requests, messages and attempts ends at its bound, and is on
-// record up to there; who is flooded still hears others.
+// record up to there; who is flooded still hears others. The clock stands still,
+// so that no bound is given back meanwhile.
 func TestFloods(t *testing.T) {
-	w := newWorld(t)
-	manager, worker := w.pair()
-	other := w.hire(manager, "other", workerDoc)
-	for i := range 100 {
-		w.ask(worker, fmt.Sprintf("src/%d", i))
-	}
-	_, err := w.Ask(t.Context(), worker, write("src/more"))
-	refused(t, broker.CodeTooMany, err)
-	w.ask(other, "src/a")
+	synctest.Test(t, func(t *testing.T) {
+		w := onSQLite(t)
+		manager, worker := w.pair()
+		other := w.hire(manager, "other", workerDoc)
+		asked := flood(101, func(i int) error {
+			_, err := w.Ask(t.Context(), worker, write(fmt.Sprintf("src/%d", i)))
+			return err
+		})
+		require.Equal(t, map[broker.Code]int{"": 100, broker.CodeTooMany: 1}, asked)
+		w.ask(other, "src/a")
 
-	full := false
-	for range 210 {
-		if text := w.send(worker, "agent:root:main"); strings.Contains(text, "is full") {
-			full = true
-			break
-		}
-	}
-	require.True(t, full)
-	require.Contains(t, w.send(other, "agent:root:main"), "✓")
+		// The 100 requests have told the manager as well: its mailbox takes 200
+		// messages of one agent.
+		sent := flood(101, func(int) error {
+			_, err := w.Send(t.Context(), worker, broker.Outgoing{To: "agent:root:main", Content: "x"})
+			return err
+		})
+		require.Equal(t, map[broker.Code]int{"": 100, broker.CodeTooMany: 1}, sent)
+		require.Contains(t, w.send(other, "agent:root:main"), "✓")
 
-	limited := false
-	for range 1000 {
-		_, err := w.Send(t.Context(), worker, broker.Outgoing{To: "nonsense"})
-		if code := err.(*broker.Error).Code; code == broker.CodeRateLimited {
-			limited = true
-			break
-		}
+		nonsense := flood(500, func(int) error {
+			_, err := w.Send(t.Context(), worker, broker.Outgoing{To: "nonsense"})
+			return err
+		})
+		require.InDelta(t, 600-202, nonsense[permission.CodeInvalidTarget], 10, "600 attempts a minute")
+		require.Equal(t, 500, nonsense[permission.CodeInvalidTarget]+nonsense[broker.CodeRateLimited])
+		before := must(w.Head(t.Context(), operator))
+		beyond := flood(100, func(int) error {
+			_, err := w.Send(t.Context(), worker, broker.Outgoing{To: "nonsense"})
+			return err
+		})
+		require.Greater(t, beyond[broker.CodeRateLimited], 90)
+		require.Less(t, must(w.Head(t.Context(), operator)).Seq, before.Seq+10, "what goes beyond is not recorded")
+		require.Contains(t, w.send(other, "agent:root:main"), "✓")
+		must(w.Verify(t.Context(), operator, broker.Head{}))
+	})
+}
+
+// flood does something n times at once, and counts the codes of the refusals;
+// "" is success.
+func flood(n int, do func(i int) error) map[broker.Code]int {
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	codes := map[broker.Code]int{}
+	for i := range n {
+		all.Go(func() {
+			err := do(i)
+			var refusal *broker.Error
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				codes[""]++
+			case errors.As(err, &refusal):
+				codes[refusal.Code]++
+			default:
+				codes[broker.Code(err.Error())]++
+			}
+		})
 	}
-	require.True(t, limited)
-	before := must(w.Head(t.Context(), operator))
-	_, err = w.Send(t.Context(), worker, broker.Outgoing{To: "nonsense"})
-	refused(t, broker.CodeRateLimited, err)
-	require.Equal(t, before, must(w.Head(t.Context(), operator)), "what goes beyond costs nothing")
-	require.Contains(t, w.send(other, "agent:root:main"), "✓")
-	must(w.Verify(t.Context(), operator, broker.Head{}))
+	all.Wait()
+	return codes
 }

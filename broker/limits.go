@@ -8,6 +8,7 @@ const (
 	maxDepth      = 16        // managers above an agent
 	maxDescend    = 100_000   // agents that one status or fire looks at
 	maxPending    = 100       // pending requests of one agent
+	maxWaits      = 200       // calls of one agent that wait at a time
 	maxFromOne    = 200       // messages of one sender that lie unacknowledged in one mailbox
 	maxMailbox    = 10_000    // unacknowledged messages in one mailbox
 	maxContent    = 64 << 10  // bytes of a message

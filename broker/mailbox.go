@@ -173,6 +173,9 @@ func (b *Broker) Ack(ctx context.Context, who Identity, ids ...string) (int, err
 // is idle while it waits, and a message that wakes ends its wait (D4): then the
 // report may be working still. No message is handed over.
 func (b *Broker) Await(ctx context.Context, who Identity, id string) (Agent, error) {
+	if !b.attempts.admit(who) {
+		return Agent{}, tooOften()
+	}
 	var a Agent
 	box := who.String()
 	look := func(tx ReadTx) (bool, error) {

@@ -56,9 +56,9 @@ func (t *tx) takeRate(from, to string) error {
 	return nil
 }
 
-// attempts bounds what one agent can make this broker write: every attempt is
-// recorded, also a refused one, so attempts themselves have a limit. What goes
-// beyond it is refused without a record; the attempts up to it tell.
+// attempts bounds what one agent can make this broker write: attempts are
+// recorded, also refused ones, and waits are rows, so they have a limit. What
+// goes beyond it is refused without a record; the attempts up to it tell.
 type attempts struct {
 	mu   sync.Mutex
 	last map[string]time.Time

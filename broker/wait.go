@@ -12,6 +12,9 @@ import (
 // a restart (D17). Where the wait closes a circle of agents that wait for each
 // other, the request is cancelled at once (D16).
 func (b *Broker) Wait(ctx context.Context, who Identity, id string) (Request, error) {
+	if !b.attempts.admit(who) {
+		return Request{}, tooOften()
+	}
 	var r Request
 	var key string
 	err := b.update(ctx, func(t *tx) (err error) {
