@@ -79,6 +79,16 @@ func openJournal(stateDir, root string) (*journal, error) {
 	if !filepath.IsAbs(stateDir) {
 		return nil, fmt.Errorf("fileskills: StateDir %q must be an absolute path", stateDir)
 	}
+	if root != "" {
+		var err error
+		if root, err = filepath.EvalSymlinks(root); err != nil {
+			return nil, fmt.Errorf("fileskills: root: %w", err)
+		}
+	}
+	// Once before, so that nothing is made in the root, and for good after.
+	if err := outsideRoot(root, stateDir, whereItWillBe(stateDir)); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(stateDir, 0o700); err != nil {
 		return nil, fmt.Errorf("fileskills: StateDir: %w", err)
 	}
@@ -86,14 +96,8 @@ func openJournal(stateDir, root string) (*journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fileskills: StateDir: %w", err)
 	}
-	if root != "" {
-		if root, err = filepath.EvalSymlinks(root); err != nil {
-			return nil, fmt.Errorf("fileskills: root: %w", err)
-		}
-		rel, err := filepath.Rel(root, real)
-		if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return nil, fmt.Errorf("fileskills: StateDir %q lies inside the root, where the patches are", stateDir)
-		}
+	if err := outsideRoot(root, stateDir, real); err != nil {
+		return nil, err
 	}
 	key := sha256.Sum256([]byte(root))
 	j := &journal{dir: filepath.Join(real, "patches-"+hex.EncodeToString(key[:8]))}
@@ -105,6 +109,27 @@ func openJournal(stateDir, root string) (*journal, error) {
 	}
 	j.lock = filepath.Join(j.dir, "lock")
 	return j, nil
+}
+
+// whereItWillBe is the real path of a directory that may not exist yet: that of
+// its nearest ancestor that does, and the rest.
+func whereItWillBe(dir string) string {
+	for at, rest := dir, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
+		real, err := filepath.EvalSymlinks(at)
+		if err == nil || at == filepath.Dir(at) {
+			return filepath.Join(real, rest)
+		}
+	}
+}
+
+// outsideRoot refuses a state directory that really lies in the root; "" is no
+// root.
+func outsideRoot(root, stateDir, real string) error {
+	rel, err := filepath.Rel(root, real)
+	if root == "" || err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return nil
+	}
+	return fmt.Errorf("fileskills: StateDir %q lies inside the root, where the patches are", stateDir)
 }
 
 // acquire waits until no other patch of this root is under way, in this

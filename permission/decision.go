@@ -79,10 +79,17 @@ func (d Decision) allowedText() string {
 	if !slices.Contains(writeActions, d.Action) {
 		return "Readable: everything beneath the sandbox root that is not hidden"
 	}
-	if d.policy == nil || len(d.policy.writable()) == 0 {
+	var writable []string
+	if d.policy != nil {
+		writable = d.policy.writable()
+	}
+	if len(writable) == 0 {
 		return "Writable: nothing (no write path is set)"
 	}
-	return "Writable: " + pathresolver.EscapePath(listText(d.policy.writable()))
+	if slices.Contains(writable, ".") { // a lone "." reads as the end of a sentence
+		return "Writable: everything beneath the sandbox root that is neither hidden nor protected"
+	}
+	return "Writable: " + pathresolver.EscapePath(listText(writable))
 }
 
 func (d Decision) isFile() bool {

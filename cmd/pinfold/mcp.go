@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -123,6 +124,9 @@ func instructions(r *pathresolver.Resolver) string {
 	paths := r.WritePaths()
 	if len(paths) == 0 {
 		return where + "Nothing can be written."
+	}
+	if slices.Contains(paths, ".") { // "Writable: .." would be another directory
+		return where + "Everything beneath it that is neither hidden nor protected can be written."
 	}
 	shown := make([]string, 0, instructedPaths)
 	for _, p := range paths[:min(len(paths), instructedPaths)] {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -79,6 +80,10 @@ func (f *skillFlags) set(stdin io.Reader, o *output) (*fileskills.Set, *pathreso
 	set, err := fileskills.New(skills)
 	if err != nil {
 		_ = r.Close() // holds descriptors, nothing to lose
+		var system *fs.PathError
+		if errors.As(err, &system) { // only the state directory is a file's matter
+			return nil, nil, stateError(err)
+		}
 		return nil, nil, usageError(err, f.enableHint())
 	}
 	return set, r, nil
@@ -100,8 +105,8 @@ func (f *skillFlags) enableHint() string {
 	return ""
 }
 
-// state is the directory for journals, made if it is missing. It is "" where
-// nothing would be kept in it.
+// state is the directory for journals, which the skills make if it is missing.
+// It is "" where nothing would be kept in it.
 func (f *skillFlags) state() (string, error) {
 	if !slices.Contains(f.enable, "apply_patch") {
 		return "", nil
@@ -115,13 +120,14 @@ func (f *skillFlags) state() (string, error) {
 		dir = filepath.Join(base, "pinfold")
 	}
 	dir, err := filepath.Abs(dir)
-	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
-	}
 	if err != nil {
-		return "", &exitError{code: exitFailed, err: err, hint: "name a directory that can be written by --state-dir"}
+		return "", stateError(err)
 	}
 	return dir, nil
+}
+
+func stateError(err error) error {
+	return &exitError{code: exitFailed, err: err, hint: "name a directory that can be written by --state-dir"}
 }
 
 // userState is where programs of this user keep state, by the XDG Base

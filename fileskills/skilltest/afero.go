@@ -57,7 +57,11 @@ var _ fileskills.FS = (*aferoFS)(nil)
 // place decides about a name. Without links a place is a matter of text.
 func (f *aferoFS) place(op pathresolver.Op, unsafePath string) (string, error) {
 	denied := func(rule pathresolver.Rule, reason string) (string, error) {
-		return "", &pathresolver.DeniedError{Op: op, Path: unsafePath, Rule: rule, Reason: reason, Allowed: f.write}
+		d := &pathresolver.DeniedError{Op: op, Path: unsafePath, Rule: rule, Reason: reason}
+		if op != pathresolver.OpRead {
+			d.Allowed = f.write
+		}
+		return "", d
 	}
 	switch {
 	case unsafePath == "":
