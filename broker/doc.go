@@ -9,9 +9,9 @@
 //		return err
 //	}
 //	defer b.Close()
-//	root, err := b.Hire(ctx, broker.OperatorIdentity(), broker.HireSpec{ID: "root", Cwd: dir, Policy: policy})
+//	root, _, err := b.Hire(ctx, broker.OperatorIdentity(), broker.HireSpec{ID: "root", Cwd: dir, Policy: policy})
 //	...
-//	d := b.Gate(broker.AgentIdentity("root")).Check(ctx, permission.Request{
+//	d := b.Gate(broker.AgentIdentity(root.ID)).Check(ctx, permission.Request{
 //		Action: permission.FSWrite, Resource: "src/a.go", Tool: "write_file", MayBlock: true,
 //	})
 //
@@ -28,10 +28,10 @@
 //     the row stays, and whoever asks for it by its id waits again.
 //  4. The manager approves or denies (resolve.go). An approval counts only if
 //     the manager's own policy allows the very same request at that moment.
-//     One answer wins; the row, its record and the message are one transaction.
-//  5. An approval is a grant (grant.go): the agent's policy is compiled anew
-//     with it, within the manager's own, and the request is put to that once
-//     more. A grant turns an ask into an allow. It never turns a deny.
+//     One answer wins; the row and its record are one transaction.
+//  5. An approval is a grant (grant.go): the agent's policy with it (policy.go),
+//     within the manager's own, is another value, and the request is put to
+//     that once more. A grant turns an ask into an allow. It never turns a deny.
 //  6. A grant for one time is consumed with that answer; any other is active
 //     until it is revoked, expires, or the agent ends.
 //
@@ -45,16 +45,18 @@
 // record of each. Who asks is the Identity that the transport hands in, never a
 // field of a request. A request that has been answered stays answered. Records
 // form a chain of hashes: Verify finds one that was changed, removed or moved.
-// Whatever an agent can make grow has a bound in limits.go. Text that an agent
-// gave is escaped and cut before a manager reads it.
+// Whatever an agent can make grow has a bound in limits.go, at a time or in a
+// minute. Text that an agent gave in a request is escaped and cut before a
+// manager reads it; a message's content is handed over as it was sent.
 //
 // # Limits
 //
 // The broker holds no process: whoever runs an agent's process waits with
 // AwaitAgent for it to be fired or interrupted, and stops it. Whoever may write
-// the database may write a new chain; only a head kept elsewhere (AuditHead)
+// the database may write a new chain; only a head kept elsewhere (Broker.Head)
 // shows that. An agent works in its manager's directory, because its policy's
-// paths are relative to it.
+// paths are relative to it. Only a fired agent's mailbox is ever deleted:
+// requests that were answered, other messages and records stay.
 //
 // # Locks
 //

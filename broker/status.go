@@ -28,6 +28,9 @@ type Report struct {
 // Fired agents are left out.
 func (b *Broker) Status(ctx context.Context, who Identity) (Overview, error) {
 	var s Overview
+	if err := b.expireDue(ctx); err != nil {
+		return s, err
+	}
 	now := clock(time.Now())
 	err := b.view(ctx, func(tx ReadTx) error {
 		s = Overview{You: who.String(), Reports: []Report{}, Messages: []Message{}}
