@@ -16,7 +16,9 @@ const fireWait = 15 * time.Second
 // disk nobody acts under their names, their requests are cancelled, their
 // grants have ended, and their mailboxes are empty (D24). Messages that they
 // have sent remain. It returns them in that order once their processes are
-// gone, or after 15 s; an agent without EndedAt still has one then.
+// gone, or after 15 s; an agent without EndedAt still has one then. Like
+// Interrupt and Hire it waits for the manager where the caller's policy wants
+// it asked for.
 func (b *Broker) Fire(ctx context.Context, who Identity, id string) ([]Agent, error) {
 	var fired []Agent
 	call := Call{Request: permission.Request{Action: permission.AgentDestroy, Resource: id, Tool: "nexus_destroy"}}
@@ -140,29 +142,29 @@ func (b *Broker) interrupt(ctx context.Context, who Identity, call Call) (Agent,
 }
 
 // control does something to an agent for one of its managers, if the manager's
-// own policy lets it. Who is no manager is refused in the same words whether or
+// own policy lets it, having asked where it has to. Who is no manager is refused in the same words whether or
 // not there is such an agent.
 func (b *Broker) control(ctx context.Context, who Identity, verb string, call Call, do func(*tx, Agent) error) error {
 	if !b.attempts.admit(who) {
 		return tooOften()
 	}
-	return b.update(ctx, func(t *tx) error {
-		err := t.mayControl(ctx, who, &call)
-		var a Agent
-		if err == nil {
-			a, err = t.Agent(call.Resource)
-		}
-		if errors.Is(err, ErrNotFound) {
-			err = noSession(call.Resource)
-		}
-		if err == nil {
-			err = do(t, a)
-		}
-		var refusal *Error
-		if errors.As(err, &refusal) {
-			return t.refused(who, verb, call.Resource, refusal)
-		}
-		return err
+	call.MayBlock = true
+	return b.asking(ctx, who, &call, func() error {
+		return b.update(ctx, func(t *tx) error {
+			err := t.mayControl(ctx, who, &call)
+			var a Agent
+			if err == nil {
+				a, err = t.agent(call.Resource)
+			}
+			if err == nil {
+				err = do(t, a)
+			}
+			var refusal *Error
+			if errors.As(err, &refusal) {
+				return t.refused(who, verb, call.Resource, refusal)
+			}
+			return err
+		})
 	})
 }
 

@@ -39,17 +39,20 @@ func (b *Broker) Hire(ctx context.Context, who Identity, spec HireSpec) (a Agent
 		return Agent{}, nil, tooOften()
 	}
 	var tooMuch *permission.ExcessError
-	err = b.update(ctx, func(t *tx) (err error) {
-		tooMuch = nil
-		a, excess, err = t.hire(ctx, who, spec)
-		var refusal *Error
-		switch {
-		case errors.As(err, &tooMuch):
-			return t.refused(who, "hire", spec.ID, &Error{Code: CodeInvalid, Message: err.Error()})
-		case errors.As(err, &refusal):
-			return t.refused(who, "hire", spec.ID, refusal)
-		}
-		return err
+	call := spec.call()
+	err = b.asking(ctx, who, &call, func() error {
+		return b.update(ctx, func(t *tx) (err error) {
+			tooMuch = nil
+			a, excess, err = t.hire(ctx, who, spec, &call)
+			var refusal *Error
+			switch {
+			case errors.As(err, &tooMuch):
+				return t.refused(who, "hire", spec.ID, &Error{Code: CodeInvalid, Message: err.Error()})
+			case errors.As(err, &refusal):
+				return t.refused(who, "hire", spec.ID, refusal)
+			}
+			return err
+		})
 	})
 	if tooMuch != nil && err != nil {
 		err = tooMuch
@@ -60,9 +63,18 @@ func (b *Broker) Hire(ctx context.Context, who Identity, spec HireSpec) (a Agent
 	return a, excess, nil
 }
 
-func (t *tx) hire(ctx context.Context, who Identity, spec HireSpec) (Agent, []permission.Excess, error) {
+// call is what the caller's policy is asked about a new agent.
+func (s *HireSpec) call() Call {
+	shown := map[string]any{"id": s.ID, "cwd": s.Cwd, "model": s.Model, "tools": s.Tools, "task": s.Task}
+	if s.Policy != nil {
+		shown["policy"] = s.Policy.Hash().String()
+	}
+	return Call{Request: permission.Request{Action: permission.AgentSpawn, Resource: s.ID, Tool: "nexus_create", MayBlock: true}, Input: jsonOf(shown)}
+}
+
+func (t *tx) hire(ctx context.Context, who Identity, spec HireSpec, call *Call) (Agent, []permission.Excess, error) {
 	fail := func(err error) (Agent, []permission.Excess, error) { return Agent{}, nil, err }
-	parent, err := t.managerOf(ctx, who, spec)
+	parent, err := t.managerOf(ctx, who, spec, call)
 	if err != nil {
 		return fail(err)
 	}
@@ -120,7 +132,7 @@ func (t *tx) hire(ctx context.Context, who Identity, spec HireSpec) (Agent, []pe
 
 // managerOf is the new agent's manager: the caller, unless the operator names
 // another. The zero Agent is the operator.
-func (t *tx) managerOf(ctx context.Context, who Identity, spec HireSpec) (Agent, error) {
+func (t *tx) managerOf(ctx context.Context, who Identity, spec HireSpec, call *Call) (Agent, error) {
 	if who.operator {
 		if spec.ParentID == "" {
 			return Agent{}, nil
@@ -139,8 +151,7 @@ func (t *tx) managerOf(ctx context.Context, who Identity, spec HireSpec) (Agent,
 	if spec.ParentID != "" && spec.ParentID != who.agent {
 		return Agent{}, refuse(CodeOperatorOnly, "the parent of a new agent is its creator, '%s': only the operator may name another", who.agent)
 	}
-	call := Call{Request: permission.Request{Action: permission.AgentSpawn, Resource: spec.ID, Tool: "nexus_create"}}
-	return parent, t.permitted(ctx, parent, &call)
+	return parent, t.permitted(ctx, parent, call)
 }
 
 func (s *HireSpec) check(a, parent Agent) error {

@@ -163,6 +163,25 @@ func TestHire(t *testing.T) {
 	require.Equal(t, "agent:"+made.ID+":main", made.Session)
 }
 
+// D1: what an agent may do to others only after asking is asked for, and done
+// once it is approved.
+func TestHireAfterAsking(t *testing.T) {
+	w := newWorld(t)
+	asks := w.hire(operator, "asks", managerDoc+"defaults: {agent.spawn: ask}\n")
+	hired := background(func() (broker.Agent, error) {
+		a, _, err := w.Hire(t.Context(), asks, broker.HireSpec{ID: "new", Policy: policy(t, workerDoc), Task: "count"})
+		return a, err
+	})
+	w.eventually(func() bool { return len(must(w.Requests(t.Context(), operator))) == 1 })
+	r := must(w.Requests(t.Context(), operator))[0]
+	require.Contains(t, r.Input, `"task":"count"`)
+	must(w.Approve(t.Context(), operator, r.ID, broker.Answer{}))
+	got := soon(t, hired)
+	require.NoError(t, got.err)
+	require.Equal(t, "asks", got.value.ParentID)
+	require.Equal(t, broker.Consumed, must(w.Request(t.Context(), asks, r.ID)).Status)
+}
+
 // A token is the agent's identity until it is replaced or the agent ends.
 func TestToken(t *testing.T) {
 	w := newWorld(t)

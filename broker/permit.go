@@ -73,19 +73,20 @@ func (t *tx) permitted(ctx context.Context, a Agent, c *Call) error {
 	return &Error{Code: d.Code, Message: d.Text(), recorded: true}
 }
 
-// asking does act, and where that needs asking for first, asks and does it once
-// more.
+// asking does act, and where that has to be asked for first, asks, waits for
+// the answer and does it once more (D1). A call that may not block leaves a
+// pending request behind.
 func (b *Broker) asking(ctx context.Context, who Identity, c *Call, act func() error) error {
 	err := act()
-	refusal, ok := err.(*Error)
-	if !ok || refusal.Code != permission.CodeAsk || !c.MayBlock {
+	var refusal *Error
+	if !errors.As(err, &refusal) || refusal.Code != permission.CodeAsk {
 		return err
 	}
 	r, err := b.Ask(ctx, who, *c)
 	if approvedMeanwhile(err) {
 		return act()
 	}
-	if err == nil {
+	if err == nil && c.MayBlock {
 		r, err = b.Wait(ctx, who, r.ID)
 	}
 	if err != nil {
