@@ -7,12 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 )
 
-// maxBaseline bounds what is read as a baseline.
-const maxBaseline = 64 << 20
+// What is read as a baseline, and as a .pinfold.yaml, has so many bytes at most.
+const (
+	maxBaseline = 64 << 20
+	maxProject  = 1 << 20
+)
 
 // finding is what a baseline knows of a problem: nothing that moves when lines
 // or entries are added before it.
@@ -40,23 +44,36 @@ type baseline struct {
 }
 
 func readBaseline(file string) (*baseline, error) {
-	f, err := os.Open(file)
+	data, err := readRegular(file, maxBaseline)
 	if err != nil {
 		return nil, fmt.Errorf("baseline %w", fileError(file, err))
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxBaseline+1))
-	if err != nil {
-		return nil, fmt.Errorf("baseline %w", fileError(file, err))
-	}
-	if len(data) > maxBaseline {
-		return nil, fmt.Errorf("baseline '%s' is longer than %d bytes", file, maxBaseline)
 	}
 	b := &baseline{file: file}
 	if err := b.decode(data); err != nil {
 		return nil, fmt.Errorf("baseline '%s' cannot be read: %w", file, err)
 	}
 	return b, nil
+}
+
+// readRegular reads a file that a repository's author named: never a device or
+// a FIFO, and never more than limit bytes.
+func readRegular(file string, limit int64) ([]byte, error) {
+	bad := func(err error) ([]byte, error) { return nil, &fs.PathError{Op: "read", Path: file, Err: err} }
+	if info, err := os.Stat(file); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return bad(errors.New("not a regular file"))
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		return bad(fmt.Errorf("longer than %d bytes", limit))
+	}
+	return data, err
 }
 
 // decode reads the findings one by one, for the line of each.

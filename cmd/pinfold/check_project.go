@@ -49,7 +49,7 @@ func checkProject(a *app, f *checkFlags, file string) error {
 
 // addProject checks what a .pinfold.yaml names, and reports whether it stands.
 func (c *filesCheck) addProject(f *checkFlags, file string) bool {
-	data, err := os.ReadFile(file)
+	data, err := readRegular(file, maxProject)
 	if err != nil {
 		c.add(unreadable(file, err))
 		return false

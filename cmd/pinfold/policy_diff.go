@@ -129,7 +129,7 @@ func diffProjects(a *app, before, after string) error {
 // whether there is one.
 func projectFiles(dir string) (list []permission.Found, named bool, err error) {
 	file := filepath.Join(dir, permission.ProjectFile)
-	data, err := os.ReadFile(file)
+	data, err := readRegular(file, maxProject)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
