@@ -112,6 +112,14 @@ func (c *Client) Send(ctx context.Context, body SendBody) (m broker.Receipt, err
 	return m, c.do(ctx, http.MethodPost, "/v1/messages", body, &m)
 }
 
+// CallSkill calls a file skill as the caller, beneath the caller's policy. It
+// waits where the caller's manager has to be asked.
+func (c *Client) CallSkill(ctx context.Context, name string, input []byte) (string, error) {
+	var r SkillResult
+	err := c.do(ctx, http.MethodPost, "/v1/skills/"+url.PathEscape(name), SkillBody{Input: input}, &r)
+	return r.Text, err
+}
+
 // Status is who the caller is, its reports, and its queued messages.
 func (c *Client) Status(ctx context.Context) (s broker.Overview, err error) {
 	return s, c.do(ctx, http.MethodGet, "/v1/status", nil, &s)

@@ -3,6 +3,7 @@
 package brokerhttp
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path"
@@ -105,7 +106,9 @@ func TestDocumentAndHandlersAgree(t *testing.T) {
 	}
 	clear(d.seen)
 
-	s := serve(t, private(t), Options{})
+	s := serve(t, private(t), Options{Skill: func(_ context.Context, k Skill) (string, error) {
+		return k.Agent.ID + " calls " + k.Name, nil
+	}})
 	op, cwd := s.as(""), t.TempDir()
 	quoted := func(v any) string {
 		data, err := json.Marshal(v)
@@ -126,6 +129,8 @@ func TestDocumentAndHandlersAgree(t *testing.T) {
 	d.call(s, root, "GET", "/v1/agents/{id}", "kid", "", "")
 	d.call(s, op, "GET", "/v1/agents/{id}/cross", "kid", "", "")
 	d.call(s, op, "POST", "/v1/agents/{id}/cross", "kid", "", `{"change":"allow","value":"agent:root:*"}`)
+
+	require.Contains(t, d.call(s, kid, "POST", "/v1/skills/{id}", "read_file", "", `{"input":{"path":"a"}}`), "kid calls read_file")
 
 	ask := func(file string) string {
 		return field(d.call(s, kid, "POST", "/v1/requests", "", "", `{"action":"fs.write","resource":"src/`+file+`","reason":"why"}`), "id")

@@ -27,6 +27,8 @@ var routes = []route{
 	{"GET", "/v1/mailbox", (*call).mailbox},
 	{"POST", "/v1/mailbox/ack", (*call).ack},
 
+	{"POST", "/v1/skills/{id}", (*call).skill},
+
 	{"GET", "/v1/events", (*call).events},
 	{"GET", "/v1/audit", (*call).audit},
 	{"GET", "/v1/audit/verify", (*call).verify},

@@ -28,6 +28,9 @@ type Options struct {
 	// agents are refused. It returns once the command runs, or an error and
 	// nothing runs.
 	Launch func(context.Context, Launch) error
+	// Skill calls a file skill for an agent, which may mean that it waits for
+	// the agent's manager; nil: none is called.
+	Skill func(context.Context, Skill) (string, error)
 	// Logger hears of connections that were refused; nil is nobody.
 	Logger *slog.Logger
 }

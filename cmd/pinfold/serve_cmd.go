@@ -8,17 +8,20 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/broker/pgstore"
 	"github.com/pinfold-dev/pinfold/broker/sqlitestore"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 type serveFlags struct {
+	store  string
 	dir    string
 	http   string
 	hosts  []string
@@ -34,7 +37,7 @@ func newServe(a *app) *cobra.Command {
 and on one for each agent. What it knows is in a database and outlives it; the
 commands of agents that it started end with it. It ends by SIGINT or SIGTERM.`,
 		Example: `  pinfold serve
-  pinfold serve --http 127.0.0.1:8902`,
+  pinfold serve --store postgres://broker@db.example/pinfold --http 127.0.0.1:8902`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.http == "" && (f.remote || len(f.hosts) > 0) {
@@ -46,6 +49,7 @@ commands of agents that it started end with it. It ends by SIGINT or SIGTERM.`,
 		},
 	}
 	flags := cmd.Flags()
+	flags.StringVar(&f.store, "store", "", "keep what the broker knows in the PostgreSQL database of `URL`, instead of in a file in --state-dir")
 	flags.StringVar(&f.dir, "state-dir", "", "the directory `PATH` for sockets, tokens and the database (default: beneath the user's state directory)")
 	flags.StringVar(&f.http, "http", "", "answer also on `ADDR:PORT`, to whoever has an agent's token")
 	flags.StringArrayVar(&f.hosts, "allow-host", nil, "a `NAME` that clients of --http may use for this machine, beside localhost (repeatable)")
@@ -66,7 +70,7 @@ func serveBroker(ctx context.Context, a *app, f serveFlags) (err error) {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return err
 	}
-	store, err := sqlitestore.Open(ctx, filepath.Join(f.dir, "broker.db"))
+	store, err := openStore(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -78,7 +82,7 @@ func serveBroker(ctx context.Context, a *app, f serveFlags) (err error) {
 	defer b.Close()
 	run := newRunner(b, f.dir, a.out)
 	srv, err := brokerhttp.New(ctx, b, brokerhttp.Options{
-		Dir: f.dir, Hosts: f.hosts, Launch: run.launch,
+		Dir: f.dir, Hosts: f.hosts, Launch: run.launch, Skill: run.callSkill,
 		Logger: slog.New(slog.NewTextHandler(a.out.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
@@ -119,4 +123,14 @@ func serveTCP(ctx context.Context, a *app, srv *brokerhttp.Server, l net.Listene
 	}
 	a.out.stderr.printf("pinfold: serving http://%s, the operator's token is in %s\n", l.Addr(), pathresolver.EscapePath(srv.TokenFile("")))
 	return nil
+}
+
+func openStore(ctx context.Context, f serveFlags) (broker.Store, error) {
+	switch {
+	case f.store == "":
+		return sqlitestore.Open(ctx, filepath.Join(f.dir, "broker.db"))
+	case strings.HasPrefix(f.store, "postgres://"), strings.HasPrefix(f.store, "postgresql://"):
+		return pgstore.Open(ctx, f.store)
+	}
+	return nil, usageError(errors.New("--store: want a URL that begins with postgres://"), "without --store it is a SQLite file in --state-dir")
 }

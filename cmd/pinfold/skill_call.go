@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -22,7 +23,7 @@ const skillInput = 32 << 20
 
 func newSkillCall(a *app) *cobra.Command {
 	var f skillFlags
-	var asJSON bool
+	var asJSON, byBroker bool
 	cmd := &cobra.Command{
 		Use:   "call NAME [JSON|-] [flags]",
 		Short: "Call a skill and print what it answers",
@@ -37,13 +38,45 @@ refused or failed, and 2 when it was called wrongly.`,
 			}
 			return oneArg("NAME")(cmd, args[:min(len(args), 1)])
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return skillCall(cmd.Context(), a, &f, asJSON, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if byBroker {
+				return skillByBroker(cmd, a, asJSON, args)
+			}
+			return skillCall(cmd.Context(), a, &f, asJSON, args)
+		},
 	}
 	f.addRoot(cmd)
 	f.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the answer, or why there is none, as JSON")
+	cmd.Flags().BoolVar(&byBroker, "broker", false, "let the broker call it, beneath the policy of the agent that you are; a write that must be asked for waits for your manager")
 	cmd.ValidArgsFunction = completeSkill(&f)
 	return cmd
+}
+
+// skillByBroker has the broker call the skill, as the agent whose socket or
+// token this process has.
+func skillByBroker(cmd *cobra.Command, a *app, asJSON bool, args []string) error {
+	if policyGiven(cmd) {
+		return usageError(errors.New("with --broker the policy is the agent's own"), seeHelp(cmd))
+	}
+	input, err := argumentsOf(args[1:], a.stdin)
+	if err != nil {
+		return usageError(err, "")
+	}
+	if !json.Valid(input) {
+		return usageError(errors.New("the arguments are not JSON"), "")
+	}
+	return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+		text, err := c.CallSkill(ctx, args[0], input)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return writeJSON(a.out.stdout, skillOutcome{Text: &text, Meta: &fileskills.Meta{}})
+		}
+		a.out.stdout.printf("%s", showable(&a.out.stdout, text))
+		return nil
+	})
 }
 
 func skillCall(ctx context.Context, a *app, f *skillFlags, asJSON bool, args []string) error {
