@@ -57,7 +57,7 @@ func TestViewPoliciesCanBeRead(t *testing.T) {
 	require.NoError(t, err)
 	held, err := p.Resolver("/p")
 	require.NoError(t, err)
-	require.Greater(t, len(held.Config.Hide)+len(held.Config.Protect), 999)
+	require.Greater(t, len(held.Config.Hide)+len(held.Config.Protect)+len(held.Config.AskWrite), 999)
 	require.FileExists(t, filepath.Join(dir, Without+".yaml"))
 
 	var known []string
