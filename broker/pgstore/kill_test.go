@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 }
 
 func loader(dsn, name string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe")
+	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), loadOf+"="+dsn, loadAs+"="+name)
 	return cmd
 }

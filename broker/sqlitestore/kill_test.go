@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 func TestKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "broker.db")
 	storetest.TestKill(t, func(t *testing.T) broker.Store { return open(t, path) }, func(name string) *exec.Cmd {
-		cmd := exec.Command("/proc/self/exe")
+		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), loadOf+"="+path, loadAs+"="+name)
 		return cmd
 	})

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -97,6 +98,8 @@ func source(path string, pragmas ...string) string {
 	q := url.Values{"_pragma": append([]string{
 		fmt.Sprintf("busy_timeout(%d)", BusyTimeout.Milliseconds()), "temp_store(MEMORY)",
 	}, pragmas...)}
+	// A drive of Windows is no host.
+	path = "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()
 }
 
