@@ -87,3 +87,12 @@ func TestKilled(t *testing.T) {
 		require.True(t, time.Now().Before(end), "%s is left", dir)
 	}
 }
+
+// TestStoppedAtOnce: a server that nobody wants any more before it has started
+// is ended all the same.
+func TestStoppedAtOnce(t *testing.T) {
+	s, err := launch()
+	require.NoError(t, err)
+	require.NoError(t, s.stop())
+	require.NoDirExists(t, s.dir)
+}

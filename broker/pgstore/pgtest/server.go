@@ -36,6 +36,19 @@ type server struct {
 
 // start makes a cluster and waits until it answers.
 func start() (*server, error) {
+	s, err := launch()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.ready(); err != nil {
+		log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+		return nil, errors.Join(fmt.Errorf("%w; its log:\n%s", err, log), s.stop())
+	}
+	return s, nil
+}
+
+// launch starts the shell that makes a cluster and starts the server.
+func launch() (*server, error) {
 	bin, err := programs()
 	if err != nil {
 		return nil, err
@@ -67,12 +80,7 @@ func start() (*server, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(err, os.Remove(dir))
 	}
-	s := &server{dir: dir, shell: cmd, pipe: pipe}
-	if err := s.ready(); err != nil {
-		log, _ := os.ReadFile(filepath.Join(dir, "log"))
-		return nil, errors.Join(fmt.Errorf("%w; its log:\n%s", err, log), s.stop())
-	}
-	return s, nil
+	return &server{dir: dir, shell: cmd, pipe: pipe}, nil
 }
 
 // ready waits until the server takes connections.

@@ -8,7 +8,9 @@ while :; do
 	"$bin/postgres" -D "$dir/data" -k "$dir" -c listen_addresses= -c dynamic_shared_memory_type=mmap -c max_connections=200 -c shared_buffers=16MB >>"$dir/log" 2>&1 </dev/null &
 	server=$!
 	read -r word || word=
-	kill -QUIT $server 2>/dev/null # at once, with whatever is in flight
+	# At once, with whatever is in flight; and again, because a server that was
+	# only just started still ignores it.
+	while kill -QUIT $server 2>/dev/null; do sleep 0.05; done
 	wait $server
 	[ "$word" = crash ] || break
 	echo >>"$dir/crashes"
