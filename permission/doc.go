@@ -30,6 +30,13 @@
 // An absent key says nothing, an empty list says "none". The two never turn
 // into each other.
 //
+// # Checking
+//
+// Examine and ExamineAgent say everything that is wrong with a file at once: a
+// document that is refused for its shape is still looked at for its meaning.
+// Find returns the files that a path or glob covers, DecodeProject reads the
+// .pinfold.yaml that names them for CI.
+//
 // # Guarantees
 //
 // Decoding is strict: an unknown key, a key twice, another type or an unknown

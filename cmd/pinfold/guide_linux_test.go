@@ -104,10 +104,10 @@ func (s *shell) session(t *testing.T, text string) {
 	}
 }
 
-// TestGuide does what docs/policy.md says, from three lines to a repository
-// with three agents, a check that fails when something widens, and agents that
-// run: each file is written, each command run, its output compared.
-func TestGuide(t *testing.T) {
+// TestScriptOfTheGuide does what docs/policy.md says, from three lines to a
+// repository with three agents, a check that fails when something widens, and
+// agents that run: each file is written, each command run, its output compared.
+func TestScriptOfTheGuide(t *testing.T) {
 	sh := repository(t)
 	sessions := 0
 	for _, b := range blocksOf(section(t, "../../docs/policy.md", "## Three lines", "## How a verdict comes about")) {
@@ -137,10 +137,10 @@ func stepOf(t *testing.T, name string) string {
 	return "set -eo pipefail\n" + strings.ReplaceAll(strings.TrimPrefix(script, "|\n"), "          ", "")
 }
 
-// TestPullRequestJob runs the steps of the job in docs/ci.md as a runner would,
-// in the merge of a pull request: one that narrows passes, and one that widens
-// is told in a comment and fails.
-func TestPullRequestJob(t *testing.T) {
+// TestScriptOfThePullRequest runs the steps of the job in docs/ci.md as a runner
+// would, in the merge of a pull request: one that narrows passes, and one that
+// widens is told in a comment and fails.
+func TestScriptOfThePullRequest(t *testing.T) {
 	sh := repository(t)
 	tree{
 		".pinfold.yaml":  "version: 1\ncheck: {policies: [policy.yaml], agents: [agents]}\n",
