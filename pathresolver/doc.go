@@ -4,8 +4,10 @@
 //
 // Reading is possible only beneath Config.Root. Writing is possible only
 // beneath one of Config.WritePaths; without any, everything is read-only.
-// Names that match Config.Hide do not exist for the caller; names that match
-// Config.Protect can be read but never changed.
+// Names that match Config.Hide do not exist for the caller, nor what none of
+// Config.ReadPaths covers, if there are any; names that match Config.Protect can
+// be read but never changed. What Config.AskRead and Config.AskWrite match is
+// refused by a rule that says that it may be asked for.
 //
 //	r, err := pathresolver.New(pathresolver.Config{
 //		Root:       "/home/me/project",

@@ -78,7 +78,8 @@
 // OnRefusal does not hear of them; Options.ReportAll trades speed for that.
 // With DefaultPermissions access(2) is answered by the kernel from the mode of
 // a file: in a write part it says that a protected file may be written, and
-// the write is then EROFS. Without it (Unprivileged, or a server that is not
+// the write is then EROFS; of what has to be asked for that it may be read, and
+// the open is then EACCES. Without it (Unprivileged, or a server that is not
 // root) access(2) carries the verdict. Where hard links are to be broken, a
 // server that is Unprivileged, or not root, cannot copy a file of somebody
 // else's, and writing it gives EPERM. Access
