@@ -33,10 +33,10 @@ you ends the wait too, and mailbox has it.`,
 }
 
 func (a *app) awaited(g broker.Agent) {
-	switch {
-	case g.State == broker.Fired:
+	switch g.State {
+	case broker.Fired:
 		a.out.stdout.printf("%s was fired\n", g.ID)
-	case g.State == broker.Exited:
+	case broker.Exited:
 		a.out.stdout.printf("%s %s\n", g.ID, pathresolver.EscapePath(g.Exit.String()))
 	default:
 		a.out.stdout.printf("%s is %s\n", g.ID, g.State)

@@ -138,12 +138,9 @@ func (r *runner) close() {
 
 // bury records the end of commands that an earlier broker of this directory
 // ran: they ended with it.
-func (r *runner) bury(ctx context.Context, store broker.Store) error {
-	var agents []broker.Agent
-	if err := store.View(ctx, func(tx broker.ReadTx) (err error) {
-		agents, err = tx.Agents(broker.AgentFilter{})
-		return err
-	}); err != nil {
+func (r *runner) bury(ctx context.Context) error {
+	agents, err := r.b.Running(ctx)
+	if err != nil {
 		return err
 	}
 	for _, g := range agents {

@@ -93,7 +93,7 @@ func serveBroker(ctx context.Context, a *app, f serveFlags) (err error) {
 		run.close()
 		err = errors.Join(err, srv.Close())
 	}()
-	if err := run.bury(ctx, store); err != nil {
+	if err := run.bury(ctx); err != nil {
 		return err
 	}
 	a.out.stderr.printf("pinfold: serving %s\n", pathresolver.EscapePath(brokerhttp.OperatorSocket(f.dir)))
