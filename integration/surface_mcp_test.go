@@ -33,6 +33,7 @@ func (mcpSurface) InView() bool   { return false }
 func (m mcpSurface) Start(t *testing.T, s *site, policy []string, mode string) (ops.Executor, error) {
 	root := s.root
 	args := []string{pinfold, "mcp", "--enable", "delete_file"}
+	policy = programFlags(t, policy)
 	for i := 0; i < len(policy); i++ {
 		if policy[i] == "-C" {
 			i++

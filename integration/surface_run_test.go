@@ -23,7 +23,7 @@ func (r runSurface) UID() int     { return r.uid }
 func (r runSurface) InView() bool { return true }
 
 func (r runSurface) Start(t *testing.T, s *site, policy []string, mode string) (ops.Executor, error) {
-	p := start(t, pinfoldRun(s, r.uid, mode, policy, insiderPath, "serve"), os.Geteuid())
+	p := start(t, pinfoldRun(s, r.uid, mode, programFlags(t, policy), insiderPath, "serve"), os.Geteuid())
 	client := newActor(p)
 	if res := client.Do(do1("lstat", ".")); !res.OK() {
 		require.True(t, p.wait(opLimit), "it neither works nor ends")

@@ -50,7 +50,8 @@ var surfaces = func() []Surface {
 		runSurface{"run-root", 0}, runSurface{"run-user", nobody})
 }()
 
-// config reads the flags of a policy line, which are those of `pinfold run`.
+// config reads the flags of a policy line, which are those of `pinfold run`,
+// and those that only a document has.
 func config(s *site, policy []string, mode string) pathresolver.Config {
 	cfg := pathresolver.Config{Root: s.root, ForceWalker: mode == "walker"}
 	for i := 0; i < len(policy); i++ {
@@ -67,6 +68,12 @@ func config(s *site, policy []string, mode string) pathresolver.Config {
 			cfg.WritePaths = append(cfg.WritePaths, value)
 		case "--hide":
 			cfg.Hide = append(cfg.Hide, value)
+		case "--read":
+			cfg.ReadPaths = append(cfg.ReadPaths, value)
+		case "--ask-read":
+			cfg.AskRead = append(cfg.AskRead, value)
+		case "--ask-write":
+			cfg.AskWrite = append(cfg.AskWrite, value)
 		case "--protect":
 			cfg.Protect = append(cfg.Protect, value)
 		case "--hardlinks":
@@ -86,6 +93,8 @@ func config(s *site, policy []string, mode string) pathresolver.Config {
 // outside does not exist there, or stands on a read-only file system.
 var anyErrno = map[string]string{
 	"hidden":            "ENOENT",
+	"not_readable":      "ENOENT EROFS",
+	"ask":               "EACCES",
 	"no_write_path":     "EROFS",
 	"protected":         "EROFS",
 	"write_path_itself": "EBUSY EROFS",
