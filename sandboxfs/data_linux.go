@@ -149,7 +149,10 @@ func (p *part) CopyFileRange(_ <-chan struct{}, in *fuse.CopyFileRangeIn) (uint3
 		return 0, status(err)
 	}
 	const most = 1 << 30 // the answer has 32 bits
-	p.slow(&in.InHeader)
+	var sx unix.Statx_t
+	if err := statFD(from.fd, &sx); err != nil || min(in.Len, sx.Size) >= muchData {
+		p.slow(&in.InHeader)
+	}
 	offIn, offOut := int64(in.OffIn), int64(in.OffOut)
 	size, err := unix.CopyFileRange(from.fd, &offIn, to.fd, &offOut, int(min(in.Len, most)), int(in.Flags))
 	return uint32(max(size, 0)), status(err)

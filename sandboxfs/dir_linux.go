@@ -1,6 +1,8 @@
 package sandboxfs
 
 import (
+	"time"
+
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
@@ -8,12 +10,38 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// OpenDir is answered with ENOSYS, once: the kernel then opens directories by
-// itself and remembers what it has read of them until they change. Reading
-// one opens it anew each time; its offsets are those of the host's file
-// system, which keeps them stable.
-func (p *part) OpenDir(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
-	return fuse.ENOSYS
+// OpenDir is answered with ENOSYS in the read-only part, once: the kernel then
+// opens directories by itself and remembers what it has read of them until they
+// change. Reading one opens it anew each time; its offsets are those of the
+// host's file system, which keeps them stable.
+//
+// In a write part the kernel trusts a name for a second, but a listing for as
+// long as the directory's time of change stays: from a listing that it remembers
+// it would have to look up each name by itself. So one that is no longer fresh is
+// read again, and brings the names with it.
+func (p *part) OpenDir(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
+	if p.ReadOnly {
+		return fuse.ENOSYS
+	}
+	n, err := p.node(in.NodeId)
+	if err != nil {
+		return status(err)
+	}
+	out.OpenFlags = fuse.FOPEN_CACHE_DIR
+	if n.listed.Load() > p.age()-freshListing {
+		out.OpenFlags |= fuse.FOPEN_KEEP_CACHE
+	}
+	return fuse.OK
+}
+
+// freshListing is how long the names of a listing are valid long enough for who
+// goes through it, in milliseconds.
+const freshListing = int32(validPlain / time.Millisecond / 3)
+
+// age is how long the part has been there, in milliseconds. It begins with more
+// than freshListing, so that 0, of a node that was never listed, is not fresh.
+func (p *part) age() int32 {
+	return int32(min(time.Since(p.begun)/time.Millisecond, 1<<30)) + freshListing + 1
 }
 
 // ReadDir lists names. Hidden ones are left out.
@@ -25,6 +53,9 @@ func (p *part) ReadDir(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryLis
 
 // ReadDirPlus lists names and what a Lookup of each would answer.
 func (p *part) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+	if n := p.tab.get(in.NodeId); n != nil && in.Offset == 0 {
+		n.listed.Store(p.age())
+	}
 	return p.list(in, func(l *listing, e dirent, verdict pathresolver.Verdict) bool {
 		var sx unix.Statx_t
 		known := e.name != "." && e.name != ".."

@@ -42,6 +42,7 @@ type part struct {
 	stacked  bool   // the tree lies on an overlayfs
 	self     IDs    // whom new files belong to without doing anything
 	umask    uint32
+	begun    time.Time
 	requests atomic.Uint64
 
 	passthrough atomic.Bool // the kernel reads and writes open files by itself
@@ -62,6 +63,7 @@ func newPart(v *View, what Part, layout []Part) (*part, error) {
 		tab:           newTable(what.Place, typ),
 		self:          IDs{UID: uint32(unix.Geteuid()), GID: uint32(unix.Getegid())},
 		umask:         processUmask(),
+		begun:         time.Now(),
 	}
 	p.opens.init()
 	p.graves.fd, p.stamps.last = map[*node]int{}, map[*node]stamp{}
@@ -149,12 +151,12 @@ func (p *part) serverOptions() *fuse.MountOptions {
 		MaxBackground:        64,
 		EnableSymlinkCaching: true,
 		MaxStackDepth:        1,
-		ExtraCapabilities:    fuse.CAP_NO_OPENDIR_SUPPORT,
 		// Where somebody else than root comes in the kernel has to look at the
 		// access lists of the host, which costs a request a file.
 		EnableAcl: p.v.o.DefaultPermissions && (p.v.o.AllowOther || p.v.o.Owner.UID != 0),
 	}
 	if p.ReadOnly {
+		o.ExtraCapabilities = fuse.CAP_NO_OPENDIR_SUPPORT
 		o.DisabledCapabilities = fuse.CAP_PASSTHROUGH
 		return o
 	}
@@ -162,11 +164,11 @@ func (p *part) serverOptions() *fuse.MountOptions {
 		o.MaxStackDepth = 2
 	}
 	o.EnableLocks = true
-	o.DisabledCapabilities = fuse.CAP_NO_OPEN_SUPPORT
+	o.DisabledCapabilities = fuse.CAP_NO_OPEN_SUPPORT | fuse.CAP_NO_OPENDIR_SUPPORT
 	if !p.v.o.Passthrough {
 		o.DisabledCapabilities |= fuse.CAP_PASSTHROUGH
 	}
-	o.ExtraCapabilities |= fuse.CAP_ATOMIC_O_TRUNC | fuse.CAP_HANDLE_KILLPRIV_V2
+	o.ExtraCapabilities = fuse.CAP_ATOMIC_O_TRUNC | fuse.CAP_HANDLE_KILLPRIV_V2
 	return o
 }
 

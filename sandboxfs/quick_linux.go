@@ -28,6 +28,8 @@ const (
 	opRelease     = 18
 	opGetxattr    = 22
 	opFlush       = 25
+	opOpendir     = 27
+	opReleasedir  = 29
 	opCreate      = 35
 	opBatchForget = 42
 	opRename2     = 45
@@ -102,12 +104,16 @@ func (c *connection) quick(q request) (size int, done bool) {
 		st = c.fs.Mkdir(nil, in, name, answerOf[fuse.EntryOut](q, &size))
 	case opRename, opRename2:
 		return c.quickRename(q)
-	case opOpen:
+	case opOpen, opOpendir:
 		in := argsOf[fuse.OpenIn](q)
 		if in == nil {
 			return 0, false
 		}
-		st = c.fs.Open(nil, in, answerOf[fuse.OpenOut](q, &size))
+		open := c.fs.Open
+		if q.op() == opOpendir {
+			open = c.fs.OpenDir
+		}
+		st = open(nil, in, answerOf[fuse.OpenOut](q, &size))
 	case opWrite:
 		in := argsOf[fuse.WriteIn](q)
 		if in == nil || uint64(in.Size) != uint64(len(q.in))-uint64(unsafe.Sizeof(*in)) {
@@ -127,6 +133,12 @@ func (c *connection) quick(q request) (size int, done bool) {
 			return 0, false
 		}
 		c.fs.Release(nil, in)
+	case opReleasedir:
+		in := argsOf[fuse.ReleaseIn](q)
+		if in == nil {
+			return 0, false
+		}
+		c.fs.ReleaseDir(in)
 	case opGetxattr:
 		return c.quickGetxattr(q)
 	case opForget:

@@ -62,6 +62,15 @@ func (r *recorder) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) f
 	return r.note("open", &in.InHeader, in.Flags, in.Mode)
 }
 
+func (r *recorder) OpenDir(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
+	out.OpenFlags = fuse.FOPEN_CACHE_DIR
+	return r.note("opendir", &in.InHeader, in.Flags, in.Mode)
+}
+
+func (r *recorder) ReleaseDir(in *fuse.ReleaseIn) {
+	r.note("releasedir", &in.InHeader, in.Fh, in.Flags)
+}
+
 func (r *recorder) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
 	return uint32(len(data)), r.note("write", &in.InHeader, in.Fh, in.Offset, in.Flags, in.WriteFlags, data)
 }
@@ -119,6 +128,7 @@ func made(op uint32, node uint64, args func([]byte) []byte, rest []byte) request
 var argumentSize = map[uint32]int{
 	opLookup: 0, opForget: 8, opGetattr: 16, opMkdir: 8, opUnlink: 0, opRmdir: 0, opRename: 8, opOpen: 8,
 	opWrite: 40, opRelease: 24, opGetxattr: 8, opFlush: 24, opCreate: 16, opBatchForget: 8, opRename2: 16,
+	opOpendir: 8, opReleasedir: 24,
 }
 
 // What is decoded here means the same as what go-fuse decodes.
