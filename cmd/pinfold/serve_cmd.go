@@ -8,15 +8,12 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
-	"github.com/pinfold-dev/pinfold/broker/pgstore"
-	"github.com/pinfold-dev/pinfold/broker/sqlitestore"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -123,14 +120,4 @@ func serveTCP(ctx context.Context, a *app, srv *brokerhttp.Server, l net.Listene
 	}
 	a.out.stderr.printf("pinfold: serving http://%s, the operator's token is in %s\n", l.Addr(), pathresolver.EscapePath(srv.TokenFile("")))
 	return nil
-}
-
-func openStore(ctx context.Context, f serveFlags) (broker.Store, error) {
-	switch {
-	case f.store == "":
-		return sqlitestore.Open(ctx, filepath.Join(f.dir, "broker.db"))
-	case strings.HasPrefix(f.store, "postgres://"), strings.HasPrefix(f.store, "postgresql://"):
-		return pgstore.Open(ctx, f.store)
-	}
-	return nil, usageError(errors.New("--store: want a URL that begins with postgres://"), "without --store it is a SQLite file in --state-dir")
 }

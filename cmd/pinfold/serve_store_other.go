@@ -1,0 +1,16 @@
+//go:build !linux
+
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pinfold-dev/pinfold/broker"
+)
+
+// openStore refuses: who is at the other end of a socket only Linux says
+// (SO_PEERPIDFD), and without that nobody is anybody.
+func openStore(context.Context, serveFlags) (broker.Store, error) {
+	return nil, errors.New("the broker runs on Linux only")
+}
