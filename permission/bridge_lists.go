@@ -94,7 +94,9 @@ type asking struct {
 }
 
 // within is the part of it that no other list denies. A glob that a list covers
-// in part is kept whole: what lies outside is not writable anyway.
+// in part is kept whole: what lies outside is not writable anyway. Letter case
+// does not count, since it does not for what takes away: or a list that spells
+// the place differently would lift the rule.
 func (a asking) within(lists []fileList) []grant {
 	left := []grant{a.grant}
 	for i := range lists {
@@ -104,7 +106,7 @@ func (a asking) within(lists []fileList) []grant {
 		case len(covers) == 0:
 			return nil
 		case !slices.ContainsFunc(slices.Concat(left, covers), func(g grant) bool { return !g.pattern.isPath() }):
-			left = intersect(covers, left, false)
+			left = intersectBy(pattern.withinFolded, covers, left)
 		}
 	}
 	for i, g := range left {
@@ -140,15 +142,21 @@ func intersect(a, b []grant, first bool) []grant {
 	if first {
 		return b
 	}
+	return intersectBy(pattern.within, a, b)
+}
+
+func intersectBy(within func(p, q pattern) bool, a, b []grant) []grant {
+	covered := func(g grant, by []grant) bool {
+		return slices.ContainsFunc(by, func(o grant) bool { return within(g.pattern, o.pattern) })
+	}
 	var both []grant
 	for _, g := range b {
-		if slices.ContainsFunc(a, func(o grant) bool { return g.pattern.within(o.pattern) }) {
+		if covered(g, a) {
 			both = append(both, g)
 		}
 	}
 	for _, g := range a {
-		inner := slices.ContainsFunc(b, func(o grant) bool { return g.pattern.within(o.pattern) })
-		if inner && !slices.ContainsFunc(both, func(o grant) bool { return g.pattern.within(o.pattern) }) {
+		if covered(g, b) && !covered(g, both) {
 			both = append(both, g)
 		}
 	}

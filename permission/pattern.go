@@ -205,6 +205,17 @@ func (p pattern) within(q pattern) bool {
 	return true
 }
 
+// withinFolded is within of paths, for rules that ignore letter case.
+func (p pattern) withinFolded(q pattern) bool { return p.folded().within(q.folded()) }
+
+func (p pattern) folded() pattern {
+	segs := make([]segment, len(p.segs))
+	for i, s := range p.segs {
+		segs[i] = segment{text: foldString(s.text)}
+	}
+	return pattern{segs: segs}
+}
+
 // blockLen is the number of segments before the first "**".
 func blockLen(segs []segment) int {
 	for i := range segs {

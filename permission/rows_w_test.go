@@ -230,6 +230,10 @@ func TestAskOfAChain(t *testing.T) {
 		{"ask_write: [src, lib]", "write: [lib, docs]", []string{"lib"}, nil},
 		{"write: [docs]", "ask_write: [docs]", []string{"docs"}, nil},
 		{"write: [docs]", "ask_write: ['**/*.md']", []string{"**/*.md"}, []string{"docs"}},
+		// Another document's spelling of a place does not lift the rule.
+		{"ask_write: [SRC]", "write: [src]", []string{"SRC"}, nil},
+		{"write: [src]", "ask_write: [SRC/Gen]", []string{"SRC/Gen"}, []string{"src"}},
+		{"write: [Src/gen]", "ask_write: [src]", []string{"Src/gen"}, []string{"Src/gen"}},
 	} {
 		outer := compile(t, "version: 1\nfs: {read: [.], "+c.outer+"}")
 		p, _, err := outer.Narrow(decode(t, "version: 1\nfs: {"+c.inner+"}"), Clamp)
