@@ -77,6 +77,11 @@ func (d *Dir) Readlink(name string) (string, error) {
 		return "", pathError("readlink", place, err)
 	}
 	text, err := d.readlink(name, place)
+	if err == nil {
+		if err = d.r.refusePassage(OpRead, place, place, fs.ModeSymlink); err != nil {
+			text = ""
+		}
+	}
 	return text, pathError("readlink", place, err)
 }
 

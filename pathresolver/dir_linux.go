@@ -208,10 +208,14 @@ func (d *Dir) block(list []fs.DirEntry, raw []byte, hides bool) []fs.DirEntry {
 		}
 		off = next
 		name := text[start:end]
-		if name == "." || name == ".." || name == "" || hides && d.r.VerdictIn(d.place, name).Hidden {
+		if name == "." || name == ".." || name == "" {
 			continue
 		}
-		block = append(block, walkEntry{dir: d, name: name, typ: d.entryType(name, kind)})
+		typ := d.entryType(name, kind)
+		if hides && d.r.VerdictIn(d.place, name).hidesEntry(typ) {
+			continue
+		}
+		block = append(block, walkEntry{dir: d, name: name, typ: typ})
 	}
 	if cap(list)-len(list) < len(block) {
 		grown := make([]fs.DirEntry, len(list), 2*len(list)+len(block))

@@ -3,6 +3,7 @@
 package pathresolver_test
 
 import (
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -149,5 +150,39 @@ func BenchmarkDirReadDir(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
+	})
+}
+
+// A listing is filtered by the rules about the directory that was opened,
+// wherever the path leads by then; and no descriptor lists hidden names.
+func TestListingOfAChangingLink(t *testing.T) {
+	_, root := scene(t, "mixed/secret = SECRET", "mixed/f = f", "plain/f = f", "l => mixed", "m => plain")
+	cfg := pathresolver.Config{Root: root, Hide: []string{"mixed/secret"}}
+	modes(t, cfg, func(t *testing.T, r *pathresolver.Resolver) {
+		at, other := filepath.Join(root, "l"), filepath.Join(root, "m")
+		done := make(chan error, 1)
+		go func() {
+			var err error
+			for range 2000 { // an even number: l leads to mixed again
+				err = errors.Join(err, unix.Renameat2(unix.AT_FDCWD, at, unix.AT_FDCWD, other, unix.RENAME_EXCHANGE))
+			}
+			done <- err
+		}()
+		for going := true; going; {
+			select {
+			case err := <-done:
+				require.NoError(t, err)
+				going = false
+			default:
+			}
+			if list, err := r.ReadDir("l"); err == nil {
+				require.Equal(t, "f", entryNames(list))
+			}
+		}
+		_, err := r.OpenFD("mixed", os.O_RDONLY, 0)
+		denied(t, err, pathresolver.RuleHidden)
+		fd, err := r.OpenFD("plain", os.O_RDONLY, 0)
+		require.NoError(t, err, "nothing is hidden there")
+		require.NoError(t, unix.Close(fd))
 	})
 }

@@ -80,7 +80,7 @@ func timespec(t time.Time) unix.Timespec {
 
 func (r *Resolver) truncate(unsafePath string, size int64) error {
 	var st unix.Stat_t
-	fd, err := r.openFD(unsafePath, os.O_WRONLY, 0, &st)
+	fd, _, err := r.openFD(unsafePath, os.O_WRONLY, 0, &st)
 	if err == nil {
 		err = fsat.Retry(func() error { return unix.Ftruncate(fd, size) })
 		_ = unix.Close(fd)

@@ -27,10 +27,10 @@ const openFlags = unix.O_ACCMODE | unix.O_APPEND | unix.O_CREAT | unix.O_EXCL | 
 	unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOCTTY | unix.O_LARGEFILE
 
 // openFD opens what unsafePath leads to and checks what it got. st is filled
-// from the descriptor.
-func (r *Resolver) openFD(unsafePath string, flag int, perm fs.FileMode, st *unix.Stat_t) (int, error) {
+// from the descriptor; place is as openOnce has it.
+func (r *Resolver) openFD(unsafePath string, flag int, perm fs.FileMode, st *unix.Stat_t) (fd int, place string, err error) {
 	if flag&^openFlags != 0 || flag&unix.O_ACCMODE == unix.O_ACCMODE {
-		return -1, unix.EINVAL
+		return -1, "", unix.EINVAL
 	}
 	write := flag&(unix.O_ACCMODE|unix.O_TRUNC|unix.O_CREAT) != 0
 	op := OpRead
@@ -42,20 +42,20 @@ func (r *Resolver) openFD(unsafePath string, flag int, perm fs.FileMode, st *uni
 	}
 	rel, err := r.relative(op, unsafePath)
 	if err != nil {
-		return -1, err
+		return -1, "", err
 	}
 	// The file is emptied only after it has passed every check below.
 	flags := flag&^unix.O_TRUNC | always
 	for range maxAttempts {
-		fd, place, err := r.openOnce(op, unsafePath, rel, flags, unixMode(perm))
+		fd, place, err = r.openOnce(op, unsafePath, rel, flags, unixMode(perm))
 		switch err {
 		case nil:
 		case errAgain:
 			continue
 		case unix.ENXIO: // a socket, or a FIFO that nobody reads
-			return -1, refuseSpecial(r, op, unsafePath, unix.S_IFIFO)
+			return -1, "", refuseSpecial(r, op, unsafePath, unix.S_IFIFO)
 		default:
-			return -1, err
+			return -1, "", err
 		}
 		if err = r.admit(fd, op, unsafePath, place, write, st); err == nil && flag&unix.O_TRUNC != 0 {
 			err = fsat.Retry(func() error { return unix.Ftruncate(fd, 0) })
@@ -66,11 +66,11 @@ func (r *Resolver) openFD(unsafePath string, flag int, perm fs.FileMode, st *uni
 		}
 		if err != nil {
 			_ = unix.Close(fd)
-			return -1, err
+			return -1, "", err
 		}
-		return fd, nil
+		return fd, place, nil
 	}
-	return -1, r.refuse(op, unsafePath, RuleUnstable, "the path kept changing while it was resolved")
+	return -1, "", r.refuse(op, unsafePath, RuleUnstable, "the path kept changing while it was resolved")
 }
 
 // errAgain asks for another walk: something became a link, or went, between

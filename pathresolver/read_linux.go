@@ -22,7 +22,7 @@ import (
 // the open succeeds on the first try.
 func (r *Resolver) OpenFD(unsafePath string, flag int, perm fs.FileMode) (int, error) {
 	var st unix.Stat_t
-	fd, err := r.openFD(unsafePath, flag, perm, &st)
+	fd, err := r.openRaw(unsafePath, flag, perm, &st)
 	if err != nil {
 		return -1, pathError("open", unsafePath, err)
 	}
@@ -31,30 +31,23 @@ func (r *Resolver) OpenFD(unsafePath string, flag int, perm fs.FileMode) (int, e
 
 func (r *Resolver) open(unsafePath string, flag int, perm fs.FileMode) (*os.File, error) {
 	var st unix.Stat_t
-	fd, err := r.openFD(unsafePath, flag, perm, &st)
+	fd, err := r.openRaw(unsafePath, flag, perm, &st)
 	if err != nil {
 		return nil, pathError("open", unsafePath, err)
-	}
-	if st.Mode&unix.S_IFMT == unix.S_IFDIR && r.hidesAny() {
-		if err := r.checkListing(unsafePath); err != nil {
-			_ = unix.Close(fd)
-			return nil, err
-		}
 	}
 	return newFile(fd, unsafePath, &st), nil
 }
 
-// checkListing is refuseListing for an unsafe path.
-func (r *Resolver) checkListing(unsafePath string) error {
-	rel, err := r.relative(OpRead, unsafePath)
-	if err != nil {
-		return err
+// openRaw is openFD for who gets the descriptor: of a directory that lists all
+// names, hidden or not.
+func (r *Resolver) openRaw(unsafePath string, flag int, perm fs.FileMode, st *unix.Stat_t) (int, error) {
+	fd, place, err := r.openFD(unsafePath, flag, perm, st)
+	if err == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR && r.hidesAny() {
+		if err = r.refuseListing(unsafePath, place); err != nil {
+			_ = unix.Close(fd)
+		}
 	}
-	w, err := r.locate(OpRead, unsafePath, rel, true)
-	if err != nil {
-		return pathError("open", unsafePath, err)
-	}
-	return r.refuseListing(unsafePath, w.place)
+	return fd, err
 }
 
 func (r *Resolver) stat(verb, unsafePath string, follow bool) (fs.FileInfo, error) {
@@ -92,13 +85,11 @@ func (r *Resolver) quickStat(unsafePath string, follow bool, st *unix.Stat_t) bo
 	return err == nil
 }
 
+// readDir filters by the rules about the place that was opened: asked for
+// again, the path could lead elsewhere.
 func (r *Resolver) readDir(unsafePath string) ([]fs.DirEntry, error) {
-	rel, err := r.relative(OpRead, unsafePath)
-	if err != nil {
-		return nil, err
-	}
 	var st unix.Stat_t
-	fd, err := r.openFD(unsafePath, os.O_RDONLY|unix.O_DIRECTORY, 0, &st)
+	fd, place, err := r.openFD(unsafePath, os.O_RDONLY|unix.O_DIRECTORY, 0, &st)
 	if err != nil {
 		return nil, pathError("readdir", unsafePath, err)
 	}
@@ -108,17 +99,10 @@ func (r *Resolver) readDir(unsafePath string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, pathError("readdir", unsafePath, err)
 	}
-	place := ""
-	if r.hidesAny() {
-		w, err := r.locate(OpRead, unsafePath, rel, true)
-		if err != nil {
-			return nil, pathError("readdir", unsafePath, err)
-		}
-		place = w.place
-	}
+	hides := r.hidesAny()
 	entries := make([]fs.DirEntry, 0, len(list))
 	for _, e := range list {
-		if place != "" && r.VerdictIn(place, e.Name()).Hidden {
+		if hides && r.VerdictIn(place, e.Name()).hidesEntry(e.Type()) {
 			continue
 		}
 		entries = append(entries, &dirEntry{r: r, path: strings.TrimRight(unsafePath, "/") + "/" + e.Name(), name: e.Name(), typ: e.Type()})

@@ -98,6 +98,18 @@ func TestPassageThatIsNoDirectory(t *testing.T) {
 		denied(t, second(d.Lstat("docs")), pathresolver.RuleNotReadable)
 		denied(t, second(d.Open("docs")), pathresolver.RuleNotReadable)
 		require.False(t, r.Explain(pathresolver.OpRead, "docs").Allowed)
+
+		require.NoError(t, os.Remove(at))
+		require.NoError(t, os.Symlink("sub", at))
+		text, err := d.Readlink("docs")
+		denied(t, err, pathresolver.RuleNotReadable)
+		require.Empty(t, text)
+		list, err := d.ReadDir()
+		require.NoError(t, err)
+		require.Empty(t, list)
+		list, err = r.ReadDir(".")
+		require.NoError(t, err)
+		require.Empty(t, list)
 	})
 }
 

@@ -104,7 +104,7 @@ func (r *Resolver) readDir(unsafePath string) (entries []fs.DirEntry, err error)
 		defer f.Close()
 		list, err := f.ReadDir(-1)
 		for _, e := range list {
-			if !r.VerdictIn(w.place, e.Name()).Hidden {
+			if !r.VerdictIn(w.place, e.Name()).hidesEntry(e.Type()) {
 				entries = append(entries, e)
 			}
 		}

@@ -1,5 +1,7 @@
 package pathresolver
 
+import "io/fs"
+
 // policy is the compiled form of a Config: rules over places, immutable, and
 // without any system call.
 type policy struct {
@@ -71,6 +73,10 @@ func (p *policy) verdict(place string, hides *glob) (v Verdict) {
 	}
 	return v
 }
+
+// hidesEntry reports whether an entry of a listing is left out: it is hidden,
+// or leads to a read path and is no directory.
+func (v Verdict) hidesEntry(typ fs.FileMode) bool { return v.Hidden || v.Passage && !typ.IsDir() }
 
 // writePathOf returns the write path that covers place.
 func (p *policy) writePathOf(place string) (string, bool) {

@@ -126,7 +126,8 @@ func (p *part) list(in *fuse.ReadIn, add func(*listing, dirent, pathresolver.Ver
 		if e.name != "." && e.name != ".." {
 			verdict = p.r.VerdictIn(l.place, e.name)
 		}
-		return verdict.Hidden || add(&l, e, verdict)
+		hidden := verdict.Hidden || verdict.Passage && e.typ != 0 && e.typ != unix.S_IFDIR
+		return hidden || add(&l, e, verdict)
 	}))
 }
 
