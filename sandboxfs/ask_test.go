@@ -75,6 +75,9 @@ func TestAskReadIsEACCES(t *testing.T) {
 				_, err = os.ReadFile("/proc/self/fd/" + itoa(fd))
 				require.ErrorIs(t, err, syscall.EACCES, place)
 				require.NoError(t, unix.Close(fd))
+				require.NoError(t, unix.Setxattr(f.on(place), "user.note", []byte("SECRET"), 0))
+				_, err = unix.Getxattr(f.in(place), "user.note", make([]byte, 64))
+				require.ErrorIs(t, err, syscall.EACCES, place)
 				if place != "src/l" {
 					require.Contains(t, acrossParts, unix.Link(f.in(place), f.in("out/stolen")), place)
 					require.Contains(t, acrossParts, unix.Rename(f.in(place), f.in("out/stolen")), place)
@@ -88,6 +91,12 @@ func TestAskReadIsEACCES(t *testing.T) {
 			for _, dir := range []string{"vault", "vault/sub"} {
 				_, err := os.ReadDir(f.in(dir))
 				require.ErrorIs(t, err, syscall.EACCES, dir)
+			}
+			for _, place := range []string{"src/f", "out/x"} {
+				require.NoError(t, unix.Setxattr(f.on(place), "user.note", []byte("x"), 0))
+				size, err := unix.Getxattr(f.in(place), "user.note", make([]byte, 64))
+				require.NoError(t, err)
+				require.Equal(t, 1, size)
 			}
 			require.Equal(t, "f", f.read(f.in("src/f")))
 			require.Equal(t, "x", f.read(f.in("out/x")))

@@ -62,9 +62,15 @@ func (p *part) GetXAttr(_ <-chan struct{}, h *fuse.InHeader, attr string, dest [
 			return uint32(max(got, 0)), status(err)
 		}
 	}
-	st = p.withAttrs(h.NodeId, func(n *node, fd int, _ string) fuse.Status {
+	st = p.withAttrs(h.NodeId, func(n *node, fd int, place string) fuse.Status {
 		if n.typ == unix.S_IFLNK {
 			return fuse.ENODATA
+		}
+		// Who may read the file may read these (xattr(7)).
+		if strings.HasPrefix(attr, userAttr) {
+			if st := p.refuseRead(h, "getxattr", place); st != fuse.OK {
+				return st
+			}
 		}
 		got, err := unix.Getxattr(procPath(fd), attr, dest)
 		size = uint32(max(got, 0))
