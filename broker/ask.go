@@ -73,9 +73,13 @@ func (t *tx) ask(ctx context.Context, a Agent, c *Call) (Request, error) {
 	if pending >= maxPending {
 		return Request{}, refuse(CodeTooMany, "%d requests are pending already: wait until one is answered", maxPending)
 	}
+	input := compactJSON(c.Input)
+	if err := t.roomForInput(a, input); err != nil {
+		return Request{}, err
+	}
 	r := Request{
 		ID: newID(t.now), AgentID: a.ID, ApproverID: a.ParentID, Action: c.Action, Resource: c.Resource, Also: c.Also, Tool: c.Tool,
-		Input: compactJSON(c.Input), Reason: shown(storable(c.Reason), maxReason), Digest: digest, Status: Pending, CreatedAt: t.now,
+		Input: input, Reason: shown(storable(c.Reason), maxReason), Digest: digest, Status: Pending, CreatedAt: t.now,
 	}
 	if wait, err := t.maxWait(a); err != nil {
 		return Request{}, err
@@ -110,23 +114,4 @@ func (t *tx) maxWait(a Agent) (time.Duration, error) {
 		}
 	}
 	return least, nil
-}
-
-// text is the message that a manager reads (D6).
-func (r *Request) text(a Agent) string {
-	tool := r.Tool
-	if tool == "" {
-		tool = string(r.Action)
-	}
-	input := r.Input
-	if input == "{}" {
-		input = compactJSON(jsonOf(map[string]string{"action": string(r.Action), "resource": r.Resource}))
-	}
-	return "[Permission Request from " + a.ID + "]\n" +
-		"Tool: " + shown(tool, maxShown) + "\n" +
-		"Input: " + shown(input, maxShown) + "\n" +
-		"Request ID: " + r.ID + "\n\n" +
-		"Respond with:\n" +
-		"  pinfold approve " + r.ID + "\n" +
-		"  pinfold deny " + r.ID + " --reason \"...\""
 }

@@ -8,22 +8,26 @@ import (
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
-// fireWait is how long Fire waits for processes to be gone: the 10 s that they
-// have after SIGTERM (D24), and some more.
-const fireWait = 15 * time.Second
+// Fire waits for processes to be gone: at each height of the tree for the 10 s
+// that they have after SIGTERM (D24), since leaves go first, and some more.
+const (
+	fireEach = 10 * time.Second
+	fireMore = 5 * time.Second
+)
 
 // Fire ends an agent and all beneath it, leaves first: from the moment it is on
 // disk nobody acts under their names, their requests are cancelled, their
 // grants have ended, and their mailboxes are empty (D24). Messages that they
 // have sent remain. It returns them in that order once their processes are
-// gone, or after 15 s; an agent without EndedAt still has one then. Like
+// gone, or after 10 s for each height of the tree and 5 more; an agent without EndedAt still has one then. Like
 // Interrupt and Hire it waits for the manager where the caller's policy wants
 // it asked for.
 func (b *Broker) Fire(ctx context.Context, who Identity, id string) ([]Agent, error) {
 	var fired []Agent
+	heights := 1
 	call := Call{Request: permission.Request{Action: permission.AgentDestroy, Resource: id, Tool: "nexus_destroy"}}
 	err := b.control(ctx, who, "fire", call, func(t *tx, a Agent) (err error) {
-		if fired, err = t.tree(a); err != nil {
+		if fired, heights, err = t.tree(a); err != nil {
 			return err
 		}
 		for i := range fired {
@@ -36,7 +40,7 @@ func (b *Broker) Fire(ctx context.Context, who Identity, id string) ([]Agent, er
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, fireWait)
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(heights)*fireEach+fireMore)
 	defer cancel()
 	for i := range fired {
 		a, err := b.AwaitAgent(ctx, fired[i].ID, func(a Agent) bool { return !a.EndedAt.IsZero() })
@@ -90,23 +94,28 @@ func (t *tx) release(id string) error {
 	return err
 }
 
-// tree is an agent and all beneath it, leaves first.
-func (t *tx) tree(a Agent) ([]Agent, error) {
-	list := []Agent{a}
+// tree is an agent and all beneath it, leaves first, and how many managers deep
+// it is.
+func (t *tx) tree(a Agent) (list []Agent, heights int, err error) {
+	list = []Agent{a}
+	level := 0 // where the reports begin of those at the present height
 	for i := 0; i < len(list); i++ {
+		if i == level {
+			heights, level = heights+1, len(list)
+		}
 		reports, err := t.Agents(AgentFilter{ParentID: &list[i].ID, States: []State{Working, Idle, Exited}})
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if list = append(list, reports...); len(list) > maxDescend {
-			return nil, refuse(CodeTooMany, "more than %d agents: fire them in parts", maxDescend)
+			return nil, 0, refuse(CodeTooMany, "more than %d agents: fire them in parts", maxDescend)
 		}
 	}
 	// Parents come before their reports: the other way round, leaves first.
 	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
 		list[i], list[j] = list[j], list[i]
 	}
-	return list, nil
+	return list, heights, nil
 }
 
 // Interrupt cancels what an agent has asked for, and tells whoever runs its

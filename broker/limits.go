@@ -13,6 +13,7 @@ const (
 	maxMailbox    = 10_000    // unacknowledged messages in one mailbox
 	maxContent    = 64 << 10  // bytes of a message
 	maxInput      = 256 << 10 // bytes of a request's arguments
+	maxInputs     = 1 << 20   // bytes of the arguments of all pending requests of one agent
 	maxAlso       = 64        // further accesses of a request
 	maxName       = 4096      // bytes of a resource, directory, route or model
 	maxTools      = 1000      // tools, or words of a command, of one agent

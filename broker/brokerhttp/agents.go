@@ -8,7 +8,7 @@ import (
 func (c *call) agents() (any, error) {
 	st, err := c.s.b.Status(c.Context(), c.who)
 	var agents []broker.Agent
-	for _, r := range st.Reports {
+	for _, r := range briefReports(st.Reports) {
 		agents = append(agents, r.Agent)
 	}
 	return list(agents, err)

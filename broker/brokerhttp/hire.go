@@ -58,7 +58,10 @@ func (s *Server) launch(ctx context.Context, agent broker.Agent, command []strin
 	if err != nil {
 		return err
 	}
-	return s.opt.Launch(ctx, Launch{Agent: agent, Policy: policy, Command: command, Socket: AgentSocket(s.opt.Dir, agent.ID)})
+	return s.opt.Launch(ctx, Launch{
+		Agent: agent, Policy: policy, Command: command, Socket: AgentSocket(s.opt.Dir, agent.ID),
+		Ended: func() { s.Dismiss(agent.ID) },
+	})
 }
 
 // policy compiles what the agent is to have. The text comes from whoever hires,

@@ -15,6 +15,8 @@ const (
 	drainTime      = 3 * time.Second  // that Close gives to requests on their way
 	maxSocketName  = 64               // bytes of a socket's name, without its ending
 	maxPage        = 1000             // rows of one answer
+	maxBrief       = 2 << 10          // bytes of a text in a list of rows
+	maxList        = maxAnswer / 2    // bytes of a list of rows
 	aliveTime      = 15 * time.Second // between signs of life of a stream of events
 	fireTime       = 3 * time.Minute  // that firing a tree may take, 10 s for each that does not listen
 	verifyTime     = 5 * time.Minute  // that reading the whole audit may take

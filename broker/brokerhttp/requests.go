@@ -89,9 +89,15 @@ func (c *call) timeIsUp(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) && c.Context().Err() == nil
 }
 
-func (c *call) requests() (any, error) { return list(c.s.b.Requests(c.Context(), c.who)) }
+func (c *call) requests() (any, error) {
+	rows, err := c.s.b.Requests(c.Context(), c.who)
+	return list(briefRequests(rows), err)
+}
 
-func (c *call) grants() (any, error) { return list(c.s.b.Grants(c.Context(), c.who)) }
+func (c *call) grants() (any, error) {
+	rows, err := c.s.b.Grants(c.Context(), c.who)
+	return list(briefRequests(rows), err)
+}
 
 func (c *call) revoke() (any, error) {
 	return c.s.b.Revoke(c.Context(), c.who, c.PathValue("id"))

@@ -41,6 +41,7 @@ type Launch struct {
 	Policy  *permission.Policy
 	Command []string
 	Socket  string // the agent's, on the host
+	Ended   func() // to be called once the command has ended: its socket goes
 }
 
 // Server answers for one broker on unix sockets, one for the operator and one

@@ -7,7 +7,11 @@ import (
 
 // status tells the caller of itself and of all beneath it. It delivers and
 // acknowledges nothing (D30).
-func (c *call) status() (any, error) { return c.s.b.Status(c.Context(), c.who) }
+func (c *call) status() (any, error) {
+	st, err := c.s.b.Status(c.Context(), c.who)
+	st.Reports = briefReports(st.Reports)
+	return st, err
+}
 
 func (c *call) cross() (any, error) {
 	x, err := c.s.b.Cross(c.Context(), c.who, c.PathValue("id"))

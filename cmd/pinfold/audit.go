@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -95,4 +94,4 @@ func recordFlags(cmd *cobra.Command, after *int64) {
 	cmd.Flags().Int64Var(after, "after", 0, "begin after the record with this `NUMBER`")
 }
 
-func (a *app) record(r broker.Record) error { return json.NewEncoder(a.out.stdout).Encode(r) }
+func (a *app) record(r broker.Record) error { return encodeJSON(a.out.stdout, r, "") }

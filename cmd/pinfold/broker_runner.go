@@ -19,6 +19,10 @@ import (
 const (
 	firePatience = 10 * time.Second // between SIGTERM and SIGKILL (D24)
 	tellPatience = 10 * time.Second // that the store is given to hear of an end
+
+	// maxCommand is how many bytes a command may have with its task in it: about
+	// what Linux starts.
+	maxCommand = 2 << 20
 )
 
 // runner runs the commands of hired agents, each in a view, for as long as the
@@ -61,9 +65,9 @@ func (r *runner) launch(ctx context.Context, l brokerhttp.Launch) error {
 	}
 	_ = try.Close() // was only a try
 	network, _, _ := l.Policy.Network()
-	command := make([]string, len(l.Command))
-	for i, word := range l.Command {
-		command[i] = strings.ReplaceAll(word, "{task}", l.Agent.Task)
+	command, err := withTask(l.Command, l.Agent.Task)
+	if err != nil {
+		return err
 	}
 	p, err := startView(hiredView{
 		Policy: held.Config, NoNetwork: !network, Command: command,
@@ -82,8 +86,26 @@ func (r *runner) launch(ctx context.Context, l brokerhttp.Launch) error {
 		exit := p.wait()
 		over()
 		r.tell(id, exit)
+		l.Ended()
 	})
 	return nil
+}
+
+// withTask is a command with the task wherever {task} stands. A few words of the
+// one and a long other would take all memory, so the sum is known first.
+func withTask(command []string, task string) ([]string, error) {
+	const mark = "{task}"
+	size := 0
+	for _, word := range command {
+		if size += len(word) + strings.Count(word, mark)*max(len(task)-len(mark), 0); size > maxCommand {
+			return nil, fmt.Errorf("the command with its task in it has more than %d bytes: it may read PINFOLD_TASK", maxCommand)
+		}
+	}
+	filled := make([]string, len(command))
+	for i, word := range command {
+		filled[i] = strings.ReplaceAll(word, mark, task)
+	}
+	return filled, nil
 }
 
 // tell records an end. Without it the agent's manager would wait for ever, so a

@@ -48,12 +48,18 @@ meanwhile.`,
 }
 
 // message prints one message: a line about it, its text indented by two
-// spaces, so that no text passes for another message.
+// spaces, so that no text passes for another message. The line tells what an
+// agent says from what the broker itself asks or tells: an agent can write the
+// words of a permission request too.
 func (a *app) message(m broker.Message) {
 	from := m.SenderID
 	if from == "" {
 		from = "broker"
 	}
-	a.out.stdout.printf("%s  %s  %s from %s\n", m.ID, age(m.CreatedAt), string(m.Verb), pathresolver.EscapePath(from))
+	what := string(m.Verb)
+	if m.Type != broker.TypeManager {
+		what = string(m.Type)
+	}
+	a.out.stdout.printf("%s  %s  %s from %s\n", m.ID, age(m.CreatedAt), what, pathresolver.EscapePath(from))
 	a.out.stdout.printf("%s\n", indent(escapeLines(m.Content)))
 }

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"golang.org/x/term"
 
@@ -77,11 +80,42 @@ func (s stream) printf(format string, args ...any) {
 }
 
 // writeJSON prints v indented, and leaves <, > and & as they are.
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+func writeJSON(w io.Writer, v any) error { return encodeJSON(w, v, "  ") }
+
+// encodeJSON writes v in which nothing is left that a terminal obeys: names hold
+// what an agent wants, and encoding/json escapes the first 32 characters only.
+func encodeJSON(w io.Writer, v any, indent string) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+	e.SetIndent("", indent)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(escapeJSON(b.Bytes()))
+	return err
+}
+
+// escapeJSON is the same JSON with what cannot be printed as \u escapes. Outside
+// of strings there is only ASCII, so it need not know where they begin.
+func escapeJSON(data []byte) []byte {
+	hidden := func(c rune) bool { return c >= 0x7f && !strconv.IsPrint(c) }
+	if bytes.IndexFunc(data, hidden) < 0 {
+		return data
+	}
+	var b bytes.Buffer
+	for _, c := range string(data) {
+		switch {
+		case !hidden(c):
+			b.WriteRune(c)
+		case c > 0xffff:
+			high, low := utf16.EncodeRune(c)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, c)
+		}
+	}
+	return b.Bytes()
 }
 
 // failure prints an error that a command returned, with its hints.
