@@ -74,6 +74,8 @@ func (a *app) brokerError(ctx context.Context, err error) error {
 	case errors.As(err, &refused) && strings.HasPrefix(refused.Message, "[ERROR] "):
 		a.out.stderr.printf("%s\n", escapeLines(refused.Message))
 		return silent(exitFailed)
+	case errors.As(err, new(*brokerhttp.UnreachableError)) && os.Getenv("PINFOLD_SOCKET") != "":
+		return &exitError{code: exitFailed, err: err, hint: "PINFOLD_SOCKET names its socket, which is gone when the broker ends or the agent is fired: 'pinfold serve' starts a broker, and without the variable you are its operator"}
 	}
 	return err
 }

@@ -131,6 +131,9 @@ func check(a *app, f *checkFlags) error {
 	if report.Errors > 0 {
 		return silent(exitFailed)
 	}
+	if f.format == "text" && f.held == nil && report.given == 0 && !f.git {
+		a.out.warning("nothing but the directory was checked: no write path and no FILE was named, and there is no .pinfold.yaml")
+	}
 	return nil
 }
 

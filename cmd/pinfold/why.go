@@ -145,6 +145,9 @@ func readable(d *pathresolver.Decision) bool {
 // ruleHint is what the person who starts the run can do about a refusal: no
 // flag that would be refused under the policy that is named.
 func (p *policyFlags) ruleHint(d *pathresolver.Decision) string {
+	if p.held == nil && d.Origin != "" {
+		return "" // inside a run with a policy, which no flag of that run widens
+	}
 	if p.held == nil {
 		return ruleHint(d.Rule, d.Place)
 	}
