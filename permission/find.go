@@ -51,11 +51,14 @@ func Find(fsys fs.FS, glob string, kinds ...Kind) []Found {
 		case d.IsDir() || len(pat.segs) > 0 && !covers(pat.segs, []byte(name)):
 			return nil
 		}
+		if !isFile(fsys, name, d) { // first of all: opening a FIFO waits
+			return nil
+		}
 		kind := kindOf(fsys, name, glob)
 		if pat.isPath() && name == base { // named outright
 			kind = kinds[0]
 		}
-		if slices.Contains(kinds, kind) && isFile(fsys, name, d) {
+		if slices.Contains(kinds, kind) {
 			list = append(list, Found{Name: name, Kind: kind})
 		}
 		return nil

@@ -2,6 +2,7 @@ package permission
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"testing"
 	"testing/fstest"
@@ -118,4 +119,25 @@ func TestFind(t *testing.T) {
 	require.Empty(t, names("missing/**", AgentFile))
 	require.Empty(t, names("[", AgentFile))
 	require.Len(t, names(".", PolicyFile, AgentFile), 4)
+}
+
+// opened tells of what is opened.
+type opened struct {
+	fstest.MapFS
+	names []string
+}
+
+func (o *opened) Open(name string) (fs.File, error) {
+	o.names = append(o.names, name)
+	return o.MapFS.Open(name)
+}
+
+// What is no file is never opened: a FIFO would not come back.
+func TestFindOpensNoFIFO(t *testing.T) {
+	fsys := &opened{MapFS: fstest.MapFS{
+		"a.md": {Data: []byte("---\nname: a\n---\n")},
+		"x.md": {Mode: fs.ModeNamedPipe, Data: []byte("---\n")},
+	}}
+	require.Equal(t, []Found{{Name: "a.md", Kind: AgentFile}}, Find(fsys, "**/*.md", AgentFile))
+	require.Equal(t, []string{"a.md"}, fsys.names)
 }
