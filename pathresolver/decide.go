@@ -18,12 +18,16 @@ func (p *policy) Decide(op Op, place string, kind fs.FileMode) *DeniedError {
 		return p.denied(op, place, RuleAsk, "reading it is refused, but may be asked for").by(g.text, g.origin)
 	case op == OpRead:
 		return nil
+	case v.Protected && v.AskRead:
+		return p.denied(op, place, RuleProtected, "the name is protected: it is not changed").by(v.Pattern, v.Origin)
 	case v.Protected:
 		return p.denied(op, place, RuleProtected, "the name is protected: it may be read but not changed").by(v.Pattern, v.Origin)
 	case v.AskWrite && v.AskRead:
 		return p.denied(op, place, RuleAsk, "reading and changing it is refused, but may be asked for").by(v.Pattern, v.Origin)
 	case v.AskWrite:
 		return p.denied(op, place, RuleAsk, "changing it is refused, but may be asked for. Reading is allowed").by(v.Pattern, v.Origin)
+	case !v.Writable && v.AskRead:
+		return p.denied(op, place, RuleNoWritePath, "no write path covers it").by("", lacking(p.writeLists, place))
 	case !v.Writable:
 		return p.denied(op, place, RuleNoWritePath, "no write path covers it. Reading is allowed").by("", lacking(p.writeLists, place))
 	}
