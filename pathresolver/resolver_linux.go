@@ -44,9 +44,15 @@ func (r *Resolver) Mode() string {
 	return "walker"
 }
 
-// openRoot pins the directory at path, whose links are resolved already.
+// openRoot pins the directory at path, whose links are resolved already: one that
+// has appeared since is not followed. Without openat2 that holds for the last
+// name only.
 func (r *Resolver) openRoot(path string, forceWalker bool) error {
-	fd, err := fsat.Openat(unix.AT_FDCWD, path, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	const flags = unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW
+	fd, err := fsat.Openat2(unix.AT_FDCWD, path, flags, 0, unix.RESOLVE_NO_SYMLINKS)
+	if err == unix.ENOSYS || err == unix.EPERM { // an old kernel, or a seccomp filter
+		fd, err = fsat.Openat(unix.AT_FDCWD, path, flags, 0)
+	}
 	if err != nil {
 		return err
 	}

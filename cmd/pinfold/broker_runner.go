@@ -59,7 +59,7 @@ func (r *runner) launch(ctx context.Context, l brokerhttp.Launch) error {
 		return fmt.Errorf("policy '%s' is the operator's own rights: there is no view to run a command in", l.Policy.Name())
 	}
 	// A policy that cannot be held is told to whoever hires.
-	try, err := pathresolver.New(held.Config)
+	try, err := openPlace(held.Config)
 	if err != nil {
 		return err
 	}
@@ -174,6 +174,22 @@ func (r *runner) bury(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// openPlace opens an agent's directory by the path that it was hired with, and
+// refuses what is now reached through a link: another agent, who may write above
+// it, could lead it anywhere.
+func openPlace(cfg pathresolver.Config) (*pathresolver.Resolver, error) {
+	r, err := pathresolver.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if real := r.Root(); real != cfg.Root {
+		_ = r.Close() // it is not used
+		return nil, fmt.Errorf("the agent's directory '%s' leads over a link to '%s': an agent works where its path says, so hire it with the path that has no link",
+			pathresolver.EscapePath(cfg.Root), pathresolver.EscapePath(real))
+	}
+	return r, nil
 }
 
 // outside refuses a project that holds the broker's own files (M11): a socket

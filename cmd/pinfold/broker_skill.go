@@ -49,7 +49,7 @@ func (r *runner) callSkill(ctx context.Context, s brokerhttp.Skill) (string, err
 
 // callOnce calls the skill beneath one configuration.
 func callOnce(ctx context.Context, cfg pathresolver.Config, gate *broker.Gate, granted string, s brokerhttp.Skill) (string, error) {
-	r, err := pathresolver.New(cfg)
+	r, err := openPlace(cfg)
 	if err != nil {
 		return "", err
 	}
@@ -91,7 +91,7 @@ func askedPlace(cfg pathresolver.Config, err error) (string, permission.Action) 
 	if !ok {
 		return "", ""
 	}
-	r, err := pathresolver.New(cfg)
+	r, err := openPlace(cfg)
 	if err != nil {
 		return "", ""
 	}

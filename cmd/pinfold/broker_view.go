@@ -70,7 +70,7 @@ func newHiredView(a *app) *cobra.Command {
 
 // run is `pinfold run` without flags: the policy has been decided.
 func (v hiredView) run(ctx context.Context, a *app) (launcher.Result, error) {
-	r, err := pathresolver.New(v.Policy)
+	r, err := openPlace(v.Policy)
 	if err != nil {
 		return launcher.Result{}, err
 	}

@@ -82,7 +82,8 @@ only registered: whoever runs it is told by --json where its socket is.`,
 }
 
 // hireWhere says where the agent works: in its manager's directory, or, for the
-// operator's own reports, here.
+// operator's own reports, here. It is named without links: where one leads later
+// is not for the agents to say.
 func hireWhere(body *brokerhttp.HireBody, given bool, dir string) (err error) {
 	switch {
 	case given:
@@ -92,6 +93,9 @@ func hireWhere(body *brokerhttp.HireBody, given bool, dir string) (err error) {
 		}
 	case body.Parent == "" && !insideRun():
 		body.Cwd, err = os.Getwd()
+	}
+	if real, missing := filepath.EvalSymlinks(body.Cwd); body.Cwd != "" && missing == nil {
+		body.Cwd = real
 	}
 	return err
 }
