@@ -24,6 +24,10 @@ type Options struct {
 	// Hosts are names that clients over TCP may use for this machine, beside
 	// localhost and its addresses.
 	Hosts []string
+	// Before is called once Dir is this server's alone, and before it answers
+	// anybody; its error ends New. It is for what an earlier server left: nil is
+	// nothing.
+	Before func(context.Context) error
 	// Launch starts the command of an agent that was hired with one; nil: such
 	// agents are refused. It returns once the command runs, or an error and
 	// nothing runs.
@@ -95,6 +99,11 @@ func New(ctx context.Context, b *broker.Broker, opt Options) (*Server, error) {
 		BaseContext:       func(net.Listener) context.Context { return serving },
 		ConnContext:       withOwner,
 		ErrorLog:          slog.NewLogLogger(opt.Logger.Handler(), slog.LevelWarn),
+	}
+	if opt.Before != nil {
+		if err := opt.Before(ctx); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
 	}
 	if err := s.begin(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())

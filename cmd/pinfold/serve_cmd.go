@@ -79,7 +79,7 @@ func serveBroker(ctx context.Context, a *app, f serveFlags) (err error) {
 	defer b.Close()
 	run := newRunner(b, f.dir, a.out)
 	srv, err := brokerhttp.New(ctx, b, brokerhttp.Options{
-		Dir: f.dir, Hosts: f.hosts, Launch: run.launch, Skill: run.callSkill,
+		Dir: f.dir, Hosts: f.hosts, Before: run.bury, Launch: run.launch, Skill: run.callSkill,
 		Logger: slog.New(slog.NewTextHandler(a.out.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
@@ -90,9 +90,6 @@ func serveBroker(ctx context.Context, a *app, f serveFlags) (err error) {
 		run.close()
 		err = errors.Join(err, srv.Close())
 	}()
-	if err := run.bury(ctx); err != nil {
-		return err
-	}
 	a.out.stderr.printf("pinfold: serving %s\n", pathresolver.EscapePath(brokerhttp.OperatorSocket(f.dir)))
 	if f.http != "" {
 		l, err := listen(ctx, f.http, f.remote)
