@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"fileskills/mcpserver":  {"fileskills", "github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"},
 	"sandboxfs":             {"pathresolver", "internal/fsat", "github.com/hanwen/go-fuse/v2", "golang.org/x/sys"},
 	"launcher":              {"pathresolver", "sandboxfs", "github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx", "golang.org/x/sys"},
-	"broker":                {"permission", "pathresolver"},
+	"broker":                {"permission", "pathresolver", "github.com/go-json-experiment/json"},
 	"broker/internal/rows":  {"broker", "github.com/go-json-experiment/json"},
 	"broker/brokerhttp":     {"broker", "permission", "github.com/go-json-experiment/json", "golang.org/x/sys"},
 	"broker/storetest":      {"broker", "permission", "github.com/stretchr/testify"},

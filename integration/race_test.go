@@ -2,6 +2,7 @@ package integration
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ var long = os.Getenv("PINFOLD_LONG") != ""
 const (
 	racedLong, viewedOldLong  = 50_000, 5_000
 	racedShort                = 3_000        // in the test process
+	servedShort               = 500          // through a server, from another process
 	viewedShort               = 160          // through a view, from another process
 	escapesLeast, escapesMost = 500, 500_000 // until the first escape without the guard
 )
@@ -120,6 +122,8 @@ func operations(s Surface, r race) int {
 		return viewedShort
 	case r.heavy || r.fresh:
 		return racedShort / 10
+	case strings.HasPrefix(s.Name(), "mcp-"):
+		return servedShort
 	}
 	return racedShort
 }

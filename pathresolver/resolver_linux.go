@@ -50,7 +50,7 @@ func (r *Resolver) Mode() string {
 func (r *Resolver) openRoot(path string, forceWalker bool) error {
 	const flags = unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW
 	fd, err := fsat.Openat2(unix.AT_FDCWD, path, flags, 0, unix.RESOLVE_NO_SYMLINKS)
-	if err == unix.ENOSYS || err == unix.EPERM { // an old kernel, or a seccomp filter
+	if err == unix.ENOSYS || err == unix.EPERM || err == unix.EAGAIN { // an old kernel, or a seccomp filter
 		fd, err = fsat.Openat(unix.AT_FDCWD, path, flags, 0)
 	}
 	if err != nil {
