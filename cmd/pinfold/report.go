@@ -67,8 +67,9 @@ func openReport(name string, r *pathresolver.Resolver) (*reportFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	// Once before, so that a refused file is not made.
-	if r.Explain(pathresolver.OpCreate, abs).Allowed {
+	// Once before, so that a refused file is not made: neither in a write path,
+	// nor by a link in one, which an earlier command may have left to lead out.
+	if r.Explain(pathresolver.OpCreate, abs).Allowed || r.Explain(pathresolver.OpDelete, abs).Allowed {
 		return nil, reportWritable(name)
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
