@@ -5,7 +5,7 @@ import "strings"
 // sendACL is a compiled send ACL (X1).
 type sendACL struct {
 	mode        Mode
-	allow, deny []sessionPattern
+	allow, deny sessionIndex
 	rule        *rule
 }
 
@@ -13,13 +13,15 @@ func compileACL(x CrossSend, r *rule) *sendACL {
 	a := &sendACL{mode: x.Mode, rule: r}
 	for _, list := range []struct {
 		from []string
-		to   *[]sessionPattern
+		to   *sessionIndex
 	}{{x.Allowlist, &a.allow}, {x.Denylist, &a.deny}} {
+		var patterns []sessionPattern
 		for _, text := range list.from {
 			if p, err := parseSessionPattern(text); err == nil {
-				*list.to = append(*list.to, p)
+				patterns = append(patterns, p)
 			}
 		}
+		*list.to = newSessionIndex(patterns)
 	}
 	return a
 }
@@ -37,25 +39,16 @@ func (a *sendACL) opine(target, id string) finding {
 	case Bypass:
 		return finding{opinion: allowed, code: CodeAllowed, rule: a.rule, acl: a}
 	case Denylist:
-		if p, hit := matchAny(a.deny, target); hit {
-			return finding{opinion: denied, code: CodeCrossSend, rule: a.rule, acl: a, hit: p}
+		if p, hit := a.deny.match(target); hit {
+			return finding{opinion: denied, code: CodeCrossSend, rule: a.rule, acl: a, hit: p.text}
 		}
 		return finding{opinion: allowed, code: CodeAllowed, rule: a.rule, acl: a}
 	case Allowlist:
-		if p, hit := matchAny(a.allow, target); hit {
-			return finding{opinion: allowed, code: CodeAllowed, rule: a.rule, acl: a, hit: p}
+		if p, hit := a.allow.match(target); hit {
+			return finding{opinion: allowed, code: CodeAllowed, rule: a.rule, acl: a, hit: p.text}
 		}
 	}
 	return finding{opinion: denied, code: CodeCrossSend, rule: a.rule, acl: a}
-}
-
-func matchAny(list []sessionPattern, target string) (string, bool) {
-	for _, p := range list {
-		if p.matches(target) {
-			return p.text, true
-		}
-	}
-	return "", false
 }
 
 // defaultACL is X2: an agent may send to its parent and to its own sessions.
@@ -76,9 +69,9 @@ func (d *Decision) crossSendText() string {
 		}
 		list = append(list, "agent:"+d.Principal+":*")
 	case d.acl.mode == Denylist:
-		mode, title, list = Denylist, "Denied patterns:", patternTexts(d.acl.deny)
+		mode, title, list = Denylist, "Denied patterns:", patternTexts(d.acl.deny.list)
 	default:
-		list = patternTexts(d.acl.allow)
+		list = patternTexts(d.acl.allow.list)
 	}
 	if len(list) == 0 {
 		list = []string{"(none)"}

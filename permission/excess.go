@@ -152,13 +152,13 @@ func (p *Policy) sendExcess(doc *Document, add func(path, format string, args ..
 			continue
 		}
 		if own.mode != Allowlist {
-			if l.acl.mode != own.mode || !slices.Equal(patternTexts(own.deny), patternTexts(l.acl.deny)) {
+			if l.acl.mode != own.mode || !slices.Equal(patternTexts(own.deny.list), patternTexts(l.acl.deny.list)) {
 				add("cross_send.mode", "cross_send mode %s goes beyond %s of '%s'", own.mode, l.acl.mode, l.name)
 			}
 			continue
 		}
-		for i, pat := range own.allow {
-			if l.acl.mode == Allowlist && !slices.ContainsFunc(l.acl.allow, pat.within) {
+		for i, pat := range own.allow.list {
+			if l.acl.mode == Allowlist && !slices.ContainsFunc(l.acl.allow.list, pat.within) {
 				add(fmt.Sprintf("cross_send.allowlist[%d]", i), "sending to '%s' goes beyond the allowlist of '%s'", pat.text, l.name)
 			}
 		}

@@ -178,7 +178,7 @@ func sessionsOf(layers []*layer) []string {
 		if l.acl == nil {
 			continue
 		}
-		for _, p := range slices.Concat(l.acl.allow, l.acl.deny) {
+		for _, p := range slices.Concat(l.acl.allow.list, l.acl.deny.list) {
 			for _, key := range p.instances() {
 				keys[key] = true
 				keys[AgentOf(key)] = true
