@@ -78,6 +78,10 @@ type Config struct {
 	AskRead  []string
 	AskWrite []string
 
+	// Granting, if set, says what leave was given for that: it is asked each
+	// time, so that leave can be given and withdrawn.
+	Granting Granting
+
 	// Unprotect takes entries away from DefaultProtected, each spelled as it
 	// stands there. An entry that is not there is a violation.
 	Unprotect []string

@@ -9,7 +9,15 @@ import (
 // what OpCreate makes; other operations ignore it. Renames and links have
 // decisions of their own.
 func (p *policy) Decide(op Op, place string, kind fs.FileMode) *DeniedError {
+	return p.decide(p.granting, op, place, kind)
+}
+
+// decide is Decide with the leave that was given.
+func (p *policy) decide(leave Granting, op Op, place string, kind fs.FileMode) *DeniedError {
 	v := p.Verdict(place)
+	if v.AskRead || v.AskWrite {
+		v = leave.lifted(v, op, place)
+	}
 	switch {
 	case v.Hidden:
 		return p.hidden(op, place, v)
@@ -107,10 +115,14 @@ func (p *policy) decideGit(op Op, place string, kind fs.FileMode) *DeniedError {
 // Read paths need no such rule: what may be moved lies beneath a write path, and
 // that beneath a read path.
 func (p *policy) DecideRename(from, to string, exchange bool) *DeniedError {
-	if d := p.Decide(OpRename, from, 0); d != nil {
+	return p.decideRename(p.granting, from, to, exchange)
+}
+
+func (p *policy) decideRename(leave Granting, from, to string, exchange bool) *DeniedError {
+	if d := p.decide(leave, OpRename, from, 0); d != nil {
 		return d
 	}
-	if d := p.Decide(OpRename, to, 0); d != nil {
+	if d := p.decide(leave, OpRename, to, 0); d != nil {
 		return d
 	}
 	source, _ := p.writePathOf(from)
@@ -121,7 +133,7 @@ func (p *policy) DecideRename(from, to string, exchange bool) *DeniedError {
 	if d := p.decideGit(OpRename, to, 0); d != nil {
 		return d
 	}
-	if d := p.decideMove(from, to); d != nil {
+	if d := p.decideMove(leave, from, to); d != nil {
 		return d
 	}
 	if !exchange {
@@ -130,19 +142,19 @@ func (p *policy) DecideRename(from, to string, exchange bool) *DeniedError {
 	if d := p.decideGit(OpRename, from, 0); d != nil {
 		return d
 	}
-	return p.decideMove(to, from)
+	return p.decideMove(leave, to, from)
 }
 
 // decideMove is the rule about what a directory holds, or could hold.
-func (p *policy) decideMove(from, to string) *DeniedError {
+func (p *policy) decideMove(leave Granting, from, to string) *DeniedError {
 	for _, set := range p.globs() {
-		if g := set.escapes(from, to); g != nil {
+		if g := set.escapes(from, to); g != nil && !p.liftsMove(leave, set, from, to) {
 			return p.denied(OpRename, from, RuleLoosens,
 				fmt.Sprintf("moving it could take what it holds out of reach of the rule %q; copying is possible", g.text)).by(g.text, g.origin)
 		}
 	}
 	for _, set := range []*ruleSet{&p.protect, &p.askWrite, &p.askRead} {
-		if g := set.escapes(to, from); g != nil {
+		if g := set.escapes(to, from); g != nil && !p.liftsMove(leave, set, to, from) {
 			return p.denied(OpRename, to, RuleLoosens,
 				fmt.Sprintf("moving it here could put what it holds under names protected by %q", g.text)).by(g.text, g.origin)
 		}
@@ -153,11 +165,19 @@ func (p *policy) decideMove(from, to string) *DeniedError {
 // DecideLink says whether a second name to may be given to the file at from.
 // The source must be writable: its new name would make it so.
 func (p *policy) DecideLink(from, to string) *DeniedError {
-	if d := p.Decide(OpWrite, from, 0); d != nil {
+	return p.decideLink(p.granting, from, to)
+}
+
+func (p *policy) decideLink(leave Granting, from, to string) *DeniedError {
+	d := p.decide(leave, OpWrite, from, 0)
+	if d == nil && leave != nil && !p.givesAway(leave, from) {
+		d = p.decide(nil, OpWrite, from, 0)
+	}
+	if d != nil {
 		d.Op = OpLink
 		return d
 	}
-	if d := p.Decide(OpLink, to, 0); d != nil {
+	if d := p.decide(leave, OpLink, to, 0); d != nil {
 		return d
 	}
 	return p.decideGit(OpLink, to, 0)

@@ -17,3 +17,11 @@ type Decision struct {
 	Writable []string `json:"writable"`           // the write paths
 	Readable []string `json:"readable,omitempty"` // the read paths; none: everything
 }
+
+// whyWritable is the reason of a change that is allowed.
+func (v Verdict) whyWritable() string {
+	if v.AskWrite {
+		return "leave was given for it"
+	}
+	return "the write path '" + EscapePath(v.Pattern) + "' covers it"
+}

@@ -71,8 +71,7 @@ func (r *Resolver) explain(d *Decision, op Op, unsafePath string) error {
 	if v := r.Verdict(w.place); op == OpRead {
 		d.Reason = "it lies beneath the sandbox root"
 	} else {
-		d.Pattern, d.Origin = v.Pattern, v.Origin
-		d.Reason = "the write path '" + EscapePath(v.Pattern) + "' covers it"
+		d.Pattern, d.Origin, d.Reason = v.Pattern, v.Origin, v.whyWritable()
 	}
 	return nil
 }

@@ -33,8 +33,7 @@ func (r *Resolver) Explain(op Op, unsafePath string) Decision {
 		d.Allowed, d.Reason = true, "it lies beneath the sandbox root"
 		if op != OpRead {
 			v := r.Verdict(w.place)
-			d.Pattern, d.Origin = v.Pattern, v.Origin
-			d.Reason = "the write path '" + EscapePath(d.Pattern) + "' covers it"
+			d.Pattern, d.Origin, d.Reason = v.Pattern, v.Origin, v.whyWritable()
 		}
 	}
 	return d

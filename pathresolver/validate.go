@@ -52,7 +52,7 @@ func build(cfg Config) (*Resolver, []Violation) {
 	var f findings
 	r := &Resolver{hardLinks: cfg.HardLinks}
 	r.noRoot()
-	r.origins = cfg.Origins
+	r.origins, r.granting = cfg.Origins, cfg.Granting
 	r.writeLists, r.readLists = boundsOf(cfg.Origins.Write), boundsOf(cfg.Origins.Read)
 	r.hide = r.compileRules(&f, "hide", cfg.Hide, nil)
 	r.protect = r.compileRules(&f, "protect", cfg.Protect, defaultGlobs(&f, cfg))

@@ -15,6 +15,8 @@ type policy struct {
 	gitDir   bool            // ".git" must not become anything but a directory
 	uniform  map[string]bool // write paths beneath which no rule says otherwise
 
+	granting Granting // leave to do what askRead and askWrite mark
+
 	origins    Origins
 	writeLists []bound
 	readLists  []bound

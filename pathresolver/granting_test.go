@@ -1,0 +1,101 @@
+package pathresolver_test
+
+import (
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// M3, D21: leave is for exactly what it names, where a rule asks, and lifts
+// nothing else: what is hidden, protected or never writable stays so.
+func TestGranting(t *testing.T) {
+	_, root := scene(t, "ask/f = f", "ask/.env = s", "ask/LICENSE = free", "ask/d/x = x", "out/x = x", "vault/a = SECRET", "vault/b = SECRET")
+	var given atomic.Pointer[pathresolver.Granting]
+	give := func(accesses ...pathresolver.Access) { g := pathresolver.Leave(accesses...); given.Store(&g) }
+	at := func(op pathresolver.Op, place string) pathresolver.Access { return pathresolver.Access{Op: op, Place: place} }
+	ask := pathresolver.RuleAsk
+	cfg := pathresolver.Config{
+		Root: root, WritePaths: []string{"out"}, Hide: []string{"**/.env"}, Protect: []string{"ask/LICENSE"},
+		AskWrite: []string{"ask"}, AskRead: []string{"vault"},
+		Granting: func(op pathresolver.Op, place string) bool { return (*given.Load())(op, place) },
+	}
+	modes(t, cfg, func(t *testing.T, r *pathresolver.Resolver) {
+		give()
+		denied(t, r.WriteFile("ask/f", nil, 0o644), ask)
+		_, err := r.ReadFile("vault/a")
+		denied(t, err, ask)
+
+		give(at(pathresolver.OpWrite, "ask/f"), at(pathresolver.OpRead, "vault/a"))
+		require.NoError(t, r.WriteFile("ask/f", []byte("new"), 0o644))
+		require.True(t, r.Explain(pathresolver.OpWrite, "ask/f").Allowed)
+		require.Equal(t, "leave was given for it", r.Explain(pathresolver.OpWrite, "ask/f").Reason)
+		_, err = r.ReadFile("vault/a")
+		require.NoError(t, err)
+		_, err = r.ReadFile("vault/b")
+		denied(t, err, ask)
+		denied(t, r.WriteFile("ask/d/x", nil, 0o644), ask)
+		denied(t, r.Remove("ask/f"), ask)
+		denied(t, r.Chmod("ask/f", 0o600), ask)
+		denied(t, r.Mkdir("ask/new", 0o755), ask)
+		denied(t, r.Link("ask/f", "out/alias"), ask)
+		denied(t, r.Rename("ask/f", "out/taken", pathresolver.RenameReplace), ask)
+
+		all := cfg
+		all.Granting = func(pathresolver.Op, string) bool { return true }
+		wide, err := pathresolver.New(all)
+		require.NoError(t, err)
+		defer wide.Close()
+		_, err = wide.ReadFile("ask/.env")
+		denied(t, err, pathresolver.RuleHidden)
+		denied(t, wide.WriteFile("ask/LICENSE", nil, 0o644), pathresolver.RuleProtected)
+		denied(t, wide.WriteFile("other", nil, 0o644), pathresolver.RuleNoWritePath)
+		denied(t, wide.WriteFile("vault/a", nil, 0o644), pathresolver.RuleNoWritePath)
+
+		give() // withdrawn, at once
+		denied(t, r.WriteFile("ask/f", nil, 0o644), ask)
+	})
+}
+
+// What moves out of reach of a rule, or gets another name, does so for good: it
+// needs leave to move, and to read where reading has to be asked for.
+func TestGrantingMovesAndLinks(t *testing.T) {
+	_, root := scene(t, "ask/d/x = x", "out/key = SECRET", "out/plain = x", "out/deep/gen/x = x")
+	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"out"},
+		AskWrite: []string{"ask", "out/deep/**/gen"}, AskRead: []string{"out/key"}})
+	require.NoError(t, err)
+	defer r.Close()
+	at := func(op pathresolver.Op, place string) pathresolver.Access { return pathresolver.Access{Op: op, Place: place} }
+	move, read, write, create := pathresolver.OpRename, pathresolver.OpRead, pathresolver.OpWrite, pathresolver.OpCreate
+	rename := func(from, to string, leave ...pathresolver.Access) *pathresolver.DeniedError {
+		return r.DecideRenameGranted(pathresolver.Leave(leave...), from, to, false)
+	}
+	link := func(from, to string, leave ...pathresolver.Access) *pathresolver.DeniedError {
+		return r.DecideLinkGranted(pathresolver.Leave(leave...), from, to)
+	}
+	refused := func(d *pathresolver.DeniedError, rule pathresolver.Rule) {
+		t.Helper()
+		require.NotNil(t, d)
+		require.Equal(t, rule, d.Rule)
+	}
+	ask, loosens := pathresolver.RuleAsk, pathresolver.RuleLoosens
+
+	refused(r.DecideRename("ask/d", "ask/e", false), ask)
+	refused(rename("ask/d", "ask/e", at(move, "ask/d")), ask)
+	require.Nil(t, rename("ask/d", "ask/e", at(move, "ask/d"), at(move, "ask/e")))
+	require.Nil(t, rename("ask/d", "out/d", at(move, "ask/d")))
+	require.Nil(t, rename("out/plain", "ask/p", at(move, "ask/p")))
+	refused(rename("out/key", "out/open", at(move, "out/key")), loosens)
+	require.Nil(t, rename("out/key", "out/open", at(move, "out/key"), at(read, "out/key")))
+	refused(rename("out/deep", "out/d2", at(move, "out/deep"), at(move, "out/d2")), loosens)
+
+	refused(link("ask/d/x", "out/l", at(write, "ask/d/x")), ask)
+	require.Nil(t, link("ask/d/x", "out/l", at(write, "ask/d/x"), at(move, "ask/d/x")))
+	refused(link("out/key", "out/l", at(write, "out/key"), at(move, "out/key")), ask)
+	require.Nil(t, link("out/key", "out/l", at(write, "out/key"), at(move, "out/key"), at(read, "out/key")))
+	refused(link("out/plain", "ask/l"), ask)
+	require.Nil(t, link("out/plain", "ask/l", at(create, "ask/l")))
+	require.Nil(t, r.DecideLink("out/plain", "out/l"), "without a rule nothing is asked for")
+}
