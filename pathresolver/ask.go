@@ -5,38 +5,52 @@ import (
 	"strings"
 )
 
-// AskPlaces returns the places beneath which everything lies that may have to
-// be asked for: the literal beginning of each glob of AskRead and AskWrite,
-// sorted, without duplicates; "." where one begins with a wildcard. What is
+// AskPlace is where something may have to be asked for.
+type AskPlace struct {
+	// Place is the literal beginning of a glob, "." where it begins with a
+	// wildcard.
+	Place string
+	// Beneath says that Place itself need not be asked for: only what lies
+	// beneath it.
+	Beneath bool
+}
+
+// AskPlaces returns the places at or beneath which everything lies that may
+// have to be asked for, by AskRead and AskWrite: sorted, each once. What is
 // hidden is not among them. It is for who arranges how a tree is served: what
 // one place answers may be another answer tomorrow, so nobody may remember it.
-func (r *Resolver) AskPlaces() []string {
-	var places []string
+func (r *Resolver) AskPlaces() []AskPlace {
+	var places []AskPlace
 	for _, set := range []*ruleSet{&r.askRead, &r.askWrite} {
-		for _, g := range set.all {
-			if head := literalHead(g.text); !r.Verdict(head).Hidden {
-				places = append(places, head)
+		for i := range set.all {
+			if at := set.all[i].askPlace(); !r.Verdict(at.Place).Hidden {
+				places = append(places, at)
 			}
 		}
 	}
-	slices.Sort(places)
-	return slices.Compact(places)
+	slices.SortFunc(places, func(a, b AskPlace) int {
+		if c := strings.Compare(a.Place, b.Place); c != 0 || a.Beneath == b.Beneath {
+			return c
+		} else if a.Beneath {
+			return 1
+		}
+		return -1
+	})
+	return slices.CompactFunc(places, func(a, b AskPlace) bool { return a.Place == b.Place })
 }
 
 // AsksRead reports whether reading anything at all may have to be asked for.
 func (p *policy) AsksRead() bool { return !p.askRead.empty() }
 
-// literalHead is the place that a glob begins with, spelled as the glob has it.
-func literalHead(text string) string {
-	var head []string
-	for seg := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(text, "./"), "/"), "/") {
-		if !isLiteral(seg) {
-			break
-		}
-		head = append(head, seg)
+// askPlace is where what a glob covers begins, spelled as the glob has it.
+func (g *glob) askPlace() AskPlace {
+	n := 0
+	for n < len(g.segs) && isLiteral(g.segs[n]) {
+		n++
 	}
-	if len(head) == 0 {
-		return "."
+	if n == 0 {
+		return AskPlace{Place: ".", Beneath: true}
 	}
-	return strings.Join(head, "/")
+	given := strings.Split(strings.TrimPrefix(g.text, "./"), "/")
+	return AskPlace{Place: strings.Join(given[:n], "/"), Beneath: n < len(g.segs)}
 }

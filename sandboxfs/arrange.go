@@ -1,8 +1,11 @@
 package sandboxfs
 
 import (
+	"slices"
 	"sort"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // kind is what stands at a place when a view is arranged.
@@ -21,9 +24,12 @@ const (
 // asked. A write path that does not exist yet is served by the part at its
 // nearest ancestor that does; where that is the root, by the only part.
 //
-// A place where something may have to be asked for is given as a write path
-// is. On the read-only part the kernel does not ask for opens, and refuses
-// writes as never possible.
+// A place where something may have to be asked for is served as a write path
+// is: on the read-only part the kernel does not ask for opens, and refuses
+// writes as never possible. Where it is missing its directory is, since there
+// it can be made; where that is missing too, nothing is: nobody in the view can
+// make the place. Should the host make it later, it is refused on the
+// read-only part.
 //
 // A write path that is a regular file becomes a part of its own whose root is
 // that file: the directory that it lies in stays on the fast part, and the
@@ -31,8 +37,8 @@ const (
 //
 // The result is in mount order, and what says who covers a place: the part
 // with the longest prefix.
-func arrange(writePaths []string, single, reportAll bool, at func(place string) kind) []Part {
-	if reportAll || single && len(writePaths) > 0 {
+func arrange(writePaths []string, asks []pathresolver.AskPlace, single, reportAll bool, at func(place string) kind) []Part {
+	if reportAll || single && len(writePaths)+len(asks) > 0 {
 		return []Part{{Place: "."}}
 	}
 	parts := []Part{{Place: ".", ReadOnly: true}}
@@ -44,10 +50,22 @@ func arrange(writePaths []string, single, reportAll bool, at func(place string) 
 				k = kindMissing // beneath a file nothing can be made
 			}
 		}
-		if place == "." {
-			return []Part{{Place: "."}}
-		}
 		parts = append(parts, Part{Place: place, File: k == kindFile})
+	}
+	for _, ask := range asks {
+		place, k := ask.Place, at(ask.Place)
+		if k == kindMissing && !ask.Beneath {
+			place = parentPlace(place)
+			if k = at(place); k == kindFile {
+				k = kindMissing
+			}
+		}
+		if k != kindMissing {
+			parts = append(parts, Part{Place: place, File: k == kindFile})
+		}
+	}
+	if slices.ContainsFunc(parts[1:], func(p Part) bool { return p.Place == "." }) {
+		return []Part{{Place: "."}}
 	}
 	nested := parts[1:] // some names sort before "."
 	sort.Slice(nested, func(i, j int) bool { return nested[i].Place < nested[j].Place })

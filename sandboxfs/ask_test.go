@@ -146,7 +146,8 @@ func TestAskPlacesAreParts(t *testing.T) {
 		{pathresolver.Config{AskWrite: []string{"src", "docs/**/*.md"}}, []string{". ro", "docs", "src"}},
 		{pathresolver.Config{AskRead: []string{"src/x"}, WritePaths: []string{"src"}}, []string{". ro", "src"}},
 		{pathresolver.Config{AskRead: []string{"**/*.pem"}}, []string{"."}},
-		{pathresolver.Config{AskWrite: []string{"missing/x"}}, []string{"."}},
+		{pathresolver.Config{AskWrite: []string{"missing"}}, []string{"."}},
+		{pathresolver.Config{AskWrite: []string{"missing/x", "src/missing"}}, []string{". ro", "src"}},
 		{pathresolver.Config{AskWrite: []string{"src/x"}, Hide: []string{"src"}}, []string{". ro"}},
 	} {
 		cfg := c.cfg
@@ -168,4 +169,30 @@ func TestAskPlacesAreParts(t *testing.T) {
 		require.NoError(t, v.Close())
 		require.NoError(t, r.Close())
 	}
+}
+
+// What has to be asked for, in directories that the host makes later, is
+// refused without being asked for: neither name leads to content then.
+func TestAskedPlaceMadeLater(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		f := mount(t, o, pathresolver.Config{AskRead: []string{"late/vault"}, AskWrite: []string{"late/ask"}}, "f=f")
+		plant(t, f.root, "late/vault/a=SECRET", "late/ask/x=x", "late/plain=x")
+		eventually(t, 60e9, func() bool { _, err := os.Stat(f.in("late/plain")); return err == nil }, "seen")
+		for _, place := range []string{"late/vault/a", "late/VAULT"} {
+			_, err := os.ReadFile(f.in(place))
+			require.Error(t, err, place)
+		}
+		_, err := os.ReadFile(f.in("late/vault/a"))
+		require.ErrorIs(t, err, syscall.EACCES)
+		_, err = os.ReadDir(f.in("late/vault"))
+		require.ErrorIs(t, err, syscall.EACCES)
+		require.Equal(t, []string{"ask", "plain", "vault"}, names(t, f.in("late")))
+		_, err = os.ReadFile(f.in("late/vault/a"))
+		require.ErrorIs(t, err, syscall.EACCES, "nor after it was listed")
+		require.Error(t, write(f.in("late/ask/x"), "y"))
+		require.Error(t, write(f.in("late/ask/new"), "y"))
+		require.Equal(t, "x", f.read(f.in("late/ask/x")))
+		require.Equal(t, "x", f.read(f.in("late/plain")), "what no rule names is read")
+		require.Equal(t, "SECRET", f.read(f.on("late/vault/a")), "on the host")
+	})
 }

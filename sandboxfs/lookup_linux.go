@@ -27,6 +27,12 @@ func (p *part) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, out *fus
 	if verdict.Hidden {
 		return p.hidden(h, child, out)
 	}
+	if p.ReadOnly && verdict.AskRead {
+		// It was made since the view was arranged. The kernel would not ask for
+		// opens of it, so that no leave could be withdrawn.
+		p.refuseRead(h, "lookup", child)
+		return fuse.EACCES
+	}
 	in, err := p.recently(dir, place)
 	if err != nil {
 		return status(err)

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 )
@@ -123,11 +125,41 @@ func TestArrange(t *testing.T) {
 		{[]string{"f"}, "./ro f/file"},
 		{[]string{"f/beneath"}, "."},
 	} {
-		require.Equal(t, c.want, describe(arrange(c.write, false, false, at)), "%v", c.write)
+		require.Equal(t, c.want, describe(arrange(c.write, nil, false, false, at)), "%v", c.write)
 	}
-	require.Equal(t, ".", describe(arrange([]string{"a"}, true, false, at)))
-	require.Equal(t, "./ro", describe(arrange(nil, true, false, at)))
-	require.Equal(t, ".", describe(arrange(nil, true, true, at)))
+	require.Equal(t, ".", describe(arrange([]string{"a"}, nil, true, false, at)))
+	require.Equal(t, "./ro", describe(arrange(nil, nil, true, false, at)))
+	require.Equal(t, ".", describe(arrange(nil, nil, true, true, at)))
+}
+
+// A rule about what is not there costs the rest of the tree nothing, unless it
+// could be made at the root.
+func TestArrangeWhatIsAskedFor(t *testing.T) {
+	tree := map[string]kind{".": kindDir, "a": kindDir, "a/b": kindDir, "f": kindFile}
+	at := func(place string) kind { return tree[place] }
+	for _, c := range []struct {
+		write []string
+		ask   pathresolver.AskPlace
+		want  string
+	}{
+		{nil, pathresolver.AskPlace{Place: "a"}, "./ro a"},
+		{nil, pathresolver.AskPlace{Place: "a", Beneath: true}, "./ro a"},
+		{nil, pathresolver.AskPlace{Place: "f"}, "./ro f/file"},
+		{nil, pathresolver.AskPlace{Place: "a/new"}, "./ro a"},
+		{nil, pathresolver.AskPlace{Place: "a/new", Beneath: true}, "./ro"},
+		{nil, pathresolver.AskPlace{Place: "a/new/deep"}, "./ro"},
+		{nil, pathresolver.AskPlace{Place: "new/deep"}, "./ro"},
+		{nil, pathresolver.AskPlace{Place: "new", Beneath: true}, "./ro"},
+		{nil, pathresolver.AskPlace{Place: "f/beneath"}, "./ro"},
+		{nil, pathresolver.AskPlace{Place: "new"}, "."},
+		{nil, pathresolver.AskPlace{Place: ".", Beneath: true}, "."},
+		{[]string{"a"}, pathresolver.AskPlace{Place: "a/new/deep"}, "./ro a"},
+		{[]string{"a/b"}, pathresolver.AskPlace{Place: "a/new"}, "./ro a"},
+	} {
+		asks := []pathresolver.AskPlace{c.ask}
+		require.Equal(t, c.want, describe(arrange(c.write, asks, false, false, at)), "%v", c)
+		require.Equal(t, ".", describe(arrange(c.write, asks, true, false, at)))
+	}
 }
 
 func describe(parts []Part) string {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"slices"
 	"strings"
 	"sync"
 
@@ -56,7 +55,7 @@ func New(r *pathresolver.Resolver, o Options) (*View, error) {
 	if o.Unprivileged {
 		v.transport.within = func(lead func()) { withoutRights(o.Logger, lead) }
 	}
-	layout := arrange(slices.Concat(r.WritePaths(), r.AskPlaces()), o.SingleConnection || o.ReportAll, o.ReportAll, v.kindAt)
+	layout := arrange(r.WritePaths(), r.AskPlaces(), o.SingleConnection || o.ReportAll, o.ReportAll, v.kindAt)
 	for _, p := range layout {
 		built, err := newPart(v, p, layout)
 		if err != nil {
