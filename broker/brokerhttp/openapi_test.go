@@ -132,6 +132,12 @@ func TestDocumentAndHandlersAgree(t *testing.T) {
 
 	require.Contains(t, d.call(s, kid, "POST", "/v1/skills/{id}", "read_file", "", `{"input":{"path":"a"}}`), "kid calls read_file")
 
+	require.Contains(t, d.call(s, kid, "GET", "/v1/own", "", "", ""), "kid")
+	d.call(s, root, "GET", "/v1/agents/{id}/status", "kid", "", "")
+	for _, query := range []string{"", "?wait=1ms"} {
+		require.Contains(t, d.call(s, kid, "POST", "/v1/decide", "", query, `{"action":"fs.move","resource":"src/d","also":[{"action":"fs.move","resource":"src/e"}],"tool":"rename","input":"{}","reason":"why"}`), `"ask"`)
+	}
+
 	ask := func(file string) string {
 		return field(d.call(s, kid, "POST", "/v1/requests", "", "", `{"action":"fs.write","resource":"src/`+file+`","reason":"why"}`), "id")
 	}
@@ -153,6 +159,7 @@ func TestDocumentAndHandlersAgree(t *testing.T) {
 	d.call(s, root, "POST", "/v1/mailbox/ack", "", "", `{"ids":[`+quoted(box.Items[0].ID)+`]}`)
 
 	d.call(s, root, "POST", "/v1/agents/{id}/interrupt", "kid", "", "")
+	d.call(s, root, "POST", "/v1/agents/{id}/cancel", "kid", "", "")
 	d.call(s, root, "GET", "/v1/agents/{id}/await", "kid", "?wait=1ms", "")
 	d.call(s, kid, "POST", "/v1/agents/{id}/exit", "kid", "", `{"code":3,"output":"bye"}`)
 	d.call(s, op, "POST", "/v1/agents/{id}/fire", "root", "", "")

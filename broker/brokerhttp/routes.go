@@ -11,11 +11,16 @@ var routes = []route{
 	{"GET", "/v1/agents/{id}", (*call).agent},
 	{"POST", "/v1/agents/{id}/fire", (*call).fire},
 	{"POST", "/v1/agents/{id}/interrupt", (*call).interrupt},
+	{"POST", "/v1/agents/{id}/cancel", (*call).cancel},
+	{"GET", "/v1/agents/{id}/status", (*call).seen},
 	{"POST", "/v1/agents/{id}/exit", (*call).exit},
 	{"GET", "/v1/agents/{id}/await", (*call).await},
 	{"GET", "/v1/agents/{id}/cross", (*call).cross},
 	{"POST", "/v1/agents/{id}/cross", (*call).setCross},
 	{"GET", "/v1/status", (*call).status},
+	{"GET", "/v1/own", (*call).own},
+
+	{"POST", "/v1/decide", (*call).decide},
 
 	{"GET", "/v1/requests", (*call).requests},
 	{"POST", "/v1/requests", (*call).ask},

@@ -1,0 +1,130 @@
+package brokerhttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// DecideBody is a question about one thing that the caller is about to do.
+type DecideBody struct {
+	Action   permission.Action `json:"action"`
+	Resource string            `json:"resource"`
+	Also     []AccessBody      `json:"also,omitempty"` // the other things that the same call touches
+	Tool     string            `json:"tool,omitempty"`
+	Input    string            `json:"input,omitempty"`
+	Reason   string            `json:"reason,omitempty"`
+
+	// RequestID is the request that an earlier answer to this question named:
+	// its end decides.
+	RequestID string `json:"request_id,omitempty"`
+	// Probe leaves no request where it has to be asked for.
+	Probe bool `json:"probe,omitempty"`
+}
+
+// AccessBody is a permission.Access.
+type AccessBody struct {
+	Action   permission.Action `json:"action"`
+	Resource string            `json:"resource"`
+}
+
+// call is the question as the broker takes it.
+func (b *DecideBody) call() broker.Call {
+	c := broker.Call{
+		Request: permission.Request{Action: b.Action, Resource: b.Resource, Tool: b.Tool, MayBlock: true},
+		Input:   []byte(b.Input), Reason: b.Reason,
+	}
+	for _, a := range b.Also {
+		c.Also = append(c.Also, permission.Access(a))
+	}
+	return c
+}
+
+// Decided is the answer. With effect ask, RequestID is the pending request.
+type Decided struct {
+	Effect    permission.Effect `json:"effect"`
+	Code      permission.Code   `json:"code"`
+	Reason    string            `json:"reason"`         // one sentence, or what the manager said
+	Text      string            `json:"text"`           // for the agent: W13's of a file
+	Rule      string            `json:"rule,omitempty"` // that decided, as layer:path
+	RequestID string            `json:"request_id,omitempty"`
+	Timeout   int               `json:"timeout,omitempty"` // seconds that an allowed tool may take
+}
+
+// Allowed reports whether it may be done now.
+func (d Decided) Allowed() bool { return d.Effect == permission.Allow }
+
+// decide puts a question to the caller's policy, and to its manager where that
+// is needed. A grant for one time is used up by an answer that allows.
+func (c *call) decide() (any, error) {
+	var body DecideBody
+	if err := c.body(&body); err != nil {
+		return nil, err
+	}
+	waiting, cancel, err := c.waiting(maxWait)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	ctx := c.Context()
+	gate := c.s.b.Gate(c.who)
+	question := body.call()
+	id := body.RequestID
+	if id == "" {
+		d := gate.Decide(ctx, question)
+		if d.Effect != permission.Ask || body.Probe {
+			return decided(d, ""), nil
+		}
+		r, err := c.s.b.Ask(ctx, c.who, question)
+		switch refused := (*broker.Error)(nil); {
+		case errors.As(err, &refused) && refused.Code == permission.CodeAllowed: // it was approved meanwhile
+			return decided(gate.Decide(ctx, question), ""), nil
+		case errors.As(err, &refused):
+			return decided(d.Refused(refused.Code, refused.Message), ""), nil
+		case err != nil:
+			return nil, err
+		}
+		if id = r.ID; r.Status == broker.Pending && c.URL.Query().Get("wait") == "" {
+			return decided(d, id), nil
+		}
+	}
+	if c.URL.Query().Get("wait") != "" {
+		if _, err := c.s.b.Wait(waiting, c.who, id); err != nil && !c.timeIsUp(err) {
+			return nil, err
+		}
+	}
+	return decided(gate.Answered(ctx, question, id), id), nil
+}
+
+func decided(d permission.Decision, request string) Decided {
+	answer := Decided{Effect: d.Effect, Code: d.Code, Reason: d.Reason(), Text: d.Text(), Rule: d.Rule, Timeout: d.Timeout}
+	if d.Effect == permission.Ask {
+		answer.RequestID = request
+	}
+	return answer
+}
+
+// Decide asks whether the caller may do something, and does not wait: where its
+// manager has to be asked the effect is ask, and the answer names the request.
+func (c *Client) Decide(ctx context.Context, body DecideBody) (d Decided, err error) {
+	return d, c.do(ctx, http.MethodPost, "/v1/decide", body, &d)
+}
+
+// DecideWaiting is Decide that waits for the manager's answer, also while the
+// broker is started again. It ends with ctx; the request stays, and the same
+// question again goes on with it.
+func (c *Client) DecideWaiting(ctx context.Context, body DecideBody) (Decided, error) {
+	body.Probe = false
+	d, err := c.Decide(ctx, body)
+	if err != nil || d.Effect != permission.Ask || d.RequestID == "" {
+		return d, err
+	}
+	body.RequestID = d.RequestID
+	if _, err := c.Wait(ctx, d.RequestID); err != nil {
+		return Decided{}, err
+	}
+	return c.Decide(ctx, body)
+}

@@ -1,0 +1,63 @@
+package broker_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+func writeOf(place string) broker.Call {
+	return broker.Call{Request: permission.Request{Action: permission.FSWrite, Resource: place, Tool: "write_file"}, Input: []byte(`{"path":"` + place + `"}`)}
+}
+
+// A decision asks nobody, and uses up what was granted once (D25). After an
+// answer it is the answer that counts, in D14's words.
+func TestDecideAsksNobody(t *testing.T) {
+	w := newWorld(t)
+	manager, worker := w.pair()
+	g := w.Gate(worker)
+	require.Equal(t, permission.Allow, g.Decide(t.Context(), writeOf("docs/a")).Effect)
+	require.Equal(t, permission.Deny, g.Decide(t.Context(), writeOf("go.mod")).Effect)
+	require.Equal(t, permission.Ask, g.Decide(t.Context(), writeOf("src/a")).Effect)
+	require.Empty(t, must(w.Requests(t.Context(), manager)))
+
+	r := must(w.Ask(t.Context(), worker, writeOf("src/a")))
+	require.Equal(t, permission.Ask, g.Answered(t.Context(), writeOf("src/a"), r.ID).Effect, "nobody has answered")
+	must(w.Approve(t.Context(), manager, r.ID, broker.Answer{Scope: broker.Once}))
+	d := g.Answered(t.Context(), writeOf("src/b"), r.ID)
+	require.Equal(t, broker.CodeMismatch, d.Code, "D6: bound to the very call")
+	require.Equal(t, permission.Allow, g.Answered(t.Context(), writeOf("src/a"), r.ID).Effect)
+	require.Equal(t, permission.Deny, g.Answered(t.Context(), writeOf("src/a"), r.ID).Effect, "once is once")
+
+	r = must(w.Ask(t.Context(), worker, writeOf("src/c")))
+	must(w.Deny(t.Context(), manager, r.ID, "not in this release"))
+	d = g.Answered(t.Context(), writeOf("src/c"), r.ID)
+	require.Equal(t, broker.CodeDenied, d.Code)
+	require.Contains(t, d.Text(), "Path 'src/c' is outside the allowed sandbox\nfs.write refused (denied_by_manager): not in this release\nWritable: docs") // D14
+	d = w.Gate(manager).Answered(t.Context(), writeOf("src/c"), r.ID)
+	require.Equal(t, broker.CodeNotFound, d.Code, "another's request says nothing")
+	require.False(t, d.Allowed())
+	require.False(t, w.Gate(broker.Identity{}).Decide(t.Context(), writeOf("docs/a")).Allowed(), "M10: nobody may do nothing")
+}
+
+// T13-T15 in the words of nexus_status; a stranger is not told who is there.
+func TestStatusOfAnAgent(t *testing.T) {
+	w := newWorld(t)
+	manager, worker := w.pair()
+	seen := must(w.StatusOf(t.Context(), manager, "worker"))
+	require.Equal(t, broker.Seen{ID: "worker", Session: "agent:worker:main", State: broker.Working}, seen)
+	require.NoError(t, w.Exited(t.Context(), "worker", broker.Exit{Code: 3}))
+	require.Equal(t, 3, must(w.StatusOf(t.Context(), manager, "worker")).Exit.Code)
+	solo := w.hire(operator, "solo", managerDoc)
+	_, there := w.StatusOf(t.Context(), solo, "worker")
+	_, gone := w.StatusOf(t.Context(), solo, "nobody")
+	require.Equal(t, "Tool 'nexus_status' can only target parent or child agents", refuseText(t, there)) // T14
+	require.Equal(t, refuseText(t, there), refuseText(t, gone))
+	_, err := w.StatusOf(t.Context(), solo, "")
+	require.Equal(t, "no agent_id provided", refuseText(t, err)) // T10
+	_, err = w.StatusOf(t.Context(), worker, "root")
+	require.Error(t, err, "who has ended asks nothing")
+}
