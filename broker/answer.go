@@ -9,9 +9,11 @@ import (
 func answerTopic(id string) string { return "answer:" + id }
 
 // AwaitAnswer waits for the answer to a message that the caller has sent with
-// the verb ask, and hands it over. It is refused with CodeDeadlock where whoever
-// was asked waits for the caller, over others or directly, and with
-// CodeAgentGone once nobody is left to answer.
+// the verb ask, and hands it over. It waits as long as ctx lasts, and can be
+// called again, also by another broker and after a restart: an answer that was
+// handed over before is returned once more (D17). It is refused with
+// CodeDeadlock where whoever was asked waits for the caller, over others or
+// directly, and with CodeAgentGone once nobody is left to answer.
 func (b *Broker) AwaitAnswer(ctx context.Context, who Identity, askID string) (Message, error) {
 	if !b.attempts.admit(who) {
 		return Message{}, tooOften()
@@ -19,14 +21,7 @@ func (b *Broker) AwaitAnswer(ctx context.Context, who Identity, askID string) (M
 	var ask, answer Message
 	var key string
 	err := b.update(ctx, func(t *tx) (err error) {
-		if err = known(t, who); err != nil {
-			return err
-		}
-		ask, err = t.Message(askID)
-		if errors.Is(err, ErrNotFound) || err == nil && (ask.Verb != VerbAsk || ask.SenderID != who.String()) {
-			return refuse(CodeNotFound, "[ERROR] There is no question \"%s\" of yours", shown(askID, maxShown))
-		}
-		if err != nil || who.operator {
+		if ask, err = ownAsk(t, who, askID); err != nil || who.operator {
 			return err
 		}
 		if found, err := answered(t, askID); err != nil || found.ID != "" {
@@ -55,15 +50,53 @@ func (b *Broker) AwaitAnswer(ctx context.Context, who Identity, askID string) (M
 	if err != nil {
 		return Message{}, outcome(err)
 	}
-	err = b.update(ctx, func(t *tx) error {
+	return answer, b.takeAnswer(ctx, who, &answer)
+}
+
+// AnswerTo is AwaitAnswer without waiting: the zero Message while there is no
+// answer.
+func (b *Broker) AnswerTo(ctx context.Context, who Identity, askID string) (Message, error) {
+	if !b.attempts.admit(who) {
+		return Message{}, tooOften()
+	}
+	var answer Message
+	err := b.view(ctx, func(tx ReadTx) (err error) {
+		if _, err = ownAsk(tx, who, askID); err == nil {
+			answer, err = answered(tx, askID)
+		}
+		return err
+	})
+	if err != nil || answer.ID == "" {
+		return Message{}, err
+	}
+	return answer, b.takeAnswer(ctx, who, &answer)
+}
+
+// ownAsk is a question that who has asked; any other is as good as none.
+func ownAsk(tx ReadTx, who Identity, id string) (Message, error) {
+	if err := known(tx, who); err != nil {
+		return Message{}, err
+	}
+	ask, err := tx.Message(id)
+	if errors.Is(err, ErrNotFound) || err == nil && (ask.Verb != VerbAsk || ask.SenderID != who.String()) {
+		return Message{}, refuse(CodeNotFound, "[ERROR] There is no question \"%s\" of yours", shown(id, maxShown))
+	}
+	return ask, err
+}
+
+// takeAnswer hands an answer over. The mailbox may have done so meanwhile.
+func (b *Broker) takeAnswer(ctx context.Context, who Identity, answer *Message) error {
+	if !answer.DeliveredAt.IsZero() {
+		return nil
+	}
+	return b.update(ctx, func(t *tx) error {
 		err := t.MarkDelivered(who.String(), []string{answer.ID}, t.now)
-		if errors.Is(err, ErrConflict) { // the mailbox has handed it over meanwhile
+		if errors.Is(err, ErrConflict) {
 			return nil
 		}
 		answer.DeliveredAt = t.now
 		return err
 	})
-	return answer, err
 }
 
 // answered is the answer to an ask; one without an id while there is none.

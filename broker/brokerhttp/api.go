@@ -88,6 +88,11 @@ type SendBody struct {
 	ReplyTo string      `json:"reply_to,omitempty"` // of an answer: the message that it answers
 }
 
+// Answered is the answer to a question; nil while there is none.
+type Answered struct {
+	Answer *broker.Message `json:"answer"`
+}
+
 // AckBody names messages that their reader has.
 type AckBody struct {
 	IDs []string `json:"ids"`

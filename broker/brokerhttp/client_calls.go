@@ -112,6 +112,16 @@ func (c *Client) Send(ctx context.Context, body SendBody) (m broker.Receipt, err
 	return m, c.do(ctx, http.MethodPost, "/v1/messages", body, &m)
 }
 
+// AwaitAnswer waits for the answer to a question: to a message that the caller
+// has sent with the verb ask. It outlives a broker that is started again.
+func (c *Client) AwaitAnswer(ctx context.Context, askID string) (broker.Message, error) {
+	a, err := poll(ctx, c, "/v1/messages/"+url.PathEscape(askID)+"/answer?"+waitFor, func(a Answered) bool { return a.Answer != nil })
+	if err != nil {
+		return broker.Message{}, err
+	}
+	return *a.Answer, nil
+}
+
 // CallSkill calls a file skill as the caller, beneath the caller's policy. It
 // waits where the caller's manager has to be asked.
 func (c *Client) CallSkill(ctx context.Context, name string, input []byte) (string, error) {

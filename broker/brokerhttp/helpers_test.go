@@ -95,6 +95,16 @@ func serve(t *testing.T, dir string, opt Options) *served {
 	return s
 }
 
+// waits is how many waits of an agent are written down.
+func (s *served) waits(agent string) (n int) {
+	require.NoError(s.t, s.store.View(s.t.Context(), func(tx broker.ReadTx) error {
+		list, err := tx.Waits(broker.WaitFilter{AgentID: agent})
+		n = len(list)
+		return err
+	}))
+	return n
+}
+
 // private is a directory that only this user enters.
 func private(t *testing.T) string {
 	dir := t.TempDir()

@@ -29,6 +29,25 @@ func (c *call) mailbox() (any, error) {
 	return list(messages, err)
 }
 
+// answer is the answer to a question of the caller's; with wait, it waits for
+// one. Without one the caller asks again: the question stays.
+func (c *call) answer() (any, error) {
+	ctx, cancel, err := c.waiting(maxWait)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	id := c.PathValue("id")
+	m, err := c.s.b.AwaitAnswer(ctx, c.who, id)
+	if c.timeIsUp(err) {
+		m, err = c.s.b.AnswerTo(c.Context(), c.who, id)
+	}
+	if err != nil || m.ID == "" {
+		return Answered{}, err
+	}
+	return Answered{Answer: &m}, nil
+}
+
 func (c *call) ack() (any, error) {
 	var body AckBody
 	if err := c.body(&body); err != nil {

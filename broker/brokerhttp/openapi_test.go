@@ -158,6 +158,10 @@ func TestDocumentAndHandlersAgree(t *testing.T) {
 	require.NotEmpty(t, box.Items)
 	d.call(s, root, "POST", "/v1/mailbox/ack", "", "", `{"ids":[`+quoted(box.Items[0].ID)+`]}`)
 
+	asked := box.Items[len(box.Items)-1].ID
+	require.JSONEq(t, `{"answer":null}`, d.call(s, kid, "GET", "/v1/messages/{id}/answer", asked, "?wait=1ms", ""))
+	d.call(s, root, "POST", "/v1/messages", "", "", `{"to":"agent:kid:main","content":"you may","verb":"answer","reply_to":`+quoted(asked)+`}`)
+	require.Contains(t, d.call(s, kid, "GET", "/v1/messages/{id}/answer", asked, "", ""), "you may")
 	d.call(s, root, "POST", "/v1/agents/{id}/interrupt", "kid", "", "")
 	d.call(s, root, "POST", "/v1/agents/{id}/cancel", "kid", "", "")
 	d.call(s, root, "GET", "/v1/agents/{id}/await", "kid", "?wait=1ms", "")

@@ -30,6 +30,7 @@ var routes = []route{
 
 	{"POST", "/v1/messages", (*call).send},
 	{"GET", "/v1/mailbox", (*call).mailbox},
+	{"GET", "/v1/messages/{id}/answer", (*call).answer},
 	{"POST", "/v1/mailbox/ack", (*call).ack},
 
 	{"POST", "/v1/skills/{id}", (*call).skill},

@@ -90,15 +90,7 @@ func TestWaitOutlivesTheBroker(t *testing.T) {
 		}
 		ended <- r
 	}()
-	require.Eventually(t, func() bool {
-		waits := 0
-		require.NoError(t, s.store.View(t.Context(), func(tx broker.ReadTx) error {
-			list, err := tx.Waits(broker.WaitFilter{AgentID: "kid"})
-			waits = len(list)
-			return err
-		}))
-		return waits == 1
-	}, 30*time.Second, 5*time.Millisecond, "it waits")
+	require.Eventually(t, func() bool { return s.waits("kid") == 1 }, time.Minute, 5*time.Millisecond, "it waits")
 	s.end()
 	s = serve(t, dir, Options{})
 	_, err = s.as("root").Approve(t.Context(), r.ID, ApproveBody{})

@@ -145,7 +145,7 @@ func requestsFilter(t *testing.T, open Open) {
 // oneWinner: 16 resolvers for each request, on two stores, exactly one of them
 // wins (D22), and its record is the only one.
 func oneWinner(t *testing.T, open Open) {
-	const requests, resolvers = 25, 16
+	const requests, resolvers = 500, 16
 	stores := []broker.Store{opened(t, open), opened(t, open)}
 	update(t, stores[0], func(tx broker.Tx) {
 		for i := range requests {

@@ -15,12 +15,14 @@ import (
 func newTell(a *app) *cobra.Command {
 	var body brokerhttp.SendBody
 	var verb string
+	var wait bool
 	cmd := &cobra.Command{
 		Use:   "tell [flags] KEY TEXT|-",
 		Short: "Send a message to an agent, by its session key",
 		Long: `tell sends TEXT, or with - what standard input holds, to the agent with a session
 key such as agent:coder:main. The policy's rules about targets and the sender's
-cross_send list decide whether it may.`,
+cross_send list decide whether it may. With --type ask --wait it waits for the
+answer, through restarts of the broker, and prints that.`,
 		Example: "  pinfold tell agent:coder:main 'the tests are red'\n  pinfold tell --type ask agent:boss:main 'may I bump the version?'",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -30,6 +32,9 @@ cross_send list decide whether it may.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body.To, body.Content, body.Verb = args[0], args[1], broker.Verb(verb)
+			if wait && body.Verb != broker.VerbAsk {
+				return usageError(errors.New("--wait is for --type ask: nothing else is answered"), seeHelp(cmd))
+			}
 			if args[1] == "-" {
 				data, err := io.ReadAll(a.stdin)
 				if err != nil {
@@ -42,6 +47,9 @@ cross_send list decide whether it may.`,
 				if err != nil {
 					return err
 				}
+				if wait {
+					return a.awaitAnswer(ctx, cmd, c, sent)
+				}
 				return a.answer(asJSON(cmd), sent, func() {
 					a.out.stdout.printf("%s\n", pathresolver.EscapePath(sent.Text))
 				})
@@ -51,6 +59,22 @@ cross_send list decide whether it may.`,
 	jsonFlag(cmd)
 	cmd.Flags().StringVar(&verb, "type", string(broker.VerbSend), "what the message wants: `send|contextualize|execute|ask|answer`")
 	cmd.Flags().StringVar(&body.ReplyTo, "reply-to", "", "of an answer: the `ID` of the message that asked")
+	cmd.Flags().BoolVar(&wait, "wait", false, "with --type ask: wait for the answer, and print it")
 	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(convert[string](broker.Verbs()), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// awaitAnswer says what was sent, waits for its answer, and prints and
+// acknowledges that.
+func (a *app) awaitAnswer(ctx context.Context, cmd *cobra.Command, c *brokerhttp.Client, sent broker.Receipt) error {
+	a.out.stderr.printf("%s\n", pathresolver.EscapePath(sent.Text))
+	m, err := c.AwaitAnswer(ctx, sent.Message.ID)
+	if err != nil {
+		return err
+	}
+	if err := a.answer(asJSON(cmd), m, func() { a.message(m) }); err != nil {
+		return err
+	}
+	_, err = c.Ack(ctx, []string{m.ID})
+	return err
 }
