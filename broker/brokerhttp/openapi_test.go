@@ -152,6 +152,7 @@ func TestDocumentAndHandlersAgree(t *testing.T) {
 
 	d.call(s, kid, "POST", "/v1/messages", "", "", `{"to":"agent:root:main","content":"hello","verb":"send"}`)
 	d.call(s, root, "GET", "/v1/status", "", "", "")
+	d.call(s, kid, "POST", "/v1/messages", "", "", `{"to":"agent:root:main","content":"may I?","verb":"ask"}`)
 	d.call(s, op, "GET", "/v1/status", "", "", "")
 	var box List[struct{ ID string }]
 	require.NoError(t, json.Unmarshal([]byte(d.call(s, root, "GET", "/v1/mailbox", "", "?wait=10s", "")), &box))
