@@ -19,18 +19,40 @@ const (
 	maxAligned = 512 << 10
 )
 
+// Diff is what changes between two contents.
+type Diff struct {
+	Text           string // unified, with 3 lines of context
+	Added, Removed int    // lines of the whole
+	Cut            bool   // Text does not hold all: its last line, or the line that was cut, says so
+}
+
+// UnifiedDiff is the diff of two contents, cut at about most bytes, as results
+// have it. nil before is a file that is not there. Its time is linear in the
+// contents. Control characters in them are as they are: whoever shows the text
+// escapes it.
+func UnifiedDiff(name string, before, after []byte, most int) Diff {
+	d := newDiffer(before, most)
+	d.addAll(narrow(before, edit{0, len(before), string(after)}))
+	text, added, removed := d.result(name)
+	if before == nil && text != "" {
+		_, hunks, _ := strings.Cut(text, "\n")
+		text = "--- /dev/null\n" + hunks
+	}
+	return Diff{Text: text, Added: added, Removed: removed, Cut: d.cut || d.clipped}
+}
+
 // diffTexts is the unified diff of two contents, with 3 lines of context, cut
 // at 8 KiB, and how many lines it adds and removes in all. Its time is linear
 // in the contents.
 func diffTexts(name string, before, after []byte) (diff string, added, removed int) {
-	d := differ{lf: before, line: 1, shown: 1}
+	d := newDiffer(before, maxDiffBytes)
 	d.addAll(narrow(before, edit{0, len(before), string(after)}))
 	return d.result(name)
 }
 
 // diffEdits is diffTexts where the changes are known: sorted, not overlapping.
 func diffEdits(name string, lf []byte, edits []edit) (diff string, added, removed int) {
-	d := differ{lf: lf, line: 1, shown: 1}
+	d := newDiffer(lf, maxDiffBytes)
 	for len(edits) > 0 {
 		var whole edit
 		whole, edits = wholeLines(lf, edits)
@@ -145,7 +167,11 @@ type differ struct {
 	line, shown    int // line number at at, in the old and in the new text
 	added, removed int
 	open, cut      bool
+	clipped        bool // a line was cut
+	most           int  // bytes
 }
+
+func newDiffer(lf []byte, most int) differ { return differ{lf: lf, line: 1, shown: 1, most: most} }
 
 func (d *differ) addAll(edits []edit) {
 	for _, e := range edits {
@@ -198,12 +224,13 @@ func (d *differ) context(n, limit int) {
 // write writes the first line of text, and returns what follows it.
 func (d *differ) write(sign byte, text []byte) []byte {
 	line, rest, ended := bytes.Cut(text, []byte{'\n'})
-	if d.cut || d.text.Len()+d.hunk.Len() > maxDiffBytes {
+	if d.cut || d.text.Len()+d.hunk.Len() > d.most {
 		d.cut = true
 		return rest
 	}
 	d.hunk.WriteByte(sign)
 	if len(line) > maxDiffLine {
+		d.clipped = true
 		fmt.Fprintf(&d.hunk, "%s… [%d bytes more]", bytes.ToValidUTF8(line[:maxDiffLine], nil), len(line)-maxDiffLine)
 	} else {
 		d.hunk.Write(line)

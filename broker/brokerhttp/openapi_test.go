@@ -144,6 +144,7 @@ func TestDocumentAndHandlersAgree(t *testing.T) {
 	first, second := ask("a"), ask("b")
 	d.call(s, root, "GET", "/v1/requests", "", "", "")
 	d.call(s, kid, "GET", "/v1/requests/{id}", first, "?wait=1ms", "")
+	d.call(s, root, "GET", "/v1/requests/{id}/proposal", first, "", "")
 	d.call(s, root, "POST", "/approve/{id}", first, "", `{"scope":"subtree","until":"2999-01-02T03:04:05Z"}`)
 	d.call(s, root, "POST", "/deny/{id}", second, "", `{"reason":"no","caller_id":"root"}`)
 	d.call(s, kid, "GET", "/v1/requests/{id}", second, "", "")
@@ -151,18 +152,18 @@ func TestDocumentAndHandlersAgree(t *testing.T) {
 	d.call(s, root, "POST", "/v1/grants/{id}/revoke", first, "", "")
 
 	d.call(s, kid, "POST", "/v1/messages", "", "", `{"to":"agent:root:main","content":"hello","verb":"send"}`)
-	d.call(s, root, "GET", "/v1/status", "", "", "")
 	d.call(s, kid, "POST", "/v1/messages", "", "", `{"to":"agent:root:main","content":"may I?","verb":"ask"}`)
+	d.call(s, root, "GET", "/v1/status", "", "", "")
 	d.call(s, op, "GET", "/v1/status", "", "", "")
 	var box List[struct{ ID string }]
 	require.NoError(t, json.Unmarshal([]byte(d.call(s, root, "GET", "/v1/mailbox", "", "?wait=10s", "")), &box))
 	require.NotEmpty(t, box.Items)
-	d.call(s, root, "POST", "/v1/mailbox/ack", "", "", `{"ids":[`+quoted(box.Items[0].ID)+`]}`)
-
 	asked := box.Items[len(box.Items)-1].ID
 	require.JSONEq(t, `{"answer":null}`, d.call(s, kid, "GET", "/v1/messages/{id}/answer", asked, "?wait=1ms", ""))
 	d.call(s, root, "POST", "/v1/messages", "", "", `{"to":"agent:kid:main","content":"you may","verb":"answer","reply_to":`+quoted(asked)+`}`)
 	require.Contains(t, d.call(s, kid, "GET", "/v1/messages/{id}/answer", asked, "", ""), "you may")
+	d.call(s, root, "POST", "/v1/mailbox/ack", "", "", `{"ids":[`+quoted(box.Items[0].ID)+`]}`)
+
 	d.call(s, root, "POST", "/v1/agents/{id}/interrupt", "kid", "", "")
 	d.call(s, root, "POST", "/v1/agents/{id}/cancel", "kid", "", "")
 	d.call(s, root, "GET", "/v1/agents/{id}/await", "kid", "?wait=1ms", "")

@@ -25,12 +25,13 @@ var routes = []route{
 	{"GET", "/v1/requests", (*call).requests},
 	{"POST", "/v1/requests", (*call).ask},
 	{"GET", "/v1/requests/{id}", (*call).request},
+	{"GET", "/v1/requests/{id}/proposal", (*call).proposal},
 	{"GET", "/v1/grants", (*call).grants},
 	{"POST", "/v1/grants/{id}/revoke", (*call).revoke},
 
 	{"POST", "/v1/messages", (*call).send},
-	{"GET", "/v1/mailbox", (*call).mailbox},
 	{"GET", "/v1/messages/{id}/answer", (*call).answer},
+	{"GET", "/v1/mailbox", (*call).mailbox},
 	{"POST", "/v1/mailbox/ack", (*call).ack},
 
 	{"POST", "/v1/skills/{id}", (*call).skill},

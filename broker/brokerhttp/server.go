@@ -35,6 +35,9 @@ type Options struct {
 	// Skill calls a file skill for an agent, which may mean that it waits for
 	// the agent's manager; nil: none is called.
 	Skill func(context.Context, Skill) (string, error)
+	// Propose says what a request would change, to whoever may see it; nil:
+	// nobody is told.
+	Propose func(ctx context.Context, who broker.Identity, id string) (Proposal, error)
 	// Logger hears of connections that were refused; nil is nobody.
 	Logger *slog.Logger
 }
