@@ -21,7 +21,7 @@ import (
 // patience is how long a call gets that must not hang, and briefly how long one
 // gets that is to be seen hanging.
 const (
-	patience = 10 * time.Second
+	patience = time.Minute
 	briefly  = 200 * time.Millisecond
 )
 

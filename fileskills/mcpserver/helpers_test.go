@@ -20,8 +20,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what must happen.
-const patience = 10 * time.Second
+// patience is how long a test waits for what must happen, and drain how long a
+// server waits for calls that run.
+const (
+	patience = time.Minute
+	drain    = 5 * time.Second
+)
 
 // newSet is a Set over a new directory with these files, where out/ may be
 // written.

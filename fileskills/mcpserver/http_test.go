@@ -201,7 +201,7 @@ func TestHTTPCallsEndWithTheServer(t *testing.T) {
 	<-gate
 	start := time.Now()
 	require.NoError(t, stop())
-	require.Less(t, time.Since(start), patience/2, "it did not wait for the drain to pass")
+	require.Less(t, time.Since(start), drain, "it did not wait for the drain to pass")
 	<-called
 	_ = session.Close()
 }
