@@ -54,7 +54,7 @@ type Request struct {
 	// What is asked for, as the Gate was asked.
 	Action   permission.Action   `json:"action"`
 	Resource string              `json:"resource"`
-	Also     []permission.Access `json:"-"`
+	Also     []permission.Access `json:"also,omitempty"`   // what the same call touches beside that
 	Tool     string              `json:"tool"`             // "" for a process in a view
 	Input    string              `json:"input"`            // the call's arguments as JSON; untrusted
 	Reason   string              `json:"reason,omitempty"` // why, in the agent's words; untrusted

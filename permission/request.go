@@ -33,8 +33,8 @@ type Request struct {
 
 // Access is one thing that a call touches.
 type Access struct {
-	Action   Action
-	Resource string
+	Action   Action `json:"action"`
+	Resource string `json:"resource"`
 }
 
 // Enforcer is a policy together with the registry that knows how agents are

@@ -24,6 +24,9 @@ func briefRequests(rows []broker.Request) []broker.Request {
 		if len(r.Input) > maxBrief {
 			r.Input = fmt.Sprintf("%q", fmt.Sprintf("%d bytes: the request by itself has them", len(r.Input)))
 		}
+		for _, a := range r.Also {
+			total += rowMost/16 + jsonSize(string(a.Action), a.Resource)
+		}
 		if total += rowMost + jsonSize(r.Input, r.Resource, r.Tool, r.Reason, r.DenyReason); total > maxList {
 			return rows[:i]
 		}

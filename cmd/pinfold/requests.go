@@ -47,6 +47,9 @@ func (a *app) requestLine(r broker.Request) {
 		}
 	}
 	a.out.stdout.printf("%s  %s  %s '%s'  %s\n", r.ID, esc(r.AgentID), esc(string(r.Action)), esc(r.Resource), state)
+	for _, also := range r.Also {
+		a.out.stdout.printf("  and: %s '%s'\n", esc(string(also.Action)), esc(also.Resource))
+	}
 	if r.Reason != "" {
 		a.out.stdout.printf("  reason: %s\n", esc(r.Reason))
 	}
