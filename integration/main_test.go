@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/broker/pgstore/pgtest"
 	"github.com/pinfold-dev/pinfold/integration/insider"
 )
 
@@ -56,7 +57,7 @@ func run(m *testing.M) (code int) {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	return m.Run()
+	return pgtest.Main(m)
 }
 
 // prepare fills the arena.
