@@ -44,10 +44,7 @@ func (p *policy) AsksRead() bool { return !p.askRead.empty() }
 
 // askPlace is where what a glob covers begins, spelled as the glob has it.
 func (g *glob) askPlace() AskPlace {
-	n := 0
-	for n < len(g.segs) && isLiteral(g.segs[n]) {
-		n++
-	}
+	n := g.head()
 	if n == 0 {
 		return AskPlace{Place: ".", Beneath: true}
 	}

@@ -20,6 +20,7 @@ type glob struct {
 	text   string   // as given
 	segs   []string // folded, split at "/", without a trailing "**"
 	origin string   // where it was written, for messages; "" if nobody said
+	nth    int      // in its set
 }
 
 // compileGlob reads a doublestar glob over places.
@@ -91,44 +92,56 @@ func visible(r rune) rune {
 func isLiteral(seg string) bool { return !strings.ContainsAny(seg, `*?[{\`) }
 
 // ruleSet matches many globs at once. The usual shapes cost one map look-up
-// each, whatever their number; the rest is tried one by one, and only where
-// its first component agrees.
+// each, whatever their number; of the rest those are tried that an index finds.
 type ruleSet struct {
 	all      []glob
 	firsts   map[string]bool  // first components of the globs that begin with a literal
 	anywhere bool             // some glob begins with a wildcard
 	places   map[string]*glob // a/b/c: the place itself
 	names    map[string]*glob // **/.env: the last name, anywhere
-	suffixes map[string]*glob // **/*.pem: the end of the last name
-	rest     []*glob
+	suffixes map[string]*glob // **/*.pem: the end of the last name, anywhere
+	few      []*glob          // the rest, while it is quicker to try them one by one
+	rest     globIndex        // the rest
+	below    map[string]*glob // the first glob whose literal beginning lies beneath a directory
+	floating *glob            // the first of names and suffixes
 }
+
+// fewGlobs are tried faster one by one than by the index.
+const fewGlobs = 8
 
 // newRuleSet indexes globs. Of two that are alike the first is the one that is
 // named.
 func newRuleSet(globs []glob) ruleSet {
-	s := ruleSet{all: globs, firsts: map[string]bool{}, places: map[string]*glob{}, names: map[string]*glob{}, suffixes: map[string]*glob{}}
+	s := ruleSet{all: globs, firsts: map[string]bool{}, places: map[string]*glob{}, names: map[string]*glob{}, suffixes: map[string]*glob{}, below: map[string]*glob{}}
 	for i := range globs {
 		g := &globs[i]
-		literal := true
-		for _, seg := range g.segs {
-			literal = literal && isLiteral(seg)
-		}
-		if isLiteral(g.segs[0]) {
+		g.nth = i
+		head := g.head()
+		if head > 0 {
 			s.firsts[g.segs[0]] = true
 		} else {
 			s.anywhere = true
 		}
+		for n := 1; n < head; n++ {
+			addFirst(s.below, strings.Join(g.segs[:n], "/"), g)
+		}
 		anyDir := len(g.segs) == 2 && g.segs[0] == "**"
 		switch {
-		case literal:
+		case head == len(g.segs):
 			addFirst(s.places, strings.Join(g.segs, "/"), g)
 		case anyDir && isLiteral(g.segs[1]):
 			addFirst(s.names, g.segs[1], g)
+			s.floating = earlier(s.floating, g)
 		case anyDir && strings.HasPrefix(g.segs[1], "*.") && isLiteral(g.segs[1][1:]):
 			addFirst(s.suffixes, g.segs[1][1:], g)
+			s.floating = earlier(s.floating, g)
 		default:
-			s.rest = append(s.rest, g)
+			s.few = append(s.few, g)
+			s.rest.add(g)
 		}
+	}
+	if len(s.few) > fewGlobs {
+		s.few = nil
 	}
 	return s
 }
@@ -180,13 +193,21 @@ func (s *ruleSet) matches(place string) *glob {
 }
 
 // tried asks the globs that are in no map.
-func (s *ruleSet) tried(folded string) *glob {
-	for _, g := range s.rest {
-		if g.covers(folded) {
-			return g
+func (s *ruleSet) tried(folded string) (found *glob) {
+	if s.few != nil || len(s.rest.heads) == 0 {
+		for _, g := range s.few {
+			if g.covers(folded) {
+				return g
+			}
 		}
+		return nil
 	}
-	return nil
+	s.rest.each(folded, func(g *glob) {
+		if (found == nil || g.nth < found.nth) && g.covers(folded) {
+			found = g
+		}
+	})
+	return found
 }
 
 // indexed asks the maps about exactly this folded place.

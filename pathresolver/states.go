@@ -64,35 +64,3 @@ func (g *glob) closure(s uint64) uint64 {
 	}
 	return s
 }
-
-// mayMatchBeneath returns a glob that could match something beneath place,
-// now or later, or nil.
-func (s *ruleSet) mayMatchBeneath(place string) *glob {
-	if s.empty() || place != "." && s.foreign(place) {
-		return nil
-	}
-	folded := fold(place)
-	for i := range s.all {
-		if s.all[i].states(folded) != 0 {
-			return &s.all[i]
-		}
-	}
-	return nil
-}
-
-// escapes returns a glob that could match something beneath from and would
-// not match the same thing beneath to, or nil: moving a directory from one to
-// the other could take its content out of the glob's reach.
-func (s *ruleSet) escapes(from, to string) *glob {
-	if s.empty() {
-		return nil
-	}
-	from, to = fold(from), fold(to)
-	for i := range s.all {
-		g := &s.all[i]
-		if g.states(from)&^g.states(to) != 0 {
-			return g
-		}
-	}
-	return nil
-}

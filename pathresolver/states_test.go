@@ -84,3 +84,46 @@ func TestMovesNeverLoosen(t *testing.T) {
 		}
 	})
 }
+
+// The index finds what trying one glob after the other finds, and names the
+// same one.
+func TestIndexIsTheScan(t *testing.T) {
+	names := rapid.SampledFrom([]string{"a", "b", "ab", "aab", "a.x", "b.x", "a-b.x", ".env", "É", "A"})
+	segs := rapid.SampledFrom([]string{"a", "b", "a", "b", "*", "?", "**", "**", "*.x", "{a,b}", "[ab]", ".env", "a*", "a*b", "?a.x", `\a*b`, "*{b,.x}", "[!a]b", "é*", "É"})
+	place := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(names, 1, 5).Draw(t, "names"), "/")
+	})
+	globs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(segs, 1, 5).Draw(t, "segments"), "/")
+	}), 1, 30)
+	first := func(s *ruleSet, holds func(g *glob) bool) *glob {
+		for i := range s.all {
+			if g := &s.all[i]; holds(g) {
+				return g
+			}
+		}
+		return nil
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		texts := globs.Draw(t, "globs")
+		rules := mustCompile(t, texts)
+		from, to := place.Draw(t, "from"), place.Draw(t, "to")
+		if rapid.Bool().Draw(t, "beneath") {
+			to = from + "/" + to
+		}
+		require.Same(t, first(&rules, func(g *glob) bool { return g.states(fold(from)) != 0 }), rules.mayMatchBeneath(from), "%q beneath %s", texts, from)
+		require.Same(t, rules.scanEscapes(fold(from), fold(to)), rules.escapes(from, to), "%q: %s -> %s", texts, from, to)
+		require.Same(t, rules.scanEscapes(fold(to), fold(from)), rules.escapes(to, from), "%q: %s -> %s", texts, to, from)
+		require.Equal(t, first(&rules, func(g *glob) bool { return g.covers(fold(from)) }) != nil, rules.covers(from) != nil, "%q over %s", texts, from)
+		few := rules.tried(fold(from))
+		rules.few = nil
+		require.Same(t, first(&rules, func(g *glob) bool {
+			mapped := rules.places[strings.Join(g.segs, "/")] != nil ||
+				len(g.segs) == 2 && g.segs[0] == "**" && (isLiteral(g.segs[1]) || strings.HasPrefix(g.segs[1], "*.") && isLiteral(g.segs[1][1:]))
+			return !mapped && g.covers(fold(from))
+		}), rules.tried(fold(from)))
+		if few != nil {
+			require.Same(t, few, rules.tried(fold(from)))
+		}
+	})
+}

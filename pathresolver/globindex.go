@@ -1,0 +1,88 @@
+package pathresolver
+
+import "strings"
+
+// globIndex finds among globs with wildcards those that can have to do with a
+// place, so that each place costs the same however many globs there are. What
+// it finds is still to be matched; what it leaves out cannot match.
+type globIndex struct {
+	heads map[string]*branches // by the literal directory that a glob begins with, "" if none
+}
+
+// branches are the globs that begin with one literal directory.
+type branches struct {
+	next segIndex // the component after it is matched by a wildcard
+	deep segIndex // "**" comes after it: the segment that follows matches at any depth
+}
+
+func (x *globIndex) add(g *glob) {
+	head := g.head()
+	if x.heads == nil {
+		x.heads = map[string]*branches{}
+	}
+	key := strings.Join(g.segs[:head], "/")
+	b := x.heads[key]
+	if b == nil {
+		b = &branches{}
+		x.heads[key] = b
+	}
+	if g.segs[head] != "**" {
+		b.next.add(g.segs[head], g)
+		return
+	}
+	for g.segs[head] == "**" { // it does not end with one
+		head++
+	}
+	b.deep.add(g.segs[head], g)
+}
+
+// head is how many segments at the beginning are literal.
+func (g *glob) head() int {
+	n := 0
+	for n < len(g.segs) && isLiteral(g.segs[n]) {
+		n++
+	}
+	return n
+}
+
+// each gives the globs with a wildcard of which a segment may match a component
+// of folded, beyond the literal directory that they begin with.
+func (x *globIndex) each(folded string, try func(*glob)) {
+	for end := 0; end < len(folded); {
+		if b := x.heads[folded[:end]]; b != nil {
+			b.eachBeneath(strings.TrimPrefix(folded[end:], "/"), try)
+		}
+		end = componentEnd(folded, end)
+	}
+}
+
+// componentEnd is where the component ends that follows the one that ends at
+// end, 0 for none.
+func componentEnd(folded string, end int) int {
+	if end > 0 {
+		end++
+	}
+	if i := strings.IndexByte(folded[end:], '/'); i >= 0 {
+		return end + i
+	}
+	return len(folded)
+}
+
+func (b *branches) eachBeneath(rest string, try func(*glob)) {
+	name, rest, more := strings.Cut(rest, "/")
+	b.next.each(name, try)
+	if b.deep.first == nil {
+		return
+	}
+	for b.deep.each(name, try); more; b.deep.each(name, try) {
+		name, rest, more = strings.Cut(rest, "/")
+	}
+}
+
+// earlier is the one of two that was given first; nil is none.
+func earlier(a, b *glob) *glob {
+	if a == nil || b != nil && b.nth < a.nth {
+		return b
+	}
+	return a
+}
