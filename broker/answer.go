@@ -22,7 +22,7 @@ func (b *Broker) AwaitAnswer(ctx context.Context, who Identity, askID string) (M
 	var key string
 	err := b.update(ctx, func(t *tx) (err error) {
 		if ask, err = ownAsk(t, who, askID); err != nil || who.operator {
-			return err
+			return t.guess(who, "await", askID, err)
 		}
 		if found, err := answered(t, askID); err != nil || found.ID != "" {
 			return err
@@ -67,7 +67,7 @@ func (b *Broker) AnswerTo(ctx context.Context, who Identity, askID string) (Mess
 		return err
 	})
 	if err != nil || answer.ID == "" {
-		return Message{}, err
+		return Message{}, b.guessed(ctx, who, "await", askID, err)
 	}
 	return answer, b.takeAnswer(ctx, who, &answer)
 }

@@ -38,7 +38,7 @@ func (b *Broker) Cross(ctx context.Context, who Identity, id string) (Cross, err
 		c = crossOf(a)
 		return err
 	})
-	return c, err
+	return c, b.guessed(ctx, who, "cross", id, err)
 }
 
 // SetCross changes an agent's send ACL, for the operator and the agent's

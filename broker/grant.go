@@ -37,7 +37,7 @@ func (b *Broker) Request(ctx context.Context, who Identity, id string) (Request,
 		return err
 	})
 	if err != nil {
-		return Request{}, err
+		return Request{}, b.guessed(ctx, who, "look", id, err)
 	}
 	return r, nil
 }

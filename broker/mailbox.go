@@ -192,7 +192,7 @@ func (b *Broker) Await(ctx context.Context, who Identity, id string) (Agent, err
 	done := false
 	if err := b.update(ctx, func(t *tx) (err error) {
 		if done, err = look(t); err != nil || done || who.operator {
-			return err
+			return t.guess(who, "await", id, err)
 		}
 		return t.setIdle(who)
 	}); err != nil || done {

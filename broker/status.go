@@ -95,5 +95,5 @@ func (b *Broker) Agent(ctx context.Context, who Identity, id string) (Agent, err
 		a, err = report(tx, who, id)
 		return err
 	})
-	return a, err
+	return a, b.guessed(ctx, who, "look", id, err)
 }

@@ -19,7 +19,7 @@ func (b *Broker) Wait(ctx context.Context, who Identity, id string) (Request, er
 	var key string
 	err := b.update(ctx, func(t *tx) (err error) {
 		if r, err = t.ownRequest(who, id); err != nil || r.Status != Pending {
-			return err
+			return t.guess(who, "wait", id, err)
 		}
 		if over, err := t.expire(&r); err != nil || over || who.operator {
 			return err

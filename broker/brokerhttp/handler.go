@@ -73,19 +73,18 @@ func (s *Server) identify(next http.Handler) http.Handler {
 		who := c.who
 		switch {
 		case c.refused != nil:
-			s.refused(c.who, c.refused)
 			w.Header().Set("Connection", "close")
-			writeError(w, fault(codeStranger, "%s", c.refused))
+			writeError(w, s.refused(r.Context(), "socket of "+c.who.String(), fault(codeStranger, "%s", c.refused)))
 			return
 		case c.tcp && fromAPage(r, s.opt.Hosts):
-			writeError(w, fault(codeStranger, "requests of web pages are refused, and those by a name that is not this machine's"))
+			writeError(w, s.refused(r.Context(), "tcp", fault(codeStranger, "requests of web pages are refused, and those by a name that is not this machine's")))
 			return
 		case c.tcp:
 			who = s.tokens.of(r)
 		}
 		if who == (broker.Identity{}) {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="pinfold"`)
-			writeError(w, errNobody)
+			writeError(w, s.refused(r.Context(), "tcp", errNobody))
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -113,9 +112,18 @@ func (c *call) body(v any) error {
 		return nil
 	}
 	if err := json.Unmarshal(data, v, json.RejectUnknownMembers(true)); err != nil {
-		return fault(broker.CodeInvalid, "the body is not what is wanted: %v", err)
+		return c.forged("request", c.URL.Path, fault(broker.CodeInvalid, "the body is not what is wanted: %v", err))
 	}
 	return nil
+}
+
+// forged records a request that says what it must not, such as whom it is of,
+// and returns its refusal.
+func (c *call) forged(action, resource string, why *broker.Error) error {
+	if err := c.s.b.Refused(c.Context(), c.who, action, resource, why); err != nil {
+		c.s.opt.Logger.Warn("a refusal is not recorded", "of", c.who.String(), "why", err)
+	}
+	return why
 }
 
 // waiting is the context of a long poll: it ends with the request, or after the

@@ -58,11 +58,12 @@ func listenAs(path string, who broker.Identity, inView bool) (*listener, error) 
 	return &listener{UnixListener: l, path: path, who: who, inView: inView, slots: make(chan struct{}, maxConnections)}, nil
 }
 
-// Close removes the socket.
+// Close removes the socket. The server closes what an agent's end has closed
+// just before once more: that is no error.
 func (l *listener) Close() error {
 	err := l.UnixListener.Close()
 	if errors.Is(err, net.ErrClosed) {
-		return err
+		return nil
 	}
 	return errors.Join(err, os.Remove(l.path))
 }

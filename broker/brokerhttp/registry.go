@@ -55,6 +55,13 @@ func (s *Server) admit(ctx context.Context, id string, inView bool) error {
 	return nil
 }
 
+// Admit gives an agent that was hired through the broker itself its socket, and
+// returns the socket's path. Whoever connects must be in a view, which is to say
+// in another process namespace than the server: the first settles in which (D32).
+func (s *Server) Admit(ctx context.Context, id string) (socket string, err error) {
+	return AgentSocket(s.opt.Dir, id), s.admit(ctx, id, true)
+}
+
 // Dismiss takes an agent that has ended its socket and its token. What it is
 // connected with already the broker refuses.
 func (s *Server) Dismiss(id string) {
@@ -87,7 +94,13 @@ func (s *Server) ListenTCP(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// refused notes a connection that is not whose socket it came through.
-func (s *Server) refused(who broker.Identity, why error) {
-	s.opt.Logger.Warn("a connection was refused", "socket", who.String(), "why", why)
+// refused notes a request of somebody who is not whom the connection, by its
+// socket or by what it says, would have them be; the audit has it before it is
+// answered. It returns what is answered.
+func (s *Server) refused(ctx context.Context, through string, why *broker.Error) *broker.Error {
+	s.opt.Logger.Warn("a connection was refused", "through", through, "why", why)
+	if err := s.b.Refused(ctx, broker.Identity{}, "connect", through, why); err != nil {
+		s.opt.Logger.Warn("which is not recorded", "why", err)
+	}
+	return why
 }

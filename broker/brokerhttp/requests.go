@@ -10,9 +10,9 @@ import (
 
 // sameCaller holds that a caller_id that was sent is the connection's own
 // (D11): it proves nothing, and another one is a mistake or a forgery.
-func (c *call) sameCaller(id string) error {
+func (c *call) sameCaller(verb, id string) error {
 	if id != "" && id != c.who.String() {
-		return fault(broker.CodeNotManager, "Only the agent's manager can approve")
+		return c.forged(verb, c.PathValue("id"), fault(broker.CodeNotManager, "Only the agent's manager can approve"))
 	}
 	return nil
 }
@@ -22,7 +22,7 @@ func (c *call) approve() (any, error) {
 	if err := c.body(&body); err != nil {
 		return nil, err
 	}
-	if err := c.sameCaller(body.CallerID); err != nil {
+	if err := c.sameCaller("approve", body.CallerID); err != nil {
 		return nil, err
 	}
 	if body.Scope == "" {
@@ -40,7 +40,7 @@ func (c *call) deny() (any, error) {
 	if err := c.body(&body); err != nil {
 		return nil, err
 	}
-	if err := c.sameCaller(body.CallerID); err != nil {
+	if err := c.sameCaller("deny", body.CallerID); err != nil {
 		return nil, err
 	}
 	r, err := c.s.b.Deny(c.Context(), c.who, c.PathValue("id"), body.Reason)
