@@ -35,10 +35,12 @@ var mayImport = map[string][]string{
 	"broker/sqlitestore":    {"broker", "broker/internal/rows", "modernc.org/sqlite"},
 	"broker/pgstore":        {"broker", "broker/internal/rows", "github.com/jackc/pgx/v5"},
 	"broker/pgstore/pgtest": {"github.com/jackc/pgx/v5", "github.com/stretchr/testify"},
-	"cmd/pinfold":           {"cmd/pinfold/internal/proposal", "pathresolver", "permission", "internal/didyoumean", "fileskills", "fileskills/mcpserver", "sandboxfs", "launcher", "broker", "broker/brokerhttp", "broker/sqlitestore", "broker/pgstore", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
+	"cmd/pinfold":           {"cmd/pinfold/internal/proposal", "cmd/pinfold/internal/tuiinbox", "pathresolver", "permission", "internal/didyoumean", "fileskills", "fileskills/mcpserver", "sandboxfs", "launcher", "broker", "broker/brokerhttp", "broker/sqlitestore", "broker/pgstore", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
 
 	// Parts of the command.
 	"cmd/pinfold/internal/proposal": {"pathresolver", "permission", "fileskills", "broker", "broker/brokerhttp"},
+	"cmd/pinfold/internal/tuiinbox": {"pathresolver", "broker", "broker/brokerhttp", "charm.land/bubbletea/v2", "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/x/ansi"},
+	"cmd/pinfold/internal/webinbox": {"broker", "broker/brokerhttp", "permission", "pathresolver"},
 }
 
 // free are the packages of tests and measurements, which join everything.

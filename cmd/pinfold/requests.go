@@ -13,11 +13,20 @@ import (
 )
 
 func newRequests(a *app) *cobra.Command {
+	var watch bool
 	cmd := &cobra.Command{
 		Use:   "requests [flags]",
-		Short: "List the requests that wait for your answer",
-		Args:  noArgs,
+		Short: "List the requests that wait for your answer, or answer them at a screen",
+		Long: `requests lists what waits for your answer; 'requests show' has one whole, with the
+difference that a proposed write would make. With --watch it is an inbox on the
+terminal: what is wanted, by whom, why, and the difference, live, to be answered
+by a key.`,
+		Example: "  pinfold requests\n  pinfold requests --watch\n  pinfold requests show 0198f2c6-7d3e-7a41-9c55-0d6f3b1f2a77",
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if watch {
+				return a.watchRequests(cmd)
+			}
 			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
 				list, err := c.Requests(ctx)
 				if err != nil {
@@ -32,6 +41,8 @@ func newRequests(a *app) *cobra.Command {
 		},
 	}
 	jsonFlag(cmd)
+	cmd.Flags().BoolVar(&watch, "watch", false, "show them on the terminal as they come, and answer them by keys")
+	cmd.AddCommand(newRequestsShow(a))
 	return cmd
 }
 

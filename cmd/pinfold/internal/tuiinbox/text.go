@@ -1,0 +1,45 @@
+package tuiinbox
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// plain is text of others for one line of the screen.
+func plain(text string) string { return pathresolver.EscapePath(text) }
+
+// wrapped is a line of the screen, continued on others where it is too long:
+// what stands beyond an edge nobody reads.
+func wrapped(line string, width int) []string {
+	if width < 1 {
+		width = 1
+	}
+	return strings.Split(ansi.Hardwrap(strings.ReplaceAll(line, "\t", "    "), width, true), "\n")
+}
+
+// short is a line that may be cut: all of it stands elsewhere.
+func short(line string, width int) string { return ansi.Truncate(line, width, "…") }
+
+// scopeText says what an approval would let happen.
+func scopeText(r broker.Request, s broker.Scope) string {
+	by := ""
+	if r.Tool != "" {
+		by = " by " + plain(r.Tool)
+	}
+	what := plain(string(r.Action)) + " '" + plain(r.Resource) + "'" + by
+	switch s {
+	case broker.Path:
+		return what + ", as often as it likes"
+	case broker.Subtree:
+		return what + " and all beneath it, as often as it likes"
+	case broker.Session:
+		return plain(string(r.Action)) + by + " anywhere that it may ask for, as often as it likes"
+	case broker.Until:
+		return what + ", as often as it likes for a time"
+	}
+	return "this one call"
+}
