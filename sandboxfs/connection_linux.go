@@ -27,6 +27,9 @@ type connection struct {
 	onEnd func()          // called after, when nothing is answered any more
 	lead  *leader         // set before the first request
 	waits sync.Map        // ids of the requests that wait for what others do
+
+	interrupts interrupts // for those that wait for somebody's answer
+	asks       bool       // whether there may be any
 }
 
 // connect takes over fd, which was mounted, and settles with the kernel how
@@ -98,6 +101,11 @@ func (c *connection) answer(q request) {
 			size = q.fail(st)
 		}
 	}
+	c.reply(q, size)
+}
+
+// reply gives the kernel an answer; nothing if its size is 0.
+func (c *connection) reply(q request, size int) {
 	if size == 0 {
 		return
 	}
@@ -116,6 +124,7 @@ func (c *connection) end(err error) {
 		c.log.Printf("read from /dev/fuse: %v", err)
 	}
 	close(c.gone) // who waits for a lock need not any more
+	c.interrupts.end()
 	c.busy.Wait()
 	_ = c.file.Close()
 	c.onEnd()

@@ -27,6 +27,10 @@ func (p *part) OpenDir(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fu
 	if err != nil {
 		return status(err)
 	}
+	if p.askedListing(n) {
+		out.Fh = p.listings.open()
+		return fuse.OK
+	}
 	out.OpenFlags = fuse.FOPEN_CACHE_DIR
 	if n.listed.Load() > p.age()-freshListing {
 		out.OpenFlags |= fuse.FOPEN_KEEP_CACHE
@@ -105,6 +109,19 @@ func (l *listing) entry(e dirent) fuse.DirEntry {
 // list opens the directory of a request and calls add for each name that is
 // not hidden, until add has no more room.
 func (p *part) list(in *fuse.ReadIn, add func(*listing, dirent, pathresolver.Verdict) bool) fuse.Status {
+	st := p.listGranted(in, add, p.listings.leave(in.Fh))
+	if st != toConsult {
+		return st
+	}
+	leave, st := p.consult(&in.InHeader)
+	if st != fuse.OK {
+		return st
+	}
+	p.listings.grant(in.Fh, leave)
+	return p.listGranted(in, add, leave)
+}
+
+func (p *part) listGranted(in *fuse.ReadIn, add func(*listing, dirent, pathresolver.Verdict) bool, leave pathresolver.Granting) fuse.Status {
 	p.moves.RLock()
 	defer p.moves.RUnlock()
 	dir, err := p.node(in.NodeId)
@@ -117,8 +134,10 @@ func (p *part) list(in *fuse.ReadIn, add func(*listing, dirent, pathresolver.Ver
 		return status(err)
 	}
 	defer closeFD(l.fd)
-	if st := p.refuseRead(&in.InHeader, "readdir", l.place); st != fuse.OK {
-		return st
+	if p.r.AsksRead() {
+		if d := p.r.DecideGranted(leave, pathresolver.OpRead, l.place, 0); d != nil {
+			return p.ask(&in.InHeader, "readdir", d, leave, act{op: pathresolver.OpRead, place: l.place})
+		}
 	}
 	l.watched = p.watch.add(dir, l.fd)
 	return status(eachEntry(l.fd, in.Offset, func(e dirent) bool {
@@ -131,8 +150,12 @@ func (p *part) list(in *fuse.ReadIn, add func(*listing, dirent, pathresolver.Ver
 	}))
 }
 
-// ReleaseDir has nothing to release.
-func (p *part) ReleaseDir(*fuse.ReleaseIn) {}
+// ReleaseDir ends a listing.
+func (p *part) ReleaseDir(in *fuse.ReleaseIn) {
+	if in.Fh != 0 {
+		p.listings.close(in.Fh)
+	}
+}
 
 // FsyncDir is fsync(2) of a directory.
 func (p *part) FsyncDir(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {

@@ -50,6 +50,18 @@ func (p *part) make(h *fuse.InHeader, call, name string, kind fs.FileMode, mode 
 	if !plainName(name) {
 		return fuse.EINVAL
 	}
+	st := p.makeGranted(h, call, name, kind, mode, out, create, nil)
+	if st != toConsult {
+		return st
+	}
+	leave, st := p.consult(h)
+	if st != fuse.OK {
+		return st
+	}
+	return p.makeGranted(h, call, name, kind, mode, out, create, leave)
+}
+
+func (p *part) makeGranted(h *fuse.InHeader, call, name string, kind fs.FileMode, mode uint32, out *fuse.EntryOut, create func(dirfd int) error, leave pathresolver.Granting) fuse.Status {
 	p.moves.RLock()
 	defer p.moves.RUnlock()
 	dir, dirfd, place, err := p.openDir(h.NodeId)
@@ -57,8 +69,9 @@ func (p *part) make(h *fuse.InHeader, call, name string, kind fs.FileMode, mode 
 		return status(err)
 	}
 	defer closeFD(dirfd)
-	if d := p.r.Decide(pathresolver.OpCreate, joinPlace(place, name), kind); d != nil {
-		return p.refuse(h, call, d)
+	child := joinPlace(place, name)
+	if d := p.r.DecideGranted(leave, pathresolver.OpCreate, child, kind); d != nil {
+		return p.ask(h, call, d, leave, act{op: pathresolver.OpCreate, place: child, kind: kind})
 	}
 	if err := p.as(h.Caller, func() error { return create(dirfd) }); err != nil {
 		return status(err)
@@ -101,6 +114,18 @@ func (p *part) remove(h *fuse.InHeader, call, name string, flags int) fuse.Statu
 	if !plainName(name) {
 		return fuse.EINVAL
 	}
+	st := p.removeGranted(h, call, name, flags, nil)
+	if st != toConsult {
+		return st
+	}
+	leave, st := p.consult(h)
+	if st != fuse.OK {
+		return st
+	}
+	return p.removeGranted(h, call, name, flags, leave)
+}
+
+func (p *part) removeGranted(h *fuse.InHeader, call, name string, flags int, leave pathresolver.Granting) fuse.Status {
 	p.moves.RLock()
 	defer p.moves.RUnlock()
 	dir, dirfd, place, err := p.openDir(h.NodeId)
@@ -108,10 +133,12 @@ func (p *part) remove(h *fuse.InHeader, call, name string, flags int) fuse.Statu
 		return status(err)
 	}
 	defer closeFD(dirfd)
-	if d := p.r.Decide(pathresolver.OpDelete, joinPlace(place, name), 0); d != nil {
-		return p.refuse(h, call, d)
+	child := joinPlace(place, name)
+	if d := p.r.DecideGranted(leave, pathresolver.OpDelete, child, 0); d != nil {
+		return p.ask(h, call, d, leave, act{op: pathresolver.OpDelete, place: child})
 	}
 	gone := p.dying(dir, dirfd, name)
+	gone.asked = leave != nil
 	err = unix.Unlinkat(dirfd, name, flags)
 	if err == nil {
 		p.tab.removed(dir, name)

@@ -29,6 +29,8 @@ type dying struct {
 	n  *node // nil if the kernel does not know of it
 	fd int   // -1 if there is nothing
 	sx unix.Statx_t
+
+	asked bool // by leave, which was not given for what it held
 }
 
 func (p *part) dying(dir *node, dirfd int, name string) dying {
@@ -58,7 +60,7 @@ func (p *part) bury(d dying, removed bool) {
 	}
 	p.graves.mu.Lock()
 	defer p.graves.mu.Unlock()
-	if _, there := p.graves.fd[d.n]; d.n == nil || there || len(p.graves.fd) >= maxGraves || !p.tab.isNameless(d.n) {
+	if _, there := p.graves.fd[d.n]; d.asked || d.n == nil || there || len(p.graves.fd) >= maxGraves || !p.tab.isNameless(d.n) {
 		closeFD(d.fd)
 		return
 	}

@@ -71,6 +71,13 @@ var childActions = map[string]func(path string) error{
 		}
 		return unix.Flock(fd, unix.LOCK_EX)
 	},
+	"truncate": func(path string) error {
+		fd, err := unix.Open(path, unix.O_WRONLY|unix.O_TRUNC, 0)
+		if err != nil {
+			return err
+		}
+		return unix.Close(fd)
+	},
 	"mmap": func(path string) error {
 		fd, err := unix.Open(path, unix.O_RDWR, 0)
 		if err != nil {

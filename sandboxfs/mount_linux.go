@@ -75,6 +75,7 @@ func (v *View) Serve(i, fuseFD int) error {
 	if err != nil {
 		return fmt.Errorf("serve part %q: %w", p.Place, err)
 	}
+	c.asks = v.asks != nil
 	p.start(c)
 	v.serving.Add(1)
 	v.transport.add(c)

@@ -14,10 +14,29 @@ const keptFlags = unix.O_ACCMODE | unix.O_SYNC | unix.O_DSYNC
 
 // Open is open(2) of a file that exists. The read-only part answers the first
 // one with ENOSYS: from then on the kernel opens by itself.
-func (p *part) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
+//
+// One that has to be asked for waits apart, where this part itself decoded it
+// (quick); else it is refused, as all that cannot wait is.
+func (p *part) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
 	if p.ReadOnly {
 		return fuse.ENOSYS
 	}
+	st := p.open1(in, out, nil)
+	if st != toConsult {
+		return st
+	}
+	if cancel == nil && p.v.asks.wait != 0 {
+		return p.openLater(in)
+	}
+	leave, st := p.consult(&in.InHeader)
+	if st != fuse.OK {
+		return st
+	}
+	return p.open1(in, out, leave)
+}
+
+// open1 is Open with leave.
+func (p *part) open1(in *fuse.OpenIn, out *fuse.OpenOut, leave pathresolver.Granting) fuse.Status {
 	p.moves.RLock()
 	defer p.moves.RUnlock()
 	n, err := p.node(in.NodeId)
@@ -27,7 +46,7 @@ func (p *part) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.
 	writing := int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY || in.Flags&unix.O_TRUNC != 0
 	var sx unix.Statx_t
 	was := &sx
-	fd, st := p.openFile(&in.InHeader, "open", n, int(in.Flags), writing, was)
+	fd, st := p.openFile(&in.InHeader, "open", n, int(in.Flags), writing, was, leave)
 	if st != fuse.OK {
 		return st
 	}
@@ -47,17 +66,17 @@ func (p *part) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.
 }
 
 // openFile opens the regular file of n. The rules are asked first; where it is
-// to be written its hard links are looked at after.
-func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writing bool, sx *unix.Statx_t) (int, fuse.Status) {
+// to be written its hard links are looked at after. Leave is for one place.
+func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writing bool, sx *unix.Statx_t, leave pathresolver.Granting) (int, fuse.Status) {
 	if n.typ != unix.S_IFREG {
 		return -1, fuse.EACCES
 	}
-	if place, err := p.tab.place(n); err == nil && writing {
-		if d := p.r.Decide(pathresolver.OpWrite, place, 0); d != nil {
-			return -1, p.refuse(h, call, d)
-		}
-	} else if err == nil {
-		if st := p.refuseRead(h, call, place); st != fuse.OK {
+	at, err := p.tab.place(n)
+	if err != nil && leave != nil {
+		return -1, status(err) // it was given for a place
+	}
+	if err == nil {
+		if st := p.decideOpen(h, call, at, flags, writing, leave); st != fuse.OK {
 			return -1, st
 		}
 	}
@@ -74,6 +93,12 @@ func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writi
 	if err != nil {
 		return -1, status(err)
 	}
+	if leave != nil && place != at {
+		if st := p.decideOpen(h, call, place, flags, writing, leave); st != fuse.OK {
+			closeFD(fd)
+			return -1, st
+		}
+	}
 	if writing {
 		if st := p.checkLinks(h, call, place, sx); st != fuse.OK {
 			closeFD(fd)
@@ -85,6 +110,24 @@ func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writi
 		}
 	}
 	return fd, fuse.OK
+}
+
+// decideOpen asks the rules about opening a file. Those about reading count
+// where any may have to be asked for.
+func (p *part) decideOpen(h *fuse.InHeader, call, place string, flags int, writing bool, leave pathresolver.Granting) fuse.Status {
+	reads := p.r.AsksRead() && flags&unix.O_ACCMODE != unix.O_WRONLY
+	a := act{op: pathresolver.OpWrite, place: place, reads: reads}
+	switch {
+	case writing:
+	case reads:
+		a = act{op: pathresolver.OpRead, place: place}
+	default:
+		return fuse.OK
+	}
+	if d := a.decide(p.r, leave); d != nil {
+		return p.ask(h, call, d, leave, a)
+	}
+	return fuse.OK
 }
 
 // refuseRead asks the rules about content, where any may have to be asked for.
@@ -160,6 +203,18 @@ func (p *part) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fu
 	if !plainName(name) {
 		return fuse.EINVAL
 	}
+	st := p.create(in, name, out, nil)
+	if st != toConsult {
+		return st
+	}
+	leave, st := p.consult(&in.InHeader)
+	if st != fuse.OK {
+		return st
+	}
+	return p.create(in, name, out, leave)
+}
+
+func (p *part) create(in *fuse.CreateIn, name string, out *fuse.CreateOut, leave pathresolver.Granting) fuse.Status {
 	p.moves.RLock()
 	defer p.moves.RUnlock()
 	dir, place, err := p.locate(in.NodeId)
@@ -167,8 +222,8 @@ func (p *part) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fu
 		return status(err)
 	}
 	child := joinPlace(place, name)
-	if d := p.r.Decide(pathresolver.OpCreate, child, 0); d != nil {
-		return p.refuse(&in.InHeader, "create", d)
+	if d := p.r.DecideGranted(leave, pathresolver.OpCreate, child, 0); d != nil {
+		return p.ask(&in.InHeader, "create", d, leave, act{op: pathresolver.OpCreate, place: child})
 	}
 	mode := plainMode(in.Mode&0o7777, false)
 	var fd int

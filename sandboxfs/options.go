@@ -54,6 +54,14 @@ type Options struct {
 	// dropped and counted in Stats.
 	OnRefusal func(Refusal)
 
+	// Ask, if set, is asked where a rule says that something may be asked for.
+	// Without it that is EACCES.
+	Ask Asker
+
+	// AskWait bounds how long the open of a file that is there waits for an
+	// answer: 0 is not at all, and less without end.
+	AskWait time.Duration
+
 	// Logger gets what goes wrong inside the server. Nil discards it.
 	Logger *log.Logger
 }
@@ -74,6 +82,7 @@ type Refusal struct {
 	Origin  string        // where that was written, if the resolver's Config says so
 	Errno   syscall.Errno // what the caller got
 	Syscall string        // the FUSE operation: "open", "mkdir", "setattr", ...
+	Answer  string        // what Options.Ask said, if it was asked
 }
 
 // Part is one FUSE connection of a view, to be mounted at Place beneath the
@@ -93,4 +102,6 @@ type Stats struct {
 	Watches         int    // directories that are watched for changes on the host
 	Notified        uint64 // invalidations sent to the kernel
 	RefusalsDropped uint64 // refusals that OnRefusal was too slow for
+	Waiting         int    // opens that wait for an answer
+	AsksDropped     uint64 // refused operations that were not recorded
 }

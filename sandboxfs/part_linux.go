@@ -30,6 +30,8 @@ type part struct {
 	graves             graves
 	stamps             stamps
 	recent             recent
+	questions          questions
+	listings           listings
 	watch              *watcher // of the read-only part, nil otherwise
 	conn               *connection
 

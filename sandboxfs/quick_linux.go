@@ -155,6 +155,9 @@ func (c *connection) quick(q request) (size int, done bool) {
 		// known would have the kernel ask again and again until it is done.
 		unique, ok := q.interrupted()
 		_, waits := c.waits.Load(unique)
+		if ok && !waits && c.asks {
+			c.interrupts.interrupt(unique)
+		}
 		return 0, ok && !waits
 	default:
 		return 0, false
@@ -253,6 +256,9 @@ func (q request) name(at int) (name string, next int, ok bool) {
 
 // finish puts the header before an answer of this size.
 func (q request) finish(size int, st fuse.Status) int {
+	if st == answeredLater {
+		return 0
+	}
 	if st != fuse.OK {
 		return q.fail(st)
 	}

@@ -3,6 +3,8 @@ package sandboxfs
 import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // Rename is renameat2(2) with RENAME_NOREPLACE or RENAME_EXCHANGE or neither.
@@ -10,10 +12,22 @@ func (p *part) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newName str
 	if !plainName(oldName) || !plainName(newName) || newName == pollName && in.Newdir == rootID {
 		return fuse.EINVAL
 	}
-	exchange := in.Flags&unix.RENAME_EXCHANGE != 0
 	if in.Flags&^(unix.RENAME_EXCHANGE|unix.RENAME_NOREPLACE) != 0 {
 		return fuse.EINVAL // RENAME_WHITEOUT makes a device
 	}
+	st := p.rename(in, oldName, newName, nil)
+	if st != toConsult {
+		return st
+	}
+	leave, st := p.consult(&in.InHeader)
+	if st != fuse.OK {
+		return st
+	}
+	return p.rename(in, oldName, newName, leave)
+}
+
+func (p *part) rename(in *fuse.RenameIn, oldName, newName string, leave pathresolver.Granting) fuse.Status {
+	exchange := in.Flags&unix.RENAME_EXCHANGE != 0
 	p.moves.Lock()
 	defer p.moves.Unlock()
 	from, fromFD, fromPlace, err := p.openDir(in.NodeId)
@@ -28,11 +42,12 @@ func (p *part) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newName str
 		}
 		defer closeFD(toFD)
 	}
-	d := p.r.DecideRename(joinPlace(fromPlace, oldName), joinPlace(toPlace, newName), exchange)
-	if d != nil {
-		return p.refuse(&in.InHeader, "rename", d)
+	source, target := joinPlace(fromPlace, oldName), joinPlace(toPlace, newName)
+	if d := p.r.DecideRenameGranted(leave, source, target, exchange); d != nil {
+		return p.ask(&in.InHeader, "rename", d, leave, act{op: pathresolver.OpRename, place: source, to: target, exchange: exchange})
 	}
 	replaced := p.dying(to, toFD, newName)
+	replaced.asked = leave != nil
 	err = unix.Renameat2(fromFD, oldName, toFD, newName, uint(in.Flags))
 	if err == nil {
 		p.tab.renamed(nameKey{from, oldName}, nameKey{to, newName}, exchange)
@@ -47,6 +62,18 @@ func (p *part) Link(_ <-chan struct{}, in *fuse.LinkIn, name string, out *fuse.E
 	if !plainName(name) {
 		return fuse.EINVAL
 	}
+	st := p.link(in, name, out, nil)
+	if st != toConsult {
+		return st
+	}
+	leave, st := p.consult(&in.InHeader)
+	if st != fuse.OK {
+		return st
+	}
+	return p.link(in, name, out, leave)
+}
+
+func (p *part) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, leave pathresolver.Granting) fuse.Status {
 	p.moves.Lock() // no name of the file goes meanwhile
 	defer p.moves.Unlock()
 	n, err := p.node(in.Oldnodeid)
@@ -58,7 +85,7 @@ func (p *part) Link(_ <-chan struct{}, in *fuse.LinkIn, name string, out *fuse.E
 		return status(err)
 	}
 	defer closeFD(dirfd)
-	fd, done, st := p.linkable(in, n, joinPlace(place, name))
+	fd, done, st := p.linkable(in, n, joinPlace(place, name), leave)
 	if st != fuse.OK {
 		return st
 	}
@@ -98,16 +125,19 @@ func (p *part) noteLink(n *node, before, after *unix.Statx_t) {
 }
 
 // linkable asks the rules and returns a descriptor of the file.
-func (p *part) linkable(in *fuse.LinkIn, n *node, to string) (fd int, done func(), st fuse.Status) {
+func (p *part) linkable(in *fuse.LinkIn, n *node, to string, leave pathresolver.Granting) (fd int, done func(), st fuse.Status) {
 	from, err := p.tab.place(n)
 	if err == unix.ESTALE {
 		h := p.opens.writableOf(n) // made with O_TMPFILE
 		if h == nil {
 			return -1, nil, status(unix.ENOENT)
 		}
-		d := p.r.DecideLink(to, to)
+		d := p.r.DecideGranted(leave, pathresolver.OpLink, to, 0)
+		if d == nil {
+			d = p.r.DecideGranted(leave, pathresolver.OpCreate, to, 0)
+		}
 		if d != nil {
-			st = p.refuse(&in.InHeader, "link", d)
+			st = p.ask(&in.InHeader, "link", d, leave, act{op: pathresolver.OpCreate, place: to})
 		} else {
 			var sx unix.Statx_t
 			if st = status(statFD(h.fd, &sx)); st == fuse.OK {
@@ -123,15 +153,15 @@ func (p *part) linkable(in *fuse.LinkIn, n *node, to string) (fd int, done func(
 	if err != nil {
 		return -1, nil, status(err)
 	}
-	if d := p.r.DecideLink(from, to); d != nil {
-		return -1, nil, p.refuse(&in.InHeader, "link", d)
+	if d := p.r.DecideLinkGranted(leave, from, to); d != nil {
+		return -1, nil, p.ask(&in.InHeader, "link", d, leave, act{op: pathresolver.OpLink, place: from, to: to})
 	}
 	var sx unix.Statx_t
 	fd, from, err = p.open(n, unix.O_PATH, &sx)
 	if err != nil {
 		return -1, nil, status(err)
 	}
-	if d := p.r.DecideLink(from, to); d != nil { // another of its names
+	if d := p.r.DecideLinkGranted(leave, from, to); d != nil { // another of its names
 		closeFD(fd)
 		return -1, nil, p.refuse(&in.InHeader, "link", d)
 	}

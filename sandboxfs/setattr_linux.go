@@ -10,13 +10,25 @@ import (
 // SetAttr is truncate(2), chmod(2), chown(2) and utimensat(2), by name or by
 // an open file.
 func (p *part) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
+	st := p.setAttr(in, out, nil)
+	if st != toConsult {
+		return st
+	}
+	leave, st := p.consult(&in.InHeader)
+	if st != fuse.OK {
+		return st
+	}
+	return p.setAttr(in, out, leave)
+}
+
+func (p *part) setAttr(in *fuse.SetAttrIn, out *fuse.AttrOut, leave pathresolver.Granting) fuse.Status {
 	p.moves.RLock()
 	defer p.moves.RUnlock()
 	n, err := p.node(in.NodeId)
 	if err != nil {
 		return status(err)
 	}
-	fd, done, st := p.changeable(in, n)
+	fd, done, st := p.changeable(in, n, leave)
 	if st != fuse.OK {
 		return st
 	}
@@ -34,7 +46,7 @@ func (p *part) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut)
 }
 
 // changeable asks the rules and returns a descriptor of what is to change.
-func (p *part) changeable(in *fuse.SetAttrIn, n *node) (fd int, done func(), st fuse.Status) {
+func (p *part) changeable(in *fuse.SetAttrIn, n *node, leave pathresolver.Granting) (fd int, done func(), st fuse.Status) {
 	op, flags := pathresolver.OpMeta, unix.O_PATH
 	_, resize := in.GetSize()
 	if resize {
@@ -46,15 +58,20 @@ func (p *part) changeable(in *fuse.SetAttrIn, n *node) (fd int, done func(), st 
 	if resize && n.typ != unix.S_IFREG {
 		return -1, nil, fuse.EINVAL
 	}
-	place, err := p.tab.place(n)
+	at, err := p.tab.place(n)
 	if err == nil {
-		if d := p.r.Decide(op, place, 0); d != nil {
-			return -1, nil, p.refuse(&in.InHeader, "setattr", d)
+		if d := p.r.DecideGranted(leave, op, at, 0); d != nil {
+			return -1, nil, p.ask(&in.InHeader, "setattr", d, leave, act{op: op, place: at})
 		}
 	}
 	var sx unix.Statx_t
+	var place string
 	if fd, place, err = p.open(n, flags, &sx); err != nil {
 		return -1, nil, status(err)
+	}
+	if leave != nil && place != at {
+		closeFD(fd)
+		return -1, nil, status(unix.ESTALE) // it was given for another place
 	}
 	if st := p.checkLinks(&in.InHeader, "setattr", place, &sx); st != fuse.OK {
 		closeFD(fd)
@@ -138,17 +155,17 @@ func timeOf(valid, set, now uint32, sec uint64, nsec uint32) unix.Timespec {
 
 // Access is access(2) where the kernel does not check permissions itself. It
 // carries the verdict: what can never be written is EROFS, what may be asked
-// for EACCES.
+// for EACCES, unless leave may have been given for it.
 func (p *part) Access(_ <-chan struct{}, in *fuse.AccessIn) fuse.Status {
 	return p.look(in.NodeId, func(n *node, fd int, place string) error {
 		reads := in.Mask&fuse.R_OK != 0 || in.Mask&fuse.X_OK != 0 && n.typ == unix.S_IFREG
 		if reads && place != "" && p.r.AsksRead() {
-			if d := p.r.Decide(pathresolver.OpRead, place, 0); d != nil {
+			if d := p.r.DecideGranted(p.v.asks.leave(pathresolver.OpRead), pathresolver.OpRead, place, 0); d != nil {
 				return errno(d.Rule)
 			}
 		}
 		if in.Mask&fuse.W_OK != 0 && place != "" {
-			if d := p.r.Decide(pathresolver.OpMeta, place, 0); d != nil {
+			if d := p.r.DecideGranted(p.v.asks.leave(pathresolver.OpWrite), pathresolver.OpMeta, place, 0); d != nil {
 				return errno(d.Rule)
 			}
 		}

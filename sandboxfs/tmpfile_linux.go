@@ -1,6 +1,8 @@
 package sandboxfs
 
 import (
+	"io/fs"
+
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
@@ -10,14 +12,26 @@ import (
 // Tmpfile is open(2) with O_TMPFILE: a file without a name in a directory
 // that may be written. What name it gets later is decided by Link.
 func (p *part) Tmpfile(_ <-chan struct{}, in *fuse.CreateIn, out *fuse.CreateOut) fuse.Status {
+	st := p.tmpfile(in, out, nil)
+	if st != toConsult {
+		return st
+	}
+	leave, st := p.consult(&in.InHeader)
+	if st != fuse.OK {
+		return st
+	}
+	return p.tmpfile(in, out, leave)
+}
+
+func (p *part) tmpfile(in *fuse.CreateIn, out *fuse.CreateOut, leave pathresolver.Granting) fuse.Status {
 	p.moves.RLock()
 	defer p.moves.RUnlock()
 	dir, place, err := p.locate(in.NodeId)
 	if err != nil {
 		return status(err)
 	}
-	if !p.r.Verdict(place).Writable {
-		return p.refuse(&in.InHeader, "tmpfile", p.r.Decide(pathresolver.OpCreate, place, 0))
+	if d := p.r.DecideGranted(leave, pathresolver.OpCreate, place, fs.ModeDir); d != nil {
+		return p.ask(&in.InHeader, "tmpfile", d, leave, act{op: pathresolver.OpCreate, place: place, kind: fs.ModeDir})
 	}
 	mode := plainMode(in.Mode&0o7777, false)
 	var fd int

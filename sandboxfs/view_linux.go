@@ -21,6 +21,7 @@ type View struct {
 	o        Options
 	parts    []*part
 	refusals *refusals
+	asks     *asks // nil without Options.Ask
 
 	transport *transport
 	serving   sync.WaitGroup
@@ -51,7 +52,7 @@ func New(r *pathresolver.Resolver, o Options) (*View, error) {
 		}
 	}
 	raiseOpenFiles()
-	v := &View{r: r, o: o, refusals: newRefusals(o.OnRefusal), transport: newTransport(func(lead func()) { lead() })}
+	v := &View{r: r, o: o, refusals: newRefusals(o.OnRefusal), asks: newAsks(&o), transport: newTransport(func(lead func()) { lead() })}
 	if o.Unprivileged {
 		v.transport.within = func(lead func()) { withoutRights(o.Logger, lead) }
 	}
@@ -117,6 +118,7 @@ func (v *View) Close() error {
 	for _, p := range v.parts {
 		p.close()
 	}
+	v.asks.close()
 	v.refusals.close()
 	return err
 }
@@ -153,6 +155,9 @@ func (v *View) Stats() Stats {
 		p.addStats(&s)
 	}
 	s.RefusalsDropped = v.refusals.dropped.Load()
+	if v.asks != nil {
+		s.Waiting, s.AsksDropped = int(v.asks.waiting.Load()), v.asks.dropped.Load()
+	}
 	return s
 }
 

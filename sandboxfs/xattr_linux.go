@@ -135,10 +135,22 @@ func (p *part) RemoveXAttr(_ <-chan struct{}, h *fuse.InHeader, attr string) fus
 }
 
 func (p *part) changeAttr(h *fuse.InHeader, call, attr string, change func(path string) error) fuse.Status {
+	st := p.changeAttrGranted(h, call, attr, change, nil)
+	if st != toConsult {
+		return st
+	}
+	leave, st := p.consult(h)
+	if st != fuse.OK {
+		return st
+	}
+	return p.changeAttrGranted(h, call, attr, change, leave)
+}
+
+func (p *part) changeAttrGranted(h *fuse.InHeader, call, attr string, change func(path string) error, leave pathresolver.Granting) fuse.Status {
 	return p.withAttrs(h.NodeId, func(n *node, fd int, place string) fuse.Status {
 		if place != "" {
-			if d := p.r.Decide(pathresolver.OpMeta, place, 0); d != nil {
-				return p.refuse(h, call, d)
+			if d := p.r.DecideGranted(leave, pathresolver.OpMeta, place, 0); d != nil {
+				return p.ask(h, call, d, leave, act{op: pathresolver.OpMeta, place: place})
 			}
 		}
 		var sx unix.Statx_t

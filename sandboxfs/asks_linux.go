@@ -1,0 +1,179 @@
+package sandboxfs
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+const (
+	// askQueue is how many requests may wait to be recorded.
+	askQueue = 256
+	// maxKnown is how many operations that were refused at once are remembered.
+	maxKnown = 4096
+	// maxWaiting bounds the opens of a view that wait for an answer.
+	maxWaiting = 4096
+	// maxConsulting bounds the operations that Ask is answering at once. Each
+	// may hold up others in its directory.
+	maxConsulting = 32
+	// consultWithin is how long Ask may take to answer at once.
+	consultWithin = 2 * time.Second
+	// recordWithin bounds one Record, and drainWithin all of them at the end.
+	recordWithin = 30 * time.Second
+	drainWithin  = 5 * time.Second
+)
+
+// asks is what a view asks its Asker. An open of a file that is there waits for
+// the answer. Everything else holds a lock of the kernel's, on a directory or
+// on all renames: it is refused at once and recorded, and put to Ask when it is
+// tried again.
+type asks struct {
+	asker      Asker
+	wait       time.Duration
+	queue      chan AskRequest
+	quit, done chan struct{}
+	cancel     context.CancelFunc // of what is being recorded
+	waiting    atomic.Int32
+	consulting atomic.Int32
+	dropped    atomic.Uint64
+
+	mu     sync.Mutex
+	known  map[string]bool // operations that were refused at once
+	oldest []string        // the same, in order
+	next   int             // where the oldest is, once all are taken
+}
+
+// newAsks is nil without an asker.
+func newAsks(o *Options) *asks {
+	if o.Ask == nil {
+		return nil
+	}
+	a := &asks{
+		asker: o.Ask, wait: o.AskWait, queue: make(chan AskRequest, askQueue),
+		quit: make(chan struct{}), done: make(chan struct{}), known: map[string]bool{},
+	}
+	var ctx context.Context
+	ctx, a.cancel = context.WithCancel(context.Background())
+	go a.record(ctx)
+	return a
+}
+
+// leave is what access(2) goes by: whether leave for op may have been given. It
+// is none without an asker.
+func (a *asks) leave(op pathresolver.Op) pathresolver.Granting {
+	if a == nil {
+		return nil
+	}
+	return func(_ pathresolver.Op, place string) bool { return a.asker.Leave(op, place) }
+}
+
+// atOnce reports whether an operation that cannot wait is refused without
+// asking, and has it recorded then.
+func (a *asks) atOnce(q AskRequest) bool {
+	if slices.ContainsFunc(q.Accesses, func(x pathresolver.Access) bool { return a.asker.Leave(x.Op, x.Place) }) {
+		return false
+	}
+	key := q.key()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.known[key] {
+		return false
+	}
+	select {
+	case a.queue <- q:
+	default:
+		a.dropped.Add(1)
+		return true // the next try may find room
+	}
+	a.known[key] = true
+	if len(a.oldest) < maxKnown {
+		a.oldest = append(a.oldest, key)
+		return true
+	}
+	delete(a.known, a.oldest[a.next])
+	a.oldest[a.next] = key
+	a.next = (a.next + 1) % maxKnown
+	return true
+}
+
+// key is the same for the same operation. No place holds a NUL.
+func (q *AskRequest) key() string {
+	var b strings.Builder
+	b.WriteString(q.Syscall)
+	for _, a := range q.Accesses {
+		b.WriteString("\x00" + string(a.Op) + "\x00" + a.Place)
+	}
+	return b.String()
+}
+
+// record records what was refused at once, one after the other, until close.
+func (a *asks) record(ctx context.Context) {
+	defer close(a.done)
+	one := func(q AskRequest) {
+		ctx, stop := context.WithTimeout(ctx, recordWithin)
+		defer stop()
+		if a.asker.Record(ctx, q) != nil {
+			a.dropped.Add(1)
+		}
+	}
+	for {
+		select {
+		case q := <-a.queue:
+			one(q)
+		case <-a.quit:
+			for {
+				select {
+				case q := <-a.queue:
+					one(q)
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+// close returns when what was refused has been recorded, or not within a bound.
+func (a *asks) close() {
+	if a == nil {
+		return
+	}
+	late := time.AfterFunc(drainWithin, a.cancel)
+	defer late.Stop()
+	close(a.quit)
+	<-a.done
+	a.cancel()
+}
+
+// errInterrupted is why the wait for an answer ended when who asked was
+// interrupted, or the connection is gone.
+var errInterrupted = errors.New("interrupted")
+
+// put puts an operation to Ask. It returns when ctx is done, whatever Ask does.
+func (a *asks) put(ctx context.Context, q AskRequest) error {
+	answer := make(chan error, 1)
+	go func() { answer <- a.asker.Ask(ctx, q) }()
+	select {
+	case err := <-answer:
+		if ctx.Err() == nil {
+			return err
+		}
+	case <-ctx.Done():
+	}
+	return context.Cause(ctx)
+}
+
+// admit counts one more, up to most.
+func admit(count *atomic.Int32, most int32) bool {
+	if count.Add(1) > most {
+		count.Add(-1)
+		return false
+	}
+	return true
+}
