@@ -25,7 +25,7 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) *mcp.CallTo
 	defer free()
 	ctx = context.WithValue(ctx, sessionKey{}, req.Session)
 	ctx, stop := reportProgress(ctx, req)
-	res, err := s.set.Call(ctx, req.Params.Name, req.Params.Arguments)
+	res, err := s.opts.Call(ctx, req.Params.Name, req.Params.Arguments)
 	stop() // before the result: progress after it would be about nothing
 	s.log(ctx, req, err, time.Since(start))
 	if err != nil {

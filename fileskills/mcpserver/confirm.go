@@ -2,10 +2,7 @@ package mcpserver
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pinfold-dev/pinfold/fileskills"
 )
@@ -25,9 +22,6 @@ type confirm struct{ next fileskills.Gate }
 // one is refused: by what is left out of it, it could lead anywhere.
 const confirmedPath = 1024
 
-// yesOrNo is a form without fields: accept and decline are the answer.
-var yesOrNo = json.RawMessage(`{"type":"object","properties":{}}`)
-
 // verbs are what an action means to a person.
 var verbs = map[fileskills.Action]string{
 	fileskills.ActionWrite:  "write",
@@ -45,10 +39,6 @@ func (g confirm) Check(ctx context.Context, r fileskills.Request) fileskills.Dec
 	if r.Use.Action.Access()&fileskills.AccessWrite == 0 {
 		return fileskills.Decision{Allow: true}
 	}
-	session, ok := ctx.Value(sessionKey{}).(*mcp.ServerSession)
-	if !ok {
-		return unconfirmed("there is nobody to ask")
-	}
 	verb := verbs[r.Use.Action]
 	if verb == "" {
 		verb = "use"
@@ -58,15 +48,8 @@ func (g confirm) Check(ctx context.Context, r fileskills.Request) fileskills.Dec
 		return unconfirmed(fmt.Sprintf("a path of more than %d bytes is not shown to anybody", confirmedPath))
 	}
 	// %q: what a model names moves no cursor and forges no line.
-	res, err := session.Elicit(ctx, &mcp.ElicitParams{
-		Message:         fmt.Sprintf("%s wants to %s %q. Allow it?", r.Skill, verb, path),
-		RequestedSchema: yesOrNo,
-	})
-	switch {
-	case err != nil:
-		return unconfirmed("this client cannot ask")
-	case res.Action != "accept":
-		return unconfirmed("the user was asked and did not allow it")
+	if err := Ask(ctx, fmt.Sprintf("%s wants to %s %q. Allow it?", r.Skill, verb, path)); err != nil {
+		return unconfirmed(err.Error())
 	}
 	return fileskills.Decision{Allow: true}
 }
@@ -75,6 +58,3 @@ func (g confirm) Check(ctx context.Context, r fileskills.Request) fileskills.Dec
 func unconfirmed(why string) fileskills.Decision {
 	return fileskills.Decision{Unconfirmed: true, Reason: why}
 }
-
-// sessionKey is where a call keeps the session that it came by.
-type sessionKey struct{}

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"sync"
 
@@ -19,6 +20,11 @@ type Options struct {
 	Instructions string
 	// Structured is who gets structured content. See its values.
 	Structured Structured
+	// Call is how a skill is called. nil is the Set's own Call. Another one may
+	// ask somebody before it calls the Set: see Ask.
+	Call func(ctx context.Context, name string, input json.RawMessage) (*fileskills.Result, error)
+	// Tools are offered beside the skills. Their names are no skill's.
+	Tools []Tool
 	// Logger gets what is of no use to a client: sessions, broken peers. nil
 	// discards it.
 	Logger *slog.Logger
@@ -31,7 +37,9 @@ type Server struct {
 	mcp  *mcp.Server
 
 	mu     sync.Mutex          // guards listed
-	listed map[string]struct{} // names of the tools that the SDK has
+	listed map[string]struct{} // names of the skills that the SDK has
+
+	tools map[string]Tool // beside the skills, by name
 }
 
 // New makes the server. It does not listen.
@@ -45,7 +53,10 @@ func New(set *fileskills.Set, o Options) *Server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{set: set, opts: o, listed: map[string]struct{}{}}
+	if o.Call == nil {
+		o.Call = set.Call
+	}
+	s := &Server{set: set, opts: o, listed: map[string]struct{}{}, tools: map[string]Tool{}}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: o.Name, Version: o.Version}, &mcp.ServerOptions{
 		Instructions: o.Instructions,
 		Logger:       o.Logger,
@@ -57,6 +68,7 @@ func New(set *fileskills.Set, o Options) *Server {
 	})
 	s.mcp.AddReceivingMiddleware(s.perClient)
 	s.addResources()
+	s.addTools()
 	s.Refresh()
 	return s
 }
@@ -109,6 +121,9 @@ func (s *Server) perClient(next mcp.MethodHandler) mcp.MethodHandler {
 		case *mcp.CallToolRequest:
 			if s.lists(req.Params.Name) {
 				break
+			}
+			if _, ours := s.tools[req.Params.Name]; ours {
+				return s.use(ctx, req)
 			}
 			// A skill by its alias, or one that the policy does not offer: the
 			// refusal says what would be allowed. A name that no skill has is
