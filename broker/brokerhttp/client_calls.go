@@ -124,10 +124,8 @@ func (c *Client) AwaitAnswer(ctx context.Context, askID string) (broker.Message,
 
 // CallSkill calls a file skill as the caller, beneath the caller's policy. It
 // waits where the caller's manager has to be asked.
-func (c *Client) CallSkill(ctx context.Context, name string, input []byte) (string, error) {
-	var r SkillResult
-	err := c.do(ctx, http.MethodPost, "/v1/skills/"+url.PathEscape(name), SkillBody{Input: input}, &r)
-	return r.Text, err
+func (c *Client) CallSkill(ctx context.Context, name string, input []byte) (r SkillResult, err error) {
+	return r, c.do(ctx, http.MethodPost, "/v1/skills/"+url.PathEscape(name), SkillBody{Input: input}, &r)
 }
 
 // Status is who the caller is, its reports, and its queued messages.

@@ -106,8 +106,8 @@ func TestDocumentAndHandlersAgree(t *testing.T) {
 	}
 	clear(d.seen)
 
-	s := serve(t, private(t), Options{Skill: func(_ context.Context, k Skill) (string, error) {
-		return k.Agent.ID + " calls " + k.Name, nil
+	s := serve(t, private(t), Options{Skill: func(_ context.Context, k Skill) (SkillResult, error) {
+		return SkillResult{Text: k.Agent.ID + " calls " + k.Name, Meta: []byte(`{"path":"a"}`), Parts: []SkillPart{{MIMEType: "image/png", Data: []byte("x")}}}, nil
 	}})
 	op, cwd := s.as(""), t.TempDir()
 	quoted := func(v any) string {

@@ -34,7 +34,7 @@ type Options struct {
 	Launch func(context.Context, Launch) error
 	// Skill calls a file skill for an agent, which may mean that it waits for
 	// the agent's manager; nil: none is called.
-	Skill func(context.Context, Skill) (string, error)
+	Skill func(context.Context, Skill) (SkillResult, error)
 	// Propose says what a request would change, to whoever may see it; nil:
 	// nobody is told.
 	Propose func(ctx context.Context, who broker.Identity, id string) (Proposal, error)

@@ -22,7 +22,15 @@ type SkillBody struct {
 
 // SkillResult is what a skill says.
 type SkillResult struct {
-	Text string `json:"text"`
+	Text  string          `json:"text"`
+	Meta  json.RawMessage `json:"meta,omitempty"` // a fileskills.Meta
+	Parts []SkillPart     `json:"parts,omitempty"`
+}
+
+// SkillPart is content that is not text.
+type SkillPart struct {
+	MIMEType string `json:"mime_type"`
+	Data     []byte `json:"data"`
 }
 
 // skill calls a file skill as the caller, who waits where its manager has to be
@@ -48,9 +56,9 @@ func (c *call) skill() (any, error) {
 		body.Input = json.RawMessage("{}")
 	}
 	c.takesLong(maxAwait)
-	text, err := c.s.opt.Skill(c.Context(), Skill{Agent: agent, Policy: policy, Name: c.PathValue("id"), Input: body.Input})
+	res, err := c.s.opt.Skill(c.Context(), Skill{Agent: agent, Policy: policy, Name: c.PathValue("id"), Input: body.Input})
 	if err != nil {
 		return nil, asRefusal(err)
 	}
-	return SkillResult{Text: text}, nil
+	return res, nil
 }

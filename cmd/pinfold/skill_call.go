@@ -67,14 +67,18 @@ func skillByBroker(cmd *cobra.Command, a *app, asJSON bool, args []string) error
 		return usageError(errors.New("the arguments are not JSON"), "")
 	}
 	return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
-		text, err := c.CallSkill(ctx, args[0], input)
+		answer, err := c.CallSkill(ctx, args[0], input)
+		if err != nil {
+			return err
+		}
+		res, err := resultFromWire(answer)
 		if err != nil {
 			return err
 		}
 		if asJSON {
-			return writeJSON(a.out.stdout, skillOutcome{Text: &text, Meta: &fileskills.Meta{}})
+			return printOutcome(a.out, res, nil)
 		}
-		a.out.stdout.printf("%s", showable(&a.out.stdout, text))
+		printResult(a.out, res)
 		return nil
 	})
 }
@@ -106,11 +110,16 @@ func skillCall(ctx context.Context, a *app, f *skillFlags, asJSON bool, args []s
 	case err != nil:
 		return err
 	}
-	a.out.stdout.printf("%s", showable(&a.out.stdout, res.Text))
-	for _, p := range res.Parts {
-		a.out.stdout.printf("[%s, %d bytes: --json shows them]\n", p.MIMEType, len(p.Data))
-	}
+	printResult(a.out, res)
 	return nil
+}
+
+// printResult prints what a skill says.
+func printResult(o *output, res *fileskills.Result) {
+	o.stdout.printf("%s", showable(&o.stdout, res.Text))
+	for _, p := range res.Parts {
+		o.stdout.printf("[%s, %d bytes: --json shows them]\n", p.MIMEType, len(p.Data))
+	}
 }
 
 // showable is a skill's text with a newline at its end. On a terminal what
