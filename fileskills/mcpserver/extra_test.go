@@ -59,13 +59,13 @@ func TestAQuestionEndsWithItsCall(t *testing.T) {
 	}}
 	answer, closed := make(chan string), make(chan struct{})
 	s := session(t, mcpserver.New(newSet(t, nil, nil), mcpserver.Options{Tools: []mcpserver.Tool{question}}), &mcp.ClientOptions{
-		ElicitationHandler: func(ctx context.Context, _ *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			asked <- struct{}{}
 			select {
 			case action := <-answer:
 				return &mcp.ElicitResult{Action: action}, nil
 			case <-closed: // a person closes the question that nobody waits for
-				return nil, ctx.Err()
+				return &mcp.ElicitResult{Action: "cancel"}, nil
 			}
 		},
 	})
