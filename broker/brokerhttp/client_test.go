@@ -1,0 +1,61 @@
+//go:build linux
+
+package brokerhttp
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// D31: a client finds its broker by PINFOLD_SOCKET, else by PINFOLD_URL and
+// PINFOLD_TOKEN_FILE, and is whom that stands for.
+func TestFindsTheBroker(t *testing.T) {
+	s := serve(t, private(t), Options{})
+	s.hire("root", "", "trusted")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, s.srv.ListenTCP(t.Context(), l))
+	kid := s.hire("kid", "root", "")
+	url := "http://" + l.Addr().String()
+
+	wrong := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(wrong, []byte(strings.Repeat("x", 43)+"\n"), 0o600))
+	for name, try := range map[string]struct {
+		env map[string]string
+		you string // or else
+		err string
+	}{
+		"a socket":            {env: map[string]string{"PINFOLD_SOCKET": AgentSocket(s.dir, "root")}, you: "root"},
+		"a token":             {env: map[string]string{"PINFOLD_URL": url, "PINFOLD_TOKEN_FILE": kid.TokenFile}, you: "kid"},
+		"the socket is first": {env: map[string]string{"PINFOLD_SOCKET": AgentSocket(s.dir, "root"), "PINFOLD_URL": url, "PINFOLD_TOKEN_FILE": kid.TokenFile}, you: "root"},
+		"nothing":             {err: "no broker is named"},
+		"no token":            {env: map[string]string{"PINFOLD_URL": url}, err: "PINFOLD_TOKEN_FILE is not"},
+		"a wrong token":       {env: map[string]string{"PINFOLD_URL": url, "PINFOLD_TOKEN_FILE": wrong}, err: "no identity"},
+		"no such token":       {env: map[string]string{"PINFOLD_URL": url, "PINFOLD_TOKEN_FILE": wrong + "x"}, err: "no such file"},
+		"no URL":              {env: map[string]string{"PINFOLD_URL": "localhost", "PINFOLD_TOKEN_FILE": kid.TokenFile}, err: "want http://HOST:PORT"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at, err := FromEnvironment(func(name string) string { return try.env[name] })
+			var you string
+			if err == nil {
+				var c *Client
+				if c, err = NewClient(at); err == nil {
+					defer c.Close()
+					st, e := c.Status(t.Context())
+					you, err = st.You, e
+				}
+			}
+			if try.err != "" {
+				require.ErrorContains(t, err, try.err)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, try.you, you)
+		})
+	}
+}

@@ -1,0 +1,123 @@
+package broker_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/broker"
+)
+
+// D3: a request is a durable row with these fields, found by its agent and by
+// its status.
+func TestRequestRow(t *testing.T) {
+	w := newWorld(t)
+	manager, worker := w.pair()
+	r := w.ask(worker, "src/a")
+	denied, err := w.Deny(t.Context(), manager, r.ID, "not now")
+	require.NoError(t, err)
+	w.restart()
+	kept := must(w.Request(t.Context(), worker, r.ID))
+	require.Equal(t, denied, kept)
+	data, err := json.Marshal(kept)
+	require.NoError(t, err)
+	var row map[string]any
+	require.NoError(t, json.Unmarshal(data, &row))
+	for field, want := range map[string]any{
+		"id": r.ID, "agent_id": "worker", "tool": "write_file", "input": `{"path":"src/a"}`,
+		"status": "denied", "deny_reason": "not now", "resolver": "root",
+	} {
+		require.Equal(t, want, row[field], field)
+	}
+	require.False(t, kept.CreatedAt.IsZero())
+	require.False(t, kept.ResolvedAt.Before(kept.CreatedAt))
+	require.True(t, json.Valid([]byte(kept.Input)))
+
+	other := w.ask(worker, "src/b")
+	require.NoError(t, w.store.View(t.Context(), func(tx broker.ReadTx) error {
+		for want, f := range map[string]broker.RequestFilter{
+			r.ID: {Statuses: []broker.Status{broker.Denied}}, other.ID: {AgentID: "worker", Statuses: []broker.Status{broker.Pending}},
+		} {
+			found, err := tx.Requests(f)
+			require.NoError(t, err)
+			require.Equal(t, []string{want}, ids(found))
+		}
+		return nil
+	}))
+}
+
+// D3: pending -> approved | denied | cancelled | expired; approved -> consumed |
+// active -> revoked | expired; and no other way. Time does not pass by itself.
+func TestStatesOfARequest(t *testing.T) {
+	ways := map[broker.Status]func(w *world, manager, worker broker.Identity, place string) broker.Request{
+		broker.Pending: func(w *world, _, worker broker.Identity, place string) broker.Request { return w.ask(worker, place) },
+		broker.Approved: func(w *world, manager, worker broker.Identity, place string) broker.Request {
+			return must(w.Approve(w.Context(), manager, w.ask(worker, place).ID, broker.Answer{}))
+		},
+		broker.Consumed: func(w *world, manager, worker broker.Identity, place string) broker.Request {
+			r := must(w.Approve(w.Context(), manager, w.ask(worker, place).ID, broker.Answer{}))
+			require.True(w, w.Gate(worker).CheckCall(w.Context(), write(place)).Allowed())
+			return must(w.Request(w.Context(), worker, r.ID))
+		},
+		broker.Active: func(w *world, manager, worker broker.Identity, place string) broker.Request {
+			return must(w.Approve(w.Context(), manager, w.ask(worker, place).ID, broker.Answer{Scope: broker.Path}))
+		},
+		broker.Revoked: func(w *world, manager, worker broker.Identity, place string) broker.Request {
+			r := must(w.Approve(w.Context(), manager, w.ask(worker, place).ID, broker.Answer{Scope: broker.Path}))
+			return must(w.Revoke(w.Context(), manager, r.ID))
+		},
+		broker.Denied: func(w *world, manager, worker broker.Identity, place string) broker.Request {
+			return must(w.Deny(w.Context(), manager, w.ask(worker, place).ID, ""))
+		},
+		broker.Cancelled: func(w *world, manager, worker broker.Identity, place string) broker.Request {
+			r := w.ask(worker, place)
+			must(w.Interrupt(w.Context(), manager, "worker"))
+			return must(w.Request(w.Context(), worker, r.ID))
+		},
+		broker.Expired: func(w *world, manager, worker broker.Identity, place string) broker.Request {
+			r := must(w.Approve(w.Context(), manager, w.ask(worker, place).ID, broker.Answer{Scope: broker.Until, Until: time.Now().Add(time.Minute)}))
+			time.Sleep(2 * time.Minute) // of the test's own clock
+			must(w.Grants(w.Context(), manager))
+			return must(w.Request(w.Context(), worker, r.ID))
+		},
+	}
+	// What a manager may still do with a row in this state.
+	open := map[string][]broker.Status{
+		"approve": {broker.Pending, broker.Approved, broker.Consumed, broker.Active}, // the same answer again is none
+		"deny":    {broker.Pending, broker.Denied},
+		"revoke":  {broker.Approved, broker.Active, broker.Revoked},
+	}
+	for status, make := range ways {
+		for verb, do := range map[string]func(*world, broker.Identity, string) (broker.Request, error){
+			"approve": func(w *world, who broker.Identity, id string) (broker.Request, error) {
+				return w.Approve(w.Context(), who, id, broker.Answer{})
+			},
+			"deny": func(w *world, who broker.Identity, id string) (broker.Request, error) {
+				return w.Deny(w.Context(), who, id, "")
+			},
+			"revoke": func(w *world, who broker.Identity, id string) (broker.Request, error) {
+				return w.Revoke(w.Context(), who, id)
+			},
+		} {
+			t.Run(string(status)+"/"+verb, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := onSQLite(t)
+					manager, worker := w.pair()
+					r := make(w, manager, worker, "src/a")
+					require.Equal(t, status, r.Status)
+					_, err := do(w, manager, r.ID)
+					if slices.Contains(open[verb], status) {
+						require.NoError(t, err)
+						return
+					}
+					refused(t, broker.CodeResolved, err)
+					require.Equal(t, status, must(w.Request(t.Context(), worker, r.ID)).Status, "it stays what it is")
+				})
+			})
+		}
+	}
+}
