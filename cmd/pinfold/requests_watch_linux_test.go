@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/broker/sqlitestore"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/proposal"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// inTime is how long anything may take that a test waits for.
+const inTime = 2 * time.Minute
+
+// servedBroker is a broker in this process with one worker, who asks for src,
+// and its operator's socket.
+func servedBroker(t *testing.T) (b *broker.Broker, socket, project string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "pf") // a socket's name is short
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	store, err := sqlitestore.Open(t.Context(), filepath.Join(dir, "broker.db"))
+	require.NoError(t, err)
+	b, err = broker.New(t.Context(), broker.Options{Store: store})
+	require.NoError(t, err)
+	srv, err := brokerhttp.New(t.Context(), b, brokerhttp.Options{Dir: dir, Propose: proposal.New(b, nil).Of})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, srv.Close())
+		b.Close()
+		require.NoError(t, store.Close())
+	})
+	project, err = filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	tree{"src/a.go": "package a\n\nconst version = 1\n"}.make(t, project)
+	src, err := permission.Decode("worker.yaml", []byte("version: 1\nextends: sandboxed\nfs: {ask_write: [src]}\n"))
+	require.NoError(t, err)
+	policy, err := permission.Compile(src, permission.Options{Root: project})
+	require.NoError(t, err)
+	_, _, err = b.Hire(t.Context(), broker.OperatorIdentity(), broker.HireSpec{ID: "kid", Cwd: project, Policy: policy, Task: "raise the version"})
+	require.NoError(t, err)
+	return b, brokerhttp.OperatorSocket(dir), project
+}
+
+// asks is the worker's request to make an edit.
+func asks(t *testing.T, b *broker.Broker, to, reason string) broker.Request {
+	t.Helper()
+	r, err := b.Ask(t.Context(), broker.AgentIdentity("kid"), broker.Call{
+		Request: permission.Request{Action: permission.FSWrite, Resource: "src/a.go", Tool: "edit_file", MayBlock: true},
+		Input:   []byte(`{"path":"src/a.go","old_string":"version = 1","new_string":"` + to + `"}`), Reason: reason,
+	})
+	require.NoError(t, err)
+	return r
+}
+
+// ended is a request once it has been answered.
+func ended(t *testing.T, b *broker.Broker, id string) broker.Request {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), inTime)
+	defer cancel()
+	r, err := b.Wait(ctx, broker.AgentIdentity("kid"), id)
+	require.NoError(t, err)
+	return r
+}
+
+// terminal is pinfold on a terminal of its own.
+type terminal struct {
+	*testing.T
+	keys *os.File
+	cmd  *exec.Cmd
+
+	mu   sync.Mutex
+	all  []byte // that it has written
+	news chan struct{}
+	over chan struct{} // closed once all that it wrote has been read
+}
+
+// onTerminal starts pinfold on a new terminal.
+func onTerminal(t *testing.T, env []string, args ...string) *terminal {
+	t.Helper()
+	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	require.NoError(t, err)
+	fd := int(keys.Fd())
+	require.NoError(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	require.NoError(t, err)
+	require.NoError(t, unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 100}))
+	side, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	x := &terminal{T: t, keys: keys, cmd: exec.Command("pinfold", args...), news: make(chan struct{}, 1), over: make(chan struct{})}
+	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = side, side, side
+	x.cmd.Env = append(os.Environ(), env...)
+	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	require.NoError(t, x.cmd.Start())
+	require.NoError(t, side.Close())
+	go func() {
+		defer close(x.over)
+		for buf := make([]byte, 4096); ; {
+			n, err := keys.Read(buf)
+			x.mu.Lock()
+			x.all = append(x.all, buf[:n]...)
+			x.mu.Unlock()
+			select {
+			case x.news <- struct{}{}:
+			default:
+			}
+			if err != nil { // its last process has gone
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = x.cmd.Process.Kill() // if it still runs
+		_ = x.cmd.Wait()
+		<-x.over
+		require.NoError(t, keys.Close())
+	})
+	return x
+}
+
+func (x *terminal) raw() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return string(x.all)
+}
+
+func (x *terminal) press(keys string) {
+	x.Helper()
+	_, err := x.keys.WriteString(keys)
+	require.NoError(x, err)
+}
+
+var forward = regexp.MustCompile(`\x1b\[(\d+)C`)
+
+// sees waits until the screen shows a text. The screen is drawn anew for it, as
+// otherwise only what changes is written.
+func (x *terminal) sees(want string) {
+	x.Helper()
+	const drawAnew = "\f"
+	late := time.After(inTime)
+	from := len(x.raw())
+	for again := time.NewTicker(time.Second); ; {
+		text := forward.ReplaceAllStringFunc(x.raw()[from:], func(s string) string {
+			n, _ := strconv.Atoi(forward.FindStringSubmatch(s)[1])
+			return strings.Repeat(" ", min(n, 1000))
+		})
+		if strings.Contains(ansi.Strip(text), want) {
+			again.Stop()
+			return
+		}
+		select {
+		case <-x.news:
+		case <-again.C:
+			x.press(drawAnew)
+		case <-late:
+			require.FailNow(x, "the screen does not show it", "%q in %q", want, x.raw())
+		}
+	}
+}
+
+// leaves waits for its end.
+func (x *terminal) leaves() int {
+	x.Helper()
+	done := make(chan error, 1)
+	go func() { done <- x.cmd.Wait() }()
+	select {
+	case <-done:
+	case <-time.After(inTime):
+		require.FailNow(x, "it does not end", "%q", x.raw())
+	}
+	<-x.over
+	return x.cmd.ProcessState.ExitCode()
+}
+
+// D6, D9, D10, and Must show 6 of what agents write: the inbox on a real
+// terminal, live, with answers by keys.
+func TestInboxOnATerminal(t *testing.T) {
+	b, socket, _ := servedBroker(t)
+	evil := "\x1b]0;evil\x07\x1b[31mred"
+	colour := regexp.MustCompile(`\x1b\[[0-9;]*3[0-7]m`)
+	for i, env := range []string{"NO_COLOR=yes", "NO_COLOR="} {
+		x := onTerminal(t, []string{"PINFOLD_SOCKET=" + socket, "TERM=xterm-256color", env}, "requests", "--watch")
+		x.sees("Nothing waits for your answer.")
+
+		first := asks(t, b, fmt.Sprintf("version = 2%d", i), "the release needs it"+evil)
+		x.sees("+const version = 2" + strconv.Itoa(i))
+		x.sees("-const version = 1")
+		x.sees(`"the release needs it\x1b]0;evil\a\x1b[31mred"`)
+		x.sees(`hired for "raise the version"`)
+		x.sees("y approves: this one call")
+		x.press("y")
+		r := ended(t, b, first.ID)
+		require.Equal(t, broker.Approved, r.Status)
+		require.Equal(t, broker.Once, r.Scope)
+		x.sees("Approved edit_file for kid (once)")
+
+		second := asks(t, b, fmt.Sprintf("version = 3%d", i), "once more")
+		x.sees("+const version = 3" + strconv.Itoa(i))
+		x.sees("y approves")
+		x.press("nnot in this release\r")
+		r = ended(t, b, second.ID)
+		require.Equal(t, broker.Denied, r.Status)
+		require.Equal(t, "not in this release", r.DenyReason)
+
+		x.sees("Nothing waits for your answer.")
+		x.press("q")
+		require.Equal(t, exitOK, x.leaves())
+		require.NotContains(t, x.raw(), "\x1b]0;")
+		require.NotContains(t, x.raw(), "\a")
+		require.Contains(t, x.raw(), "\x1b[?1049l", "the screen is given back")
+		require.Equal(t, env == "NO_COLOR=", colour.MatchString(x.raw()), "colours: %s", env)
+	}
+}
+
+// Whoever ends the inbox by a signal gets the screen back too.
+func TestInboxIsTerminated(t *testing.T) {
+	_, socket, _ := servedBroker(t)
+	x := onTerminal(t, []string{"PINFOLD_SOCKET=" + socket, "TERM=xterm"}, "requests", "--watch")
+	x.sees("Nothing waits for your answer.")
+	require.NoError(t, x.cmd.Process.Signal(syscall.SIGTERM))
+	require.Equal(t, exitSignal+int(syscall.SIGINT), x.leaves())
+	require.Contains(t, x.raw(), "\x1b[?1049l")
+}
