@@ -14,6 +14,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/proposal"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -79,7 +80,7 @@ func serveBroker(ctx context.Context, a *app, f serveFlags) (err error) {
 	defer b.Close()
 	run := newRunner(b, f.dir, a.out)
 	srv, err := brokerhttp.New(ctx, b, brokerhttp.Options{
-		Dir: f.dir, Hosts: f.hosts, Before: run.bury, Launch: run.launch, Skill: run.callSkill,
+		Dir: f.dir, Hosts: f.hosts, Before: run.bury, Launch: run.launch, Skill: run.callSkill, Propose: proposal.New(b, run.outside).Of,
 		Logger: slog.New(slog.NewTextHandler(a.out.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
