@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 )
 
@@ -43,8 +41,8 @@ type baseline struct {
 	entries []baselineEntry
 }
 
-func readBaseline(file string) (*baseline, error) {
-	data, err := readRegular(file, maxBaseline)
+func readBaseline(root, file string) (*baseline, error) {
+	data, err := readWithin(root, file, maxBaseline)
 	if err != nil {
 		return nil, fmt.Errorf("baseline %w", fileError(file, err))
 	}
@@ -53,27 +51,6 @@ func readBaseline(file string) (*baseline, error) {
 		return nil, fmt.Errorf("baseline '%s' cannot be read: %w", file, err)
 	}
 	return b, nil
-}
-
-// readRegular reads a file that a repository's author named: never a device or
-// a FIFO, and never more than limit bytes.
-func readRegular(file string, limit int64) ([]byte, error) {
-	bad := func(err error) ([]byte, error) { return nil, &fs.PathError{Op: "read", Path: file, Err: err} }
-	if info, err := os.Stat(file); err != nil {
-		return nil, err
-	} else if !info.Mode().IsRegular() {
-		return bad(errors.New("not a regular file"))
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		return bad(fmt.Errorf("longer than %d bytes", limit))
-	}
-	return data, err
 }
 
 // decode reads the findings one by one, for the line of each.

@@ -51,6 +51,7 @@ wrongly.`,
 			if err := f.complete(cmd); err != nil {
 				return err
 			}
+			f.named.within = true
 			if len(args) > 0 {
 				if err := f.onlyFiles(cmd); err != nil {
 					return err

@@ -97,7 +97,12 @@ func (c *filesCheck) decided(dir string) func(file string) bool {
 		if checked[file] {
 			return true
 		}
-		_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(file)))
+		fsys, err := openProject(dir)
+		if err != nil {
+			return false
+		}
+		defer fsys.Close()
+		_, err = fsys.root.Lstat(filepath.FromSlash(file))
 		return errors.Is(err, os.ErrNotExist)
 	}
 }
@@ -110,7 +115,7 @@ func (c *filesCheck) writeBaseline(file string) error {
 	for _, p := range c.found {
 		counts[c.findingOf(p, dir)]++
 	}
-	known, err := readBaseline(file)
+	known, err := readBaseline(c.root, file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return usageError(err, "remove it to begin anew")
 	}

@@ -22,6 +22,7 @@ type filesCheck struct {
 	found    []permission.Problem
 	seen     map[permission.Problem]bool // of what several files extend
 	progress progress
+	opened   map[string]*projectFS // directories that files are read in
 }
 
 func newFilesCheck(out *output, root string) (*filesCheck, error) {
@@ -35,12 +36,39 @@ func newFilesCheck(out *output, root string) (*filesCheck, error) {
 		return nil, usageError(fmt.Errorf("'%s' is not a directory", root), "")
 	}
 	return &filesCheck{out: out, root: root, absRoot: filepath.ToSlash(abs), files: map[string]bool{}, agents: map[string]string{},
-		seen: map[permission.Problem]bool{}, progress: progress{out: out.stderr}}, nil
+		seen: map[permission.Problem]bool{}, progress: progress{out: out.stderr}, opened: map[string]*projectFS{}}, nil
+}
+
+// close lets go of what was opened.
+func (c *filesCheck) close() {
+	for _, fsys := range c.opened {
+		_ = fsys.Close() // only read
+	}
+}
+
+// openDir opens a directory, once, in which files are read.
+func (c *filesCheck) openDir(dir string) (*projectFS, error) {
+	if fsys := c.opened[dir]; fsys != nil {
+		return fsys, nil
+	}
+	fsys, err := openProject(dir)
+	if err == nil {
+		c.opened[dir] = fsys
+	}
+	return fsys, err
+}
+
+// open is where a file is read, by which name, and the directory that messages
+// put before such names.
+func (c *filesCheck) open(name string) (fsys *projectFS, in, base string, err error) {
+	dir, in, base := locateWithin(c.root, name)
+	fsys, err = c.openDir(dir)
+	return fsys, in, base, err
 }
 
 // addFile checks one file, once.
 func (c *filesCheck) addFile(name string, kind permission.Kind) {
-	fsys, in, base := locate(c.root, name)
+	fsys, in, base, err := c.open(name)
 	shown := display(filepath.Join(base, in))
 	if c.files[shown] {
 		return
@@ -51,7 +79,10 @@ func (c *filesCheck) addFile(name string, kind permission.Kind) {
 	if kind == permission.AgentFile {
 		examine = permission.ExamineAgent
 	}
-	x, err := examine(fsys, in, permission.Options{Root: c.absRoot})
+	var x *permission.Examination
+	if err == nil {
+		x, err = examine(fsys, in, permission.Options{Root: c.absRoot})
+	}
 	if err != nil {
 		c.add(unreadable(shown, err))
 		return

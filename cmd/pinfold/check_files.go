@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,6 +61,7 @@ func checkFiles(a *app, f *checkFlags, names []string) error {
 	if err != nil {
 		return err
 	}
+	defer c.close()
 	for _, name := range names {
 		c.addTree(name)
 	}
@@ -76,7 +76,7 @@ func (c *filesCheck) report(f *checkFlags, r filesReport) error {
 	}
 	found := c.found
 	if f.baseline != "" {
-		known, err := readBaseline(f.baseline)
+		known, err := readBaseline(c.root, f.baseline)
 		if err != nil {
 			return usageError(err, "")
 		}
@@ -115,12 +115,18 @@ func (r *filesReport) count(found []permission.Problem, strict bool) {
 
 // addTree checks a file, or the policies and agent definitions of a directory.
 func (c *filesCheck) addTree(name string) {
-	info, err := os.Stat(name)
-	if err != nil || !info.IsDir() {
+	fsys, in, _, err := c.open(name)
+	var dir fs.FS
+	if err == nil {
+		if info, e := fs.Stat(fsys, in); e == nil && info.IsDir() {
+			dir, err = fs.Sub(fsys, in)
+		}
+	}
+	if dir == nil || err != nil {
 		c.addFile(name, kindOf(name))
 		return
 	}
-	found := permission.Find(os.DirFS(name), ".", permission.PolicyFile, permission.AgentFile)
+	found := permission.Find(dir, ".", permission.PolicyFile, permission.AgentFile)
 	for _, f := range found {
 		c.addFound(filepath.Join(name, filepath.FromSlash(f.Name)), f)
 	}

@@ -39,6 +39,7 @@ func checkProject(a *app, f *checkFlags, file string) error {
 	if err != nil {
 		return err
 	}
+	defer c.close()
 	c.project = display(file)
 	own := *f
 	if !c.addProject(&own, file) {
@@ -49,7 +50,7 @@ func checkProject(a *app, f *checkFlags, file string) error {
 
 // addProject checks what a .pinfold.yaml names, and reports whether it stands.
 func (c *filesCheck) addProject(f *checkFlags, file string) bool {
-	data, err := readRegular(file, maxProject)
+	data, err := readWithin(c.root, file, maxProject)
 	if err != nil {
 		c.add(unreadable(file, err))
 		return false
@@ -72,7 +73,7 @@ func (c *filesCheck) addProject(f *checkFlags, file string) bool {
 	}
 	if check.Baseline != "" && f.baseline == "" && f.writeBaseline == "" {
 		f.baseline = filepath.Join(dir, filepath.FromSlash(check.Baseline))
-		if _, err := readBaseline(f.baseline); err != nil {
+		if _, err := readBaseline(c.root, f.baseline); err != nil {
 			f.baseline = ""
 			c.add(permission.Problem{Position: src.Position("check.baseline"), Severity: permission.Error, Code: "baseline", Path: "check.baseline",
 				Message: err.Error(), Hint: "write it: pinfold check --write-baseline " + check.Baseline})
@@ -84,7 +85,12 @@ func (c *filesCheck) addProject(f *checkFlags, file string) bool {
 // addGlob checks the files of one entry. One that covers none is an error: it
 // would go on looking like a check.
 func (c *filesCheck) addGlob(dir, glob string, kind permission.Kind, at permission.Position) {
-	found := permission.Find(os.DirFS(dir), glob, kind)
+	fsys, err := c.openDir(dir)
+	if err != nil {
+		c.add(unreadable(dir, err))
+		return
+	}
+	found := permission.Find(fsys, glob, kind)
 	for _, f := range found {
 		c.addFound(filepath.Join(dir, filepath.FromSlash(f.Name)), f)
 	}

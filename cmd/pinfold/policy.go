@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -79,7 +80,7 @@ func (p *policyFlags) config(stdin io.Reader) (pathresolver.Config, error) {
 	if err != nil {
 		return pathresolver.Config{}, usageError(err, "")
 	}
-	listed, err := readWritePaths(p.from, p.null, stdin)
+	listed, err := p.listed(stdin)
 	if err != nil {
 		return pathresolver.Config{}, usageError(err, "")
 	}
@@ -93,6 +94,19 @@ func (p *policyFlags) config(stdin io.Reader) (pathresolver.Config, error) {
 		HardLinks:      links,
 		AllowBroadRoot: p.broad,
 	})
+}
+
+// listed reads --write-paths-from: within the working directory where it lies
+// there and that is asked for; what lies elsewhere only the caller chose.
+func (p *policyFlags) listed(stdin io.Reader) ([]string, error) {
+	if _, _, base := locateWithin(".", p.from); !p.named.within || p.from == "" || p.from == "-" || base != "." {
+		return readWritePaths(p.from, p.null, stdin)
+	}
+	data, err := readWithin(".", p.from, maxListBytes+1)
+	if err != nil {
+		return nil, fmt.Errorf("write paths: %w", fileError(p.from, err))
+	}
+	return readWritePaths("-", p.null, bytes.NewReader(data))
 }
 
 // flagValues are what a flag was given.

@@ -79,11 +79,21 @@ func warnings(found []permission.Problem) []permission.Problem {
 // loadAny compiles a preset by its name, an agent definition or a policy file.
 // A preset that needs a write path gets none: that is no mistake here.
 func loadAny(name string) (*permission.Policy, []permission.Problem, error) {
-	from := policyFrom{policy: name}
+	return load(policyFrom{}, name)
+}
+
+// loadWithin is loadAny for what somebody else may have written.
+func loadWithin(name string) (*permission.Policy, error) {
+	p, _, err := load(policyFrom{within: true}, name)
+	return p, err
+}
+
+func load(from policyFrom, name string) (*permission.Policy, []permission.Problem, error) {
+	from.policy = name
 	if _, err := permission.BuiltinText(name); err == nil {
-		from = policyFrom{preset: name}
+		from.policy, from.preset = "", name
 	} else if strings.HasSuffix(name, ".md") {
-		from = policyFrom{agent: name}
+		from.policy, from.agent = "", name
 	}
 	from.open = true
 	p, found, err := from.load(".", nil)

@@ -37,11 +37,11 @@ BEFORE has no .pinfold.yaml, what is new does not count as wider.`,
 			if isDir(args[0]) && isDir(args[1]) {
 				return diffProjects(a, args[0], args[1])
 			}
-			before, _, err := loadAny(args[0])
+			before, err := loadWithin(args[0])
 			if err != nil {
 				return err
 			}
-			after, _, err := loadAny(args[1])
+			after, err := loadWithin(args[1])
 			if err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ func diffProjects(a *app, before, after string) error {
 // whether there is one.
 func projectFiles(dir string) (list []permission.Found, named bool, err error) {
 	file := filepath.Join(dir, permission.ProjectFile)
-	data, err := readRegular(file, maxProject)
+	data, err := readWithin(dir, file, maxProject)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
@@ -140,11 +140,16 @@ func projectFiles(dir string) (list []permission.Found, named bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+	fsys, err := openProject(dir)
+	if err != nil {
+		return nil, false, err
+	}
+	defer fsys.Close()
 	for _, glob := range src.Project.Check.Policies {
-		list = append(list, permission.Find(os.DirFS(dir), glob, permission.PolicyFile)...)
+		list = append(list, permission.Find(fsys, glob, permission.PolicyFile)...)
 	}
 	for _, glob := range src.Project.Check.Agents {
-		list = append(list, permission.Find(os.DirFS(dir), glob, permission.AgentFile)...)
+		list = append(list, permission.Find(fsys, glob, permission.AgentFile)...)
 	}
 	for _, f := range list {
 		if f.Err != nil {
@@ -156,7 +161,11 @@ func projectFiles(dir string) (list []permission.Found, named bool, err error) {
 
 // loadIn compiles a file of a project; nil where it does not exist.
 func loadIn(dir string, f permission.Found) (*permission.Policy, error) {
-	fsys := os.DirFS(dir)
+	fsys, err := openProject(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer fsys.Close()
 	if _, err := fs.Stat(fsys, f.Name); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -34,10 +34,13 @@ nothing is written, and the exit code is 1 when a file would change.`,
 	return cmd
 }
 
+// maxFormatted is more than permission reads of a document.
+const maxFormatted = 16 << 20
+
 func policyFmt(a *app, files []string, check bool) error {
 	failed := false
 	for _, file := range files {
-		data, err := os.ReadFile(file)
+		data, err := readWithin(".", file, maxFormatted)
 		if err != nil {
 			return fileError(file, err)
 		}

@@ -22,8 +22,9 @@ type policyFrom struct {
 	preset string
 	agent  string
 
-	open bool   // for looking at it: its write paths may be yet to come
-	root string // the project, as load was told
+	open   bool   // for looking at it: its write paths may be yet to come
+	within bool   // nothing is read outside the project, nor of a link's target there
+	root   string // the project, as load was told
 }
 
 func (p *policyFrom) add(cmd *cobra.Command) {
@@ -41,7 +42,11 @@ func (p *policyFrom) file() string { return p.policy + p.agent }
 
 // base is the directory that the names of its documents start at.
 func (p *policyFrom) base() string {
-	_, _, base := locate(p.root, p.file())
+	find := locate
+	if p.within {
+		find = locateWithin
+	}
+	_, _, base := find(p.root, p.file())
 	return base
 }
 
@@ -72,12 +77,22 @@ func (p *policyFrom) load(root string, caller *permission.Document) (*permission
 	case p.preset != "":
 		policy, err := permission.Preset(p.preset, opt)
 		return policy, nil, err
-	case p.policy != "":
-		fsys, name, _ := locate(root, p.policy)
+	}
+	dir, name, _ := locate(root, p.file())
+	fsys := os.DirFS(dir)
+	if p.within {
+		dir, name, _ = locateWithin(root, p.file())
+		project, err := openProject(dir)
+		if err != nil {
+			return nil, nil, fileError(p.file(), err)
+		}
+		defer project.Close()
+		fsys = project
+	}
+	if p.policy != "" {
 		policy, err := permission.Load(fsys, name, opt)
 		return policy, nil, fileError(p.policy, err)
 	}
-	fsys, name, _ := locate(root, p.agent)
 	opt.FS = fsys
 	data, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -90,23 +105,23 @@ func (p *policyFrom) load(root string, caller *permission.Document) (*permission
 	return agent.Policy(opt)
 }
 
-// locate is the file system in which a file and what it extends are found, the
+// locate is the directory in which a file and what it extends are found, the
 // file's name there, and the directory that messages put before such names. One
 // beneath the working directory keeps the name that it was given; of others in
 // the project the project is searched, so that `profile: ../../policy.yaml` is
 // found however the file was named; and of the rest their own directory.
-func locate(root, file string) (fsys fs.FS, name, base string) {
+func locate(root, file string) (dir, name, base string) {
 	if name := filepath.ToSlash(filepath.Clean(file)); fs.ValidPath(name) {
-		return os.DirFS("."), name, "."
+		return ".", name, "."
 	}
 	absRoot, err := filepath.Abs(root)
 	abs, err2 := filepath.Abs(file)
 	if err == nil && err2 == nil {
 		if rel, err := filepath.Rel(absRoot, abs); err == nil && filepath.IsLocal(rel) {
-			return os.DirFS(root), filepath.ToSlash(rel), root
+			return root, filepath.ToSlash(rel), root
 		}
 	}
-	return os.DirFS(filepath.Dir(file)), filepath.Base(file), filepath.Dir(file)
+	return filepath.Dir(file), filepath.Base(file), filepath.Dir(file)
 }
 
 func fileError(file string, err error) error {
