@@ -34,8 +34,9 @@ var mayImport = map[string][]string{
 	"broker/storetest":      {"broker", "permission", "github.com/stretchr/testify"},
 	"broker/sqlitestore":    {"broker", "broker/internal/rows", "modernc.org/sqlite"},
 	"broker/pgstore":        {"broker", "broker/internal/rows", "github.com/jackc/pgx/v5"},
+	"broker/otelaudit":      {"broker", "permission", "go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"},
 	"broker/pgstore/pgtest": {"github.com/jackc/pgx/v5", "github.com/stretchr/testify"},
-	"cmd/pinfold":           {"cmd/pinfold/internal/proposal", "cmd/pinfold/internal/tuiinbox", "pathresolver", "permission", "internal/didyoumean", "fileskills", "fileskills/mcpserver", "sandboxfs", "launcher", "broker", "broker/brokerhttp", "broker/sqlitestore", "broker/pgstore", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
+	"cmd/pinfold":           {"cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "cmd/pinfold/internal/tuiinbox", "pathresolver", "permission", "internal/didyoumean", "fileskills", "fileskills/mcpserver", "sandboxfs", "launcher", "broker", "broker/brokerhttp", "broker/sqlitestore", "broker/pgstore", "broker/otelaudit", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
 
 	// Parts of the command.
 	"cmd/pinfold/internal/proposal": {"pathresolver", "permission", "fileskills", "broker", "broker/brokerhttp"},

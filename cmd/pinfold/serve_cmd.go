@@ -15,6 +15,7 @@ import (
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/proposal"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/webinbox"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -24,6 +25,7 @@ type serveFlags struct {
 	http   string
 	hosts  []string
 	remote bool
+	web    string
 }
 
 func newServe(a *app) *cobra.Command {
@@ -35,8 +37,9 @@ func newServe(a *app) *cobra.Command {
 and on one for each agent. What it knows is in a database and outlives it; the
 commands of agents that it started end with it. It ends by SIGINT or SIGTERM.`,
 		Example: `  pinfold serve
+  pinfold serve --web
   pinfold serve --store postgres://broker@db.example/pinfold --http 127.0.0.1:8902`,
-		Args: noArgs,
+		Args: webArgs(&f.web),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.http == "" && (f.remote || len(f.hosts) > 0) {
 				return usageError(errors.New("--allow-host and --allow-remote are for --http"), seeHelp(cmd))
@@ -52,6 +55,7 @@ commands of agents that it started end with it. It ends by SIGINT or SIGTERM.`,
 	flags.StringVar(&f.http, "http", "", "answer also on `ADDR:PORT`, to whoever has an agent's token")
 	flags.StringArrayVar(&f.hosts, "allow-host", nil, "a `NAME` that clients of --http may use for this machine, beside localhost (repeatable)")
 	flags.BoolVar(&f.remote, "allow-remote", false, "let --http listen where other machines reach it; without TLS, so tokens are sent in the clear")
+	webFlag(cmd, &f.web)
 	_ = cmd.MarkFlagDirname("state-dir")
 	return cmd
 }
@@ -79,9 +83,11 @@ func serveBroker(ctx context.Context, a *app, f serveFlags) (err error) {
 	}
 	defer b.Close()
 	run := newRunner(b, f.dir, a.out)
+	proposals := proposal.New(b, run.outside)
+	logger := slog.New(slog.NewTextHandler(a.out.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	srv, err := brokerhttp.New(ctx, b, brokerhttp.Options{
-		Dir: f.dir, Hosts: f.hosts, Before: run.bury, Launch: run.launch, Skill: run.callSkill, Propose: proposal.New(b, run.outside).Of,
-		Logger: slog.New(slog.NewTextHandler(a.out.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Dir: f.dir, Hosts: f.hosts, Before: run.bury, Launch: run.launch, Skill: run.callSkill, Propose: proposals.Of,
+		Logger: logger,
 	})
 	if err != nil {
 		return err
@@ -101,10 +107,21 @@ func serveBroker(ctx context.Context, a *app, f serveFlags) (err error) {
 			return err
 		}
 	}
+	var pageFailed <-chan error
+	if f.web != "" {
+		page, failed, err := a.webPage(ctx, f.web, webinbox.Options{Broker: b, Dir: f.dir, Propose: proposals.Of, Logger: logger})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = page.Close() }() // nothing depends on it
+		pageFailed = failed
+	}
 	select {
 	case <-ctx.Done():
 		return nil
 	case err := <-srv.Failed():
+		return err
+	case err := <-pageFailed:
 		return err
 	}
 }

@@ -1,0 +1,127 @@
+// One request: what is wanted, why, what would change, and the two answers.
+
+import { ago, clock, code, el, verb } from "./dom.js";
+
+const scopes = [
+  ["once", "Once", "this call, with these arguments, one time"],
+  ["path", "Path", "this place, however often"],
+  ["subtree", "Subtree", "this place and what is beneath it"],
+  ["session", "Session", "the same action by the same tool, anywhere that may be asked for"],
+  ["until", "Until a time", "this place, and no longer than you say"],
+];
+
+const times = [["0", "as long as the agent is there"], ["15", "15 minutes"], ["60", "1 hour"], ["480", "8 hours"], ["1440", "1 day"]];
+
+function fact(name, ...value) {
+  return el("div", {}, el("dt", {}, name), el("dd", {}, ...value));
+}
+
+// diff is a unified diff, its lines wrapped: nothing stands beyond an edge. That
+// a line is added or removed is said by its first character, and by its colour.
+function diff(text) {
+  const kinds = { "+": "add", "-": "del", "@": "hunk" };
+  const pre = el("pre", { class: "diff", tabindex: "0", role: "region", "aria-label": "Diff" });
+  const lines = text.replace(/\n$/, "").split("\n");
+  lines.forEach((l, i) => {
+    const head = i < 2 && (l.startsWith("--- ") || l.startsWith("+++ "));
+    pre.append(el("span", { class: head ? "file" : kinds[l[0]] || "same" }, l || " "), "\n");
+  });
+  return pre;
+}
+
+function change(c) {
+  if (!c || !c.diff && !c.note) return null;
+  return el("section", { class: "change" },
+    el("h3", {}, "What changes ", c.diff && el("span", { class: "counts" },
+      el("span", { class: "plus" }, `+${c.added}`), " ", el("span", { class: "minus" }, `−${c.removed}`), el("span", { class: "unseen" }, " lines"))),
+    c.note && el("p", { class: "note" }, c.note),
+    c.cut && el("p", { class: "warning" }, "The diff goes on: this is only its beginning."),
+    c.diff && diff(c.diff));
+}
+
+// allows says what a yes lets the agent do, where that is more than the heading
+// says.
+function allows(r) {
+  if (r.access.length === 1 && r.access[0].resource === r.resource) return null;
+  return el("section", {}, el("h3", {}, "What an approval allows"),
+    el("ul", { class: "access" }, r.access.map((a) => el("li", {}, verb(a.action) + " ", code(a.resource)))));
+}
+
+const outcomes = {
+  approved: "approved, not used yet", consumed: "approved, and used", active: "approved, in force", revoked: "withdrawn",
+  denied: "denied", cancelled: "cancelled", expired: "over",
+};
+
+function outcome(r) {
+  const by = r.resolver ? `by ${r.resolver}` : r.code ? `by the broker (${r.code})` : "by the broker";
+  const good = ["approved", "consumed", "active"].includes(r.status);
+  return el("section", { class: "outcome " + (good ? "good" : "bad") },
+    el("p", {}, el("strong", {}, r.status === "pending" ? "This waits for the agent's own manager." : `This was ${outcomes[r.status] || r.status}`),
+      r.status === "pending" ? null : ` ${by} `, r.resolved ? clock(r.resolved) : null),
+    r.scope && el("p", {}, "Scope: ", r.scope, r.until ? [", until ", clock(r.until)] : null),
+    r.deny_reason && el("p", {}, "Reason: ", r.deny_reason));
+}
+
+// form has the two answers. act sends one and may throw.
+function form(r, act) {
+  const problem = el("p", { class: "problem", role: "alert", hidden: true });
+  const lasting = el("select", { id: "lasting", disabled: true }, times.map(([v, t]) => el("option", { value: v }, t)));
+  const reason = el("input", { id: "reason", class: "reason", type: "text", maxlength: "1000", autocomplete: "off" });
+  const radios = scopes.map(([value, name, text]) => el("label", { class: "scope" },
+    el("input", { type: "radio", name: "scope", value, checked: value === "once", onchange: () => {
+      lasting.disabled = value === "once";
+      if (value === "until" && lasting.value === "0") lasting.value = "60";
+      lasting.options[0].disabled = value === "until";
+    } }),
+    el("span", {}, el("strong", {}, name), " ", el("span", { class: "hint" }, text))));
+  const buttons = [];
+  async function send(how, body) {
+    problem.hidden = true;
+    for (const b of buttons) b.disabled = true;
+    try {
+      await act(r, how, body);
+    } catch (err) {
+      problem.textContent = err.message;
+      problem.hidden = false;
+      for (const b of buttons) b.disabled = false;
+    }
+  }
+  // No submit button: Enter on a scope approves nothing.
+  const yes = el("button", { type: "button", class: "approve", onclick: () => {
+    const scope = choice.elements.scope.value;
+    send("approve", { scope, minutes: scope === "once" ? 0 : Number(lasting.value), digest: r.digest });
+  } }, "Approve");
+  const no = el("button", { type: "submit", class: "deny" }, "Deny");
+  buttons.push(yes, no);
+  const choice = el("form", { onsubmit: (e) => e.preventDefault() },
+    el("fieldset", {}, el("legend", {}, "How far an approval reaches"), radios,
+      el("label", { class: "lasting" }, "For how long ", lasting)),
+    yes);
+  return el("div", { class: "answers" }, problem, choice,
+    el("form", { onsubmit: (e) => {
+      e.preventDefault();
+      send("deny", { reason: reason.value });
+    } },
+    el("label", { for: "reason" }, "What the agent is told when you deny"), reason, no));
+}
+
+// detail is a request by itself.
+export function detail(r, act) {
+  return el("article", { "aria-labelledby": "what" },
+    el("p", { class: "back" }, el("a", { href: "#requests" }, "← All requests")),
+    el("h2", { id: "what", tabindex: "-1" }, el("span", { class: "agent" }, r.agent), ` asks to ${verb(r.action)} `, code(r.resource)),
+    el("dl", { class: "facts" },
+      r.tool && fact("With", code(r.tool)),
+      fact("Asked", ago(r.created)),
+      r.deadline && fact("Ends", ago(r.deadline)),
+      r.task && fact("Its task", el("span", { class: "said" }, r.task)),
+      fact("Request", code(r.id))),
+    r.reason && el("section", {}, el("h3", {}, "Why, in the agent’s words"), el("blockquote", { class: "said" }, r.reason)),
+    allows(r),
+    change(r.change),
+    el("details", { open: !r.change || !r.change.diff },
+      el("summary", {}, "Arguments, as the agent sent them"),
+      el("pre", { class: "arguments", tabindex: "0", role: "region", "aria-label": "Arguments" }, r.arguments),
+      r.cut && el("p", { class: "warning" }, "This is only their beginning.")),
+    r.yours ? form(r, act) : outcome(r));
+}

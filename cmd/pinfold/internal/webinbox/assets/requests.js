@@ -1,0 +1,128 @@
+// What waits for an answer: the list, and beside it the one that is chosen.
+
+import { Refused, get, post } from "./api.js";
+import { ago, clock, code, el, say, setText, sync, verb } from "./dom.js";
+import { detail } from "./detail.js";
+
+const wide = window.matchMedia("(min-width: 60rem)");
+let root, items, empty, more, pane;
+let list = [];
+let chosen = ""; // id of what the pane shows; "" is nothing
+let pending = false; // whether it waited when it was drawn
+
+const address = (id) => "#requests/" + encodeURIComponent(id);
+
+function line(r) {
+  return el("li", {},
+    el("a", { href: address(r.id) },
+      el("span", { class: "who" }, r.agent, " ", el("span", { class: "age" }, ago(r.created))),
+      el("span", { class: "what" }, verb(r.action) + " ", code(r.resource)),
+      r.reason && el("span", { class: "why" }, r.reason)));
+}
+
+function mark() {
+  for (const a of items.querySelectorAll("a")) {
+    if (a.parentElement.dataset.key === chosen) a.setAttribute("aria-current", "true");
+    else a.removeAttribute("aria-current");
+  }
+  root.classList.toggle("chosen", chosen !== "");
+}
+
+// draw shows a request. Its heading gets the focus where the person went there.
+async function draw(id, focus) {
+  let r;
+  try {
+    r = await get("requests/" + encodeURIComponent(id));
+  } catch (err) {
+    if (!(err instanceof Refused) || err.status === 401) throw err;
+    if (id === chosen) pane.replaceChildren(el("p", { class: "problem", role: "alert" }, err.message));
+    return;
+  }
+  if (id !== chosen) return; // another one was chosen meanwhile
+  if (!r.yours && pending) say("The request was answered");
+  pending = r.yours;
+  pane.replaceChildren(detail(r, answer));
+  if (focus) pane.querySelector("h2").focus();
+}
+
+// answer sends an answer, and says what became of it.
+async function answer(r, how, body) {
+  await post(`requests/${encodeURIComponent(r.id)}/${how}`, body);
+  pending = false;
+  list = list.filter((x) => x.id !== r.id);
+  render();
+  say(how === "approve" ? `Approved for ${r.agent}` : `Denied for ${r.agent}`);
+  if (chosen !== r.id) return;
+  await draw(r.id, false);
+  const next = list[0];
+  const to = next
+    ? el("a", { class: "next", href: address(next.id) }, list.length === 1 ? "Next request" : `Next of ${list.length} requests`)
+    : el("p", { class: "next", tabindex: "-1" }, "Nothing else waits.");
+  pane.firstElementChild.append(to);
+  to.focus(); // never a button: a second Enter answers nothing
+}
+
+function render() {
+  sync(items, list, (r) => r.id, line);
+  empty.hidden = list.length > 0;
+  mark();
+}
+
+function step(by) {
+  const i = list.findIndex((r) => r.id === chosen);
+  const next = list[i < 0 ? 0 : i + by];
+  if (next) location.hash = address(next.id);
+}
+
+export const requests = {
+  title: "Requests",
+
+  show(main) {
+    items = el("ol", { class: "list" });
+    empty = el("p", { class: "empty" }, "Nothing waits for your answer.");
+    more = el("p", { class: "empty", hidden: true });
+    pane = el("div", { class: "pane" });
+    root = el("div", { class: "requests" },
+      el("section", { class: "side", "aria-labelledby": "waiting" },
+        el("h1", { id: "waiting" }, "Waiting for you"), empty, items, more),
+      pane);
+    main.append(root);
+    chosen = "";
+    list = [];
+  },
+
+  open(id) {
+    if (id === chosen) return;
+    chosen = id;
+    pending = false;
+    pane.replaceChildren();
+    mark();
+    if (id) draw(id, true).catch(() => {}); // looking again tells
+  },
+
+  async refresh(answered) {
+    list = answered.items;
+    render();
+    more.hidden = answered.more === 0;
+    setText(more, `${answered.more} more, once these are answered.`);
+    if (!chosen && wide.matches && list.length > 0) {
+      // Nothing is in the pane that a click could be meant for.
+      history.replaceState(null, "", address(list[0].id));
+      chosen = list[0].id;
+      mark();
+      await draw(chosen, false);
+    } else if (chosen && (pending && !list.some((r) => r.id === chosen) || !pane.firstChild)) {
+      await draw(chosen, false);
+    }
+  },
+
+  key(k) {
+    if (k === "j") step(1);
+    else if (k === "k") step(-1);
+    else if (k === "a") pane.querySelector("button.approve")?.focus();
+    else if (k === "d") pane.querySelector("input.reason")?.focus();
+    else if (k >= "1" && k <= "5") pane.querySelectorAll("input[name=scope]")[k - 1]?.click();
+    else return false;
+    return true;
+  },
+};
