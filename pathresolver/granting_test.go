@@ -15,7 +15,9 @@ func TestGranting(t *testing.T) {
 	_, root := scene(t, "ask/f = f", "ask/.env = s", "ask/LICENSE = free", "ask/d/x = x", "out/x = x", "vault/a = SECRET", "vault/b = SECRET")
 	var given atomic.Pointer[pathresolver.Granting]
 	give := func(accesses ...pathresolver.Access) { g := pathresolver.Leave(accesses...); given.Store(&g) }
-	at := func(op pathresolver.Op, place string) pathresolver.Access { return pathresolver.Access{Op: op, Place: place} }
+	at := func(op pathresolver.Op, place string) pathresolver.Access {
+		return pathresolver.Access{Op: op, Place: place}
+	}
 	ask := pathresolver.RuleAsk
 	cfg := pathresolver.Config{
 		Root: root, WritePaths: []string{"out"}, Hide: []string{"**/.env"}, Protect: []string{"ask/LICENSE"},
@@ -67,7 +69,9 @@ func TestGrantingMovesAndLinks(t *testing.T) {
 		AskWrite: []string{"ask", "out/deep/**/gen"}, AskRead: []string{"out/key"}})
 	require.NoError(t, err)
 	defer r.Close()
-	at := func(op pathresolver.Op, place string) pathresolver.Access { return pathresolver.Access{Op: op, Place: place} }
+	at := func(op pathresolver.Op, place string) pathresolver.Access {
+		return pathresolver.Access{Op: op, Place: place}
+	}
 	move, read, write, create := pathresolver.OpRename, pathresolver.OpRead, pathresolver.OpWrite, pathresolver.OpCreate
 	rename := func(from, to string, leave ...pathresolver.Access) *pathresolver.DeniedError {
 		return r.DecideRenameGranted(pathresolver.Leave(leave...), from, to, false)
@@ -98,4 +102,19 @@ func TestGrantingMovesAndLinks(t *testing.T) {
 	refused(link("out/plain", "ask/l"), ask)
 	require.Nil(t, link("out/plain", "ask/l", at(create, "ask/l")))
 	require.Nil(t, r.DecideLink("out/plain", "out/l"), "without a rule nothing is asked for")
+}
+
+// Where no rule asks nobody is asked, and it costs nothing.
+func TestGrantingCostsNothing(t *testing.T) {
+	_, root := scene(t)
+	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"src"},
+		Granting: func(_ pathresolver.Op, place string) bool { t.Error(place); return true }})
+	require.NoError(t, err)
+	defer r.Close()
+	require.Less(t, testing.AllocsPerRun(100, func() {
+		if r.DecideGranted(nil, pathresolver.OpWrite, "src/x", 0) != nil || r.DecideRenameGranted(nil, "src/x", "src/y", false) != nil {
+			t.Error("refused")
+		}
+	}), 0.5)
+	require.NotNil(t, r.Decide(pathresolver.OpWrite, "x", 0))
 }

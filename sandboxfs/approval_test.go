@@ -103,6 +103,23 @@ func TestOpenWaits(t *testing.T) {
 	})
 }
 
+// A single file that has to be asked for is a part of its own, where there can
+// be several.
+func TestFileIsAskedFor(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		d := newDesk()
+		o.Ask, o.AskWait = d, noLimit
+		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}, AskWrite: []string{"go.mod"}}, "go.mod=old", "main.go=x", "out/")
+		written := background(func() error { return write(f.in("go.mod"), "new") })
+		d.pending(t, "open write go.mod", 1)
+		require.ErrorIs(t, write(f.in("main.go"), "evil"), syscall.EROFS)
+		require.NoError(t, write(f.in("out/new"), "x"))
+		d.answer(t, "open write go.mod", nil)
+		require.NoError(t, ends(t, written))
+		require.Equal(t, "new", f.read(f.on("go.mod")))
+	})
+}
+
 // D40: without a wait an open is refused at once as everything else is, and
 // recorded; without anybody to ask nothing is.
 func TestOpenThatMayNotWait(t *testing.T) {

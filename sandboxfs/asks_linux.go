@@ -3,8 +3,8 @@ package sandboxfs
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,8 +44,8 @@ type asks struct {
 	dropped    atomic.Uint64
 
 	mu     sync.Mutex
-	known  map[string]bool // operations that were refused at once
-	oldest []string        // the same, in order
+	known  map[uint64]bool // operations that were refused at once
+	oldest []uint64        // the same, in order
 	next   int             // where the oldest is, once all are taken
 }
 
@@ -56,7 +56,7 @@ func newAsks(o *Options) *asks {
 	}
 	a := &asks{
 		asker: o.Ask, wait: o.AskWait, queue: make(chan AskRequest, askQueue),
-		quit: make(chan struct{}), done: make(chan struct{}), known: map[string]bool{},
+		quit: make(chan struct{}), done: make(chan struct{}), known: map[uint64]bool{},
 	}
 	var ctx context.Context
 	ctx, a.cancel = context.WithCancel(context.Background())
@@ -102,14 +102,19 @@ func (a *asks) atOnce(q AskRequest) bool {
 	return true
 }
 
-// key is the same for the same operation. No place holds a NUL.
-func (q *AskRequest) key() string {
-	var b strings.Builder
-	b.WriteString(q.Syscall)
+// seed is that of all keys.
+var seed = maphash.MakeSeed()
+
+// key is the same for the same operation, and with luck for that alone: another
+// one would be put to Ask without having been refused first.
+func (q *AskRequest) key() uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	_, _ = h.WriteString(q.Syscall) // never fails
 	for _, a := range q.Accesses {
-		b.WriteString("\x00" + string(a.Op) + "\x00" + a.Place)
+		_, _ = h.WriteString("\x00" + string(a.Op) + "\x00" + a.Place)
 	}
-	return b.String()
+	return h.Sum64()
 }
 
 // record records what was refused at once, one after the other, until close.

@@ -57,6 +57,18 @@
 // A file with several hard links is changed only when all of them were made
 // through the view. New files belong to who makes them.
 //
+// # What has to be asked for
+//
+// What a rule says may be asked for is EACCES, unless there is somebody to ask
+// (Options.Ask). Then the open of a file that is there waits for the answer, in a
+// goroutine of its own without a lock, a thread or a buffer, until it is
+// interrupted. Everything else would wait with a lock of the kernel's, on a
+// directory or on all renames: it is EACCES at once, is recorded, and is put to
+// Ask when it is tried again. Where leave was given, the rules are asked and the
+// place is walked to once more, with leave for exactly that. What is open stays
+// so when leave is withdrawn. getxattr(2) and access(2) are not asked for:
+// "user." attributes can be read as long as the file is open.
+//
 // # What the kernel remembers
 //
 // Changes that the host makes are seen within

@@ -1,0 +1,39 @@
+package sandboxfs
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// An interrupt ends the wait also when the kernel sent it before the request had
+// begun to wait, and that of no other (D40).
+func TestInterrupts(t *testing.T) {
+	var i interrupts
+	i.interrupt(7)
+	early, end := i.begin(7)
+	defer end()
+	require.Equal(t, errInterrupted, context.Cause(early))
+
+	one, endOne := i.begin(8)
+	other, endOther := i.begin(9)
+	defer endOther()
+	require.NoError(t, one.Err())
+	i.interrupt(8)
+	require.Equal(t, errInterrupted, context.Cause(one))
+	require.NoError(t, other.Err())
+	endOne()
+	require.Len(t, i.waiting, 2)
+
+	for n := range uint64(2 * maxInterrupts) { // nothing grows without end
+		i.interrupt(100 + n)
+	}
+	require.Len(t, i.early, maxInterrupts)
+
+	i.end()
+	require.Equal(t, errInterrupted, context.Cause(other))
+	late, endLate := i.begin(10)
+	defer endLate()
+	require.Equal(t, errInterrupted, context.Cause(late))
+}
