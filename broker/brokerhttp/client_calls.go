@@ -152,6 +152,18 @@ func (c *Client) AuditVerify(ctx context.Context, head string) (v Verified, err 
 // Audit calls each for every record after one, oldest first; with follow it
 // goes on as they are written, until ctx ends.
 func (c *Client) Audit(ctx context.Context, after int64, follow bool, each func(broker.Record) error) error {
+	return c.AuditPages(ctx, after, follow, func(page []broker.Record) error {
+		for _, r := range page {
+			if err := each(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// AuditPages is Audit with as many records at once as there are, at most 1000.
+func (c *Client) AuditPages(ctx context.Context, after int64, follow bool, each func([]broker.Record) error) error {
 	for {
 		path := "/v1/audit?after=" + strconv.FormatInt(after, 10)
 		var page List[broker.Record]
@@ -164,12 +176,10 @@ func (c *Client) Audit(ctx context.Context, after int64, follow bool, each func(
 		if err != nil || len(page.Items) == 0 {
 			return err
 		}
-		for _, r := range page.Items {
-			if err := each(r); err != nil {
-				return err
-			}
-			after = r.Seq
+		if err := each(page.Items); err != nil {
+			return err
 		}
+		after = page.Items[len(page.Items)-1].Seq
 	}
 }
 

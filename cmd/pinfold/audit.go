@@ -56,42 +56,40 @@ whole looks whole by itself: --head, from an earlier verify, shows that.`,
 }
 
 func newAuditExport(a *app) *cobra.Command {
-	var after int64
+	var f recordFlags
 	cmd := &cobra.Command{
 		Use:   "export [flags]",
-		Short: "Print the records as JSON lines, oldest first",
-		Args:  noArgs,
+		Short: "Print the records as JSON lines, oldest first, or send them to a collector",
+		Long: `export prints every record as a line of JSON. With --otlp it sends them, as logs of
+the OpenTelemetry protocol over HTTP, and says up to which one the collector has
+taken them: the next --after.
+
+` + otlpHelp,
+		Example: "  pinfold audit export > audit.jsonl\n  pinfold audit export --otlp http://localhost:4318",
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
-				return c.Audit(ctx, after, false, a.record)
-			})
+			return a.records(cmd, f, false)
 		},
 	}
-	recordFlags(cmd, &after)
+	f.add(cmd)
 	return cmd
 }
 
 func newAuditFollow(a *app) *cobra.Command {
-	var after int64
+	var f recordFlags
 	cmd := &cobra.Command{
 		Use:   "follow [flags]",
-		Short: "Print the records as JSON lines, and go on as they are written",
-		Args:  noArgs,
+		Short: "Print or send the records, and go on as they are written",
+		Long: `follow is export, and goes on with what is recorded meanwhile, until Ctrl-C.
+
+` + otlpHelp,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
-				return c.Audit(ctx, after, true, a.record)
-			})
+			return a.records(cmd, f, true)
 		},
 	}
-	recordFlags(cmd, &after)
+	f.add(cmd)
 	return cmd
-}
-
-// recordFlags are those of the commands that print records, as JSON lines
-// whether or not --json is there.
-func recordFlags(cmd *cobra.Command, after *int64) {
-	jsonFlag(cmd)
-	cmd.Flags().Int64Var(after, "after", 0, "begin after the record with this `NUMBER`")
 }
 
 func (a *app) record(r broker.Record) error { return encodeJSON(a.out.stdout, r, "") }
