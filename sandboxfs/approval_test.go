@@ -310,20 +310,38 @@ func TestListingIsAskedFor(t *testing.T) {
 // The open after the wait has the rights that it would have had without: none of
 // the server's beyond those of who asked.
 func TestApprovalGivesNoRights(t *testing.T) {
-	if os.Geteuid() != 0 {
-		require.NotZero(t, os.Geteuid(), "the server has no rights to lend")
-		return
-	}
 	f, d := atDesk(t, sandboxfs.Options{Passthrough: true, Unprivileged: true, AskWait: noLimit}, "src/x=old")
-	written := func() error {
+	written := func(mode os.FileMode) error {
 		done := background(func() error { return write(f.in("src/x"), "new") })
 		d.pending(t, "open write src/x", 1)
+		require.NoError(t, os.Chmod(f.on("src/x"), mode))
 		d.answer(t, "open write src/x", nil)
 		return ends(t, done)
 	}
-	require.NoError(t, written())
-	require.NoError(t, os.Chmod(f.on("src/x"), 0))
-	require.ErrorIs(t, written(), syscall.EACCES)
+	require.NoError(t, written(0o644))
+	require.ErrorIs(t, written(0), syscall.EACCES)
+}
+
+// Where leave would not help nobody is asked, and none is used up.
+func TestFutileOpensAreNotAskedFor(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		o.AskWait = noLimit
+		f, d := atDesk(t, o, "src/x=old", "src/read=only")
+		require.NoError(t, os.Link(f.on("src/x"), f.on("src/also")))
+		require.ErrorIs(t, write(f.in("src/x"), "new"), syscall.EACCES)
+		if o.Unprivileged { // the others are root, who may write it
+			require.NoError(t, os.Chmod(f.on("src/read"), 0o444))
+			require.ErrorIs(t, write(f.in("src/read"), "new"), syscall.EACCES)
+		}
+		require.Zero(t, d.asked())
+		require.Zero(t, d.left())
+
+		require.NoError(t, os.Remove(f.on("src/also")))
+		written := background(func() error { return write(f.in("src/x"), "new") })
+		d.pending(t, "open write src/x", 1)
+		d.answer(t, "open write src/x", nil)
+		require.NoError(t, ends(t, written), "with one name it is asked for")
+	})
 }
 
 // D40: while a hundred opens wait, everything else in the same directories goes

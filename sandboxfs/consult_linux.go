@@ -64,6 +64,30 @@ func (p *part) ask(h *fuse.InHeader, call string, d *pathresolver.DeniedError, l
 	return toConsult
 }
 
+// futile says what keeps a file from being opened besides the rules that ask:
+// then nobody is asked, and no leave is used up.
+func (p *part) futile(h *fuse.InHeader, call string, n *node, a act) fuse.Status {
+	var sx unix.Statx_t
+	fd, _, err := p.open(n, unix.O_PATH, &sx)
+	if err != nil {
+		return status(err)
+	}
+	defer closeFD(fd)
+	mask := uint32(0)
+	if a.reads || a.op == pathresolver.OpRead {
+		mask |= unix.R_OK
+	}
+	if a.op == pathresolver.OpWrite {
+		mask |= unix.W_OK
+		if sx.Nlink > 1 {
+			if _, d := p.r.CheckLinks(a.place, fileID(&sx)); d != nil {
+				return p.refuse(h, call, d)
+			}
+		}
+	}
+	return status(unix.Faccessat2(fd, "", mask, unix.AT_EMPTY_PATH|unix.AT_EACCESS))
+}
+
 // consult puts the question of a request to Ask, who does not wait for anybody,
 // and returns the leave or the refusal. No lock is held.
 func (p *part) consult(h *fuse.InHeader) (pathresolver.Granting, fuse.Status) {

@@ -76,7 +76,7 @@ func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writi
 		return -1, status(err) // it was given for a place
 	}
 	if err == nil {
-		if st := p.decideOpen(h, call, at, flags, writing, leave); st != fuse.OK {
+		if st := p.decideOpen(h, call, n, at, flags, writing, leave); st != fuse.OK {
 			return -1, st
 		}
 	}
@@ -94,7 +94,7 @@ func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writi
 		return -1, status(err)
 	}
 	if leave != nil && place != at {
-		if st := p.decideOpen(h, call, place, flags, writing, leave); st != fuse.OK {
+		if st := p.decideOpen(h, call, n, place, flags, writing, leave); st != fuse.OK {
 			closeFD(fd)
 			return -1, st
 		}
@@ -114,7 +114,7 @@ func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writi
 
 // decideOpen asks the rules about opening a file. Those about reading count
 // where any may have to be asked for.
-func (p *part) decideOpen(h *fuse.InHeader, call, place string, flags int, writing bool, leave pathresolver.Granting) fuse.Status {
+func (p *part) decideOpen(h *fuse.InHeader, call string, n *node, place string, flags int, writing bool, leave pathresolver.Granting) fuse.Status {
 	reads := p.r.AsksRead() && flags&unix.O_ACCMODE != unix.O_WRONLY
 	a := act{op: pathresolver.OpWrite, place: place, reads: reads}
 	switch {
@@ -124,10 +124,16 @@ func (p *part) decideOpen(h *fuse.InHeader, call, place string, flags int, writi
 	default:
 		return fuse.OK
 	}
-	if d := a.decide(p.r, leave); d != nil {
-		return p.ask(h, call, d, leave, a)
+	d := a.decide(p.r, leave)
+	if d == nil {
+		return fuse.OK
 	}
-	return fuse.OK
+	if d.Rule == pathresolver.RuleAsk && p.v.asks != nil {
+		if st := p.futile(h, call, n, a); st != fuse.OK {
+			return st
+		}
+	}
+	return p.ask(h, call, d, leave, a)
 }
 
 // refuseRead asks the rules about content, where any may have to be asked for.
