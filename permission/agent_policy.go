@@ -35,6 +35,7 @@ func (a *Agent) Policy(opt Options) (*Policy, []Problem, error) {
 	a.beyond(&found, profile, opt, layers)
 	if a.Tools != nil || a.Disallowed != nil || a.Commands != nil {
 		a.unknownTools(&found)
+		a.commandsBeyond(&found, p, profile.Name())
 		narrower, excess, err := p.Narrow(a.toolLayer(), Clamp)
 		if err != nil {
 			return nil, nil, err
@@ -118,6 +119,27 @@ func (a *Agent) beyond(found *[]Problem, profile *Source, opt Options, layers []
 	}
 }
 
+// commandsBeyond reports commands of Bash that the profile does not have, and
+// those that are more than it has. A profile without a list leaves them to the
+// agent.
+func (a *Agent) commandsBeyond(found *[]Problem, p *Policy, profile string) {
+	has := p.bashCommands()
+	if has == nil {
+		return
+	}
+	for _, c := range a.Commands {
+		if begins(c, has) {
+			continue
+		}
+		left := "none of it"
+		if some := slices.DeleteFunc(slices.Clone(has), func(h string) bool { return !begins(h, []string{c}) }); len(some) > 0 {
+			left = "'" + strings.Join(some, "', '") + "'"
+		}
+		*found = append(*found, Problem{Position: a.position("command " + c), Severity: Warning, Code: "beyond_profile", Path: "tools",
+			Message: fmt.Sprintf("command '%s' of Bash goes beyond the profile '%s'", c, profile), Hint: "the profile decides, and leaves " + left})
+	}
+}
+
 func (a *Agent) mismatch(path string, x Excess) Problem {
 	return Problem{Position: a.position(path), Severity: Warning, Code: "beyond_profile", Path: path, Message: x.Message, Hint: "the profile decides: it is left out"}
 }
@@ -136,7 +158,7 @@ func (a *Agent) position(path string) Position {
 	if at, ok := a.at[path]; ok {
 		return at
 	}
-	if strings.HasPrefix(path, "tool ") {
+	if strings.HasPrefix(path, "tool ") || strings.HasPrefix(path, "command ") {
 		return a.position("tools")
 	}
 	if cut := strings.LastIndexAny(path, ".["); cut > 0 {

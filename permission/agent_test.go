@@ -181,3 +181,23 @@ func TestAgentProfileFile(t *testing.T) {
 	require.False(t, on)
 	require.Equal(t, CodeProtected, file(p, FSWrite, "agents/team.yaml").Code)
 }
+
+// P10: what Bash is to run beyond the profile is said, with what is left of it;
+// a profile that lists no commands leaves them to the agent.
+func TestBashCommandsBeyondTheProfileP10(t *testing.T) {
+	_, found := effective(t, "name: coder\ntools:\n  - Read\n  - Bash(git add -p:*)\n  - Bash(git:*)\n  - Bash(curl *)\n  - Bash")
+	require.Equal(t, []string{
+		"warning a.md:6:5: command 'git' of Bash goes beyond the profile 'WRITE' (the profile decides, and leaves 'git add', 'git commit')",
+		"warning a.md:7:5: command 'curl' of Bash goes beyond the profile 'WRITE' (the profile decides, and leaves none of it)",
+	}, found)
+	_, found = effective(t, "name: coder\ntools: Bash(git add:*), Bash(pytest *)")
+	require.Empty(t, found)
+
+	a := agent(t, "name: x\nprofile: own.yaml\ntools: Bash(curl:*)")
+	for listed, want := range map[string]int{"": 0, "\nbash_commands: [ls]": 1} {
+		files := fstest.MapFS{"own.yaml": {Data: []byte("version: 1\nfs: {read: [.]}\ntools: {Bash: {enabled: true}}" + listed)}}
+		_, problems, err := a.Policy(Options{FS: files})
+		require.NoError(t, err)
+		require.Len(t, problems, want, listed)
+	}
+}

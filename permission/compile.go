@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -110,6 +111,9 @@ func extended(src *Source, fsys fs.FS) ([]*Source, error) {
 		base, err := builtin(name)
 		if base == nil && err == nil {
 			file := path.Join(path.Dir(at.File), name)
+			if fsys != nil && !isBuiltin(at) && (file == ".." || strings.HasPrefix(file, "../")) {
+				return nil, refuse(fmt.Sprintf("extends: '%s' lies outside the project, where nothing is read", name), "work in the project's own directory, or name it with -C")
+			}
 			if fsys == nil || !fs.ValidPath(file) || isBuiltin(at) {
 				return nil, refuse(fmt.Sprintf("extends: '%s' is no preset and no profile", name), didyoumean.Hint(name, Builtins()))
 			}

@@ -141,7 +141,7 @@ func TestExtends(t *testing.T) {
 	for name, want := range map[string]string{
 		"a.yaml":    "b.yaml:2:1: extends: 'a.yaml' extends itself",
 		"typo.yaml": "typo.yaml:2:1: extends: 'sandbxed' cannot be read: file does not exist (did you mean 'sandboxed'?)",
-		"out.yaml":  "out.yaml:2:1: extends: '../x.yaml' is no preset and no profile",
+		"out.yaml":  "out.yaml:2:1: extends: '../x.yaml' lies outside the project, where nothing is read",
 		"bad.yaml":  "worse.yaml:2:6: unknown key 'writ' in fs (did you mean 'write'?)",
 	} {
 		_, err := Load(fsys, name, Options{})

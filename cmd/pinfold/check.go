@@ -123,6 +123,7 @@ func check(a *app, f *checkFlags) error {
 			continue
 		}
 		cfg.Root = root
+		a.out.commas(cfg)
 		cfg.Protect = slices.Concat(protect, protectList(root, f.from))
 		report.add(root, len(cfg.WritePaths), pathresolver.Validate(cfg))
 	}

@@ -2,9 +2,13 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -141,6 +145,7 @@ func open(cfg pathresolver.Config, o *output) (*pathresolver.Resolver, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.commas(cfg)
 	for _, v := range r.Warnings() {
 		// -w . --git is no slip: both were meant.
 		if v.Field != "git" || v.Code != pathresolver.CodePathNested {
@@ -148,4 +153,22 @@ func open(cfg pathresolver.Config, o *output) (*pathresolver.Resolver, error) {
 		}
 	}
 	return r, nil
+}
+
+// commas warns of a write path that was meant as several: it need not exist, so
+// that nothing else would say so.
+func (o *output) commas(cfg pathresolver.Config) {
+	for _, wp := range cfg.WritePaths {
+		if !strings.Contains(wp, ",") {
+			continue
+		}
+		at := wp
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(cfg.Root, wp)
+		}
+		if _, err := os.Lstat(at); errors.Is(err, os.ErrNotExist) {
+			o.warning("-w takes one path, and there is no '" + wp + "'")
+			o.hint("-w " + strings.Join(strings.Split(wp, ","), " -w "))
+		}
+	}
 }

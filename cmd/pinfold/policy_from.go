@@ -107,19 +107,26 @@ func (p *policyFrom) load(root string, caller *permission.Document) (*permission
 
 // locate is the directory in which a file and what it extends are found, the
 // file's name there, and the directory that messages put before such names. One
-// beneath the working directory keeps the name that it was given; of others in
-// the project the project is searched, so that `profile: ../../policy.yaml` is
-// found however the file was named; and of the rest their own directory.
+// beneath the working directory keeps the name that it was given, unless that
+// lies in the project itself; of others in the project the project is searched,
+// so that `profile: ../../policy.yaml` is found however the file was named; and
+// of the rest their own directory.
 func locate(root, file string) (dir, name, base string) {
-	if name := filepath.ToSlash(filepath.Clean(file)); fs.ValidPath(name) {
+	beneath := func(dir string) (rel string, ok bool) {
+		absDir, err := filepath.Abs(dir)
+		abs, err2 := filepath.Abs(file)
+		if err != nil || err2 != nil {
+			return "", false
+		}
+		rel, err = filepath.Rel(absDir, abs)
+		return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
+	}
+	rel, inProject := beneath(root)
+	if name := filepath.ToSlash(filepath.Clean(file)); fs.ValidPath(name) && !(inProject && len(rel) > len(name)) {
 		return ".", name, "."
 	}
-	absRoot, err := filepath.Abs(root)
-	abs, err2 := filepath.Abs(file)
-	if err == nil && err2 == nil {
-		if rel, err := filepath.Rel(absRoot, abs); err == nil && filepath.IsLocal(rel) {
-			return root, filepath.ToSlash(rel), root
-		}
+	if inProject {
+		return root, rel, root
 	}
 	return filepath.Dir(file), filepath.Base(file), filepath.Dir(file)
 }

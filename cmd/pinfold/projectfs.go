@@ -67,7 +67,7 @@ func ledOut(err error) error {
 	return err
 }
 
-// readWithin is readRegular for a file that is read only where the project, or
+// readWithin reads a file of at most limit bytes, only where the project, or
 // the directory that it is named in, holds it.
 func readWithin(root, file string, limit int64) ([]byte, error) {
 	dir, name, _ := locateWithin(root, file)
