@@ -173,7 +173,10 @@ func TestResume(t *testing.T) {
 		refused(t, broker.CodeExists, w.Started(t.Context(), id, "host:8"))
 		require.NoError(t, w.Exited(t.Context(), id, broker.Exit{Signal: "killed"}))
 	}
-	back := background(func() (broker.Agent, error) { return w.AwaitResume(t.Context()) })
+	back := background(func() (broker.Agent, error) {
+		a, _, err := w.AwaitResume(t.Context(), nil)
+		return a, err
+	})
 	require.Equal(t, `[ERROR] Session not found: "agent:gone:main"`, w.send(operator, "agent:gone:main"))
 	require.Contains(t, w.send(operator, "agent:back:main"), "✓")
 	a := soon(t, back).value
@@ -188,6 +191,67 @@ func TestResume(t *testing.T) {
 		texts = append(texts, m.Content)
 	}
 	require.Equal(t, []string{"gone ended by killed", "back ended by killed", "back ended by killed"}, texts) // D7: once each time
+}
+
+// D4, D19: an agent that has exited is started again for its managers, with the
+// session that it had, and for nobody else; one that was fired for nobody.
+func TestResumeByHand(t *testing.T) {
+	w := newWorld(t)
+	root, worker := w.pair()
+	other, _, err := w.Hire(t.Context(), operator, broker.HireSpec{ID: "other", Policy: policy(t, managerDoc), Cwd: "/project"})
+	require.NoError(t, err)
+	resume := func(who broker.Identity, id string) error {
+		_, err := w.Resume(t.Context(), who, id)
+		return err
+	}
+	refused(t, broker.CodeExists, resume(root, worker.AgentID()))
+	require.NoError(t, w.Exited(t.Context(), worker.AgentID(), broker.Exit{}))
+	refused(t, broker.CodeNotManager, resume(broker.AgentIdentity(other.ID), worker.AgentID()))
+	require.Error(t, resume(worker, worker.AgentID()))
+	refused(t, broker.CodeNotFound, resume(operator, "nobody"))
+	a, err := w.Resume(t.Context(), root, worker.AgentID())
+	require.NoError(t, err)
+	require.Equal(t, broker.Exited, a.State, "it is only decided: Started claims it")
+	require.NoError(t, w.Started(t.Context(), a.ID, "host:1"))
+	was := must(w.Agent(t.Context(), operator, a.ID))
+	require.Equal(t, []any{broker.Working, a.Session, a.PolicyHash, a.ParentID}, []any{was.State, was.Session, was.PolicyHash, was.ParentID})
+	require.NoError(t, w.Exited(t.Context(), a.ID, broker.Exit{}))
+	require.NoError(t, resume(operator, a.ID))
+	_, err = w.Fire(t.Context(), root, a.ID)
+	require.NoError(t, err)
+	refused(t, broker.CodeNotFound, resume(operator, a.ID))
+}
+
+// D4: a message that came while the agent was working and was not read starts it
+// once it has exited, and a second time only a newer one.
+func TestResumeForWhatWasNotRead(t *testing.T) {
+	w := newWorld(t)
+	must2(w.Hire(t.Context(), operator, broker.HireSpec{ID: "back", Policy: policy(t, workerDoc), Cwd: "/project", Resume: []string{"again"}}))
+	require.NoError(t, w.Started(t.Context(), "back", "host:1"))
+	require.Contains(t, w.send(operator, "agent:back:main"), "✓")
+	given := int64(0)
+	next := func() result[int64] {
+		return soon(t, background(func() (int64, error) {
+			_, m, err := w.AwaitResume(t.Context(), func(_ broker.Agent, m broker.Message) bool { return m.Seq > given })
+			return m.Seq, err
+		}))
+	}
+	require.NoError(t, w.Exited(t.Context(), "back", broker.Exit{}))
+	given = next().value
+	require.NotZero(t, given)
+	require.NoError(t, w.Started(t.Context(), "back", "host:1"))
+	require.NoError(t, w.Exited(t.Context(), "back", broker.Exit{}))
+	none, cancel := context.WithCancel(t.Context())
+	looked := false
+	_, _, err := w.AwaitResume(none, func(_ broker.Agent, m broker.Message) bool {
+		looked = true
+		cancel()
+		return m.Seq > given
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	require.True(t, looked)
+	require.Contains(t, w.send(operator, "agent:back:main"), "✓")
+	require.Greater(t, next().value, given)
 }
 
 func refuseText(t *testing.T, err error) string {

@@ -102,6 +102,9 @@ func (b *Broker) Exited(ctx context.Context, id string, exit Exit) error {
 		if err := t.release(id); err != nil {
 			return err
 		}
+		if len(a.Resume) > 0 && a.State == Exited { // a message may lie there already
+			t.Notify(resumeTopic)
+		}
 		t.record(Record{Action: "exit", Resource: id, Effect: permission.Allow, Code: permission.CodeAllowed, Reason: exit.String(), PolicyHash: a.PolicyHash})
 		if err := t.notifyUp(a); err != nil {
 			return err

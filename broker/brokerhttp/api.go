@@ -50,7 +50,12 @@ type HireBody struct {
 	Model      string   `json:"model,omitempty"`
 	Tools      []string `json:"tools,omitempty"`
 	Task       string   `json:"task,omitempty"`
-	Command    []string `json:"command,omitempty"` // to start in a view; none: the agent is only registered
+	Command    []string `json:"command,omitempty"`   // to start in a view; none: the agent is only registered
+	Resumable  bool     `json:"resumable,omitempty"` // a message for the agent after it has exited starts the command again
+
+	// Resume names an agent that has exited and is to be started again: by the
+	// command that it is resumable by, or by Command. Nothing else is given then.
+	Resume string `json:"resume,omitempty"`
 }
 
 // Text is a file that the client has read.

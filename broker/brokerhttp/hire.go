@@ -16,16 +16,25 @@ func (c *call) hire() (any, error) {
 	if err := c.body(&body); err != nil {
 		return nil, err
 	}
-	if len(body.Command) > 0 && c.s.opt.Launch == nil {
+	if (len(body.Command) > 0 || body.Resume != "") && c.s.opt.Launch == nil {
 		return nil, fault(broker.CodeInvalid, "this broker starts no commands: hire without one")
 	}
 	ctx := c.Context()
+	if body.Resume != "" {
+		return c.resume(ctx, &body)
+	}
+	var again []string
+	if body.Resumable {
+		if again = body.Command; len(again) == 0 {
+			return nil, fault(broker.CodeInvalid, "resumable is an agent that is hired with a command")
+		}
+	}
 	policy, err := c.policy(ctx, &body)
 	if err != nil {
 		return nil, err
 	}
 	agent, _, err := c.s.b.Hire(ctx, c.who, broker.HireSpec{
-		ID: body.ID, ParentID: body.Parent, Policy: policy, Cwd: body.Cwd, Model: body.Model, Tools: body.Tools, Task: body.Task,
+		ID: body.ID, ParentID: body.Parent, Policy: policy, Cwd: body.Cwd, Model: body.Model, Tools: body.Tools, Task: body.Task, Resume: again,
 	})
 	if err != nil {
 		return nil, asRefusal(err)
@@ -41,13 +50,18 @@ func (c *call) hire() (any, error) {
 		c.s.Dismiss(agent.ID)
 		return nil, asRefusal(err)
 	}
-	hired := Hired{Agent: agent, Socket: AgentSocket(c.s.opt.Dir, agent.ID)}
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	if c.s.tcp {
-		hired.TokenFile = c.s.TokenFile(agent.ID)
+	return c.s.hired(agent), nil
+}
+
+// hired is how an agent finds the broker.
+func (s *Server) hired(agent broker.Agent) Hired {
+	h := Hired{Agent: agent, Socket: AgentSocket(s.opt.Dir, agent.ID)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tcp {
+		h.TokenFile = s.TokenFile(agent.ID)
 	}
-	return hired, nil
+	return h
 }
 
 // exitNoStart is the exit code of a command that never ran, as for pinfold run.
@@ -79,8 +93,8 @@ func (c *call) policy(ctx context.Context, body *HireBody) (*permission.Policy, 
 	}
 	root := body.Cwd
 	if parent := body.Parent; root == "" && (parent != "" || !c.who.Operator()) {
-		if parent == "" {
-			parent = c.who.AgentID()
+		if !c.who.Operator() {
+			parent = c.who.AgentID() // another one Hire refuses, on record (T21)
 		}
 		manager, err := c.s.b.Agent(ctx, c.who, parent)
 		if err != nil {

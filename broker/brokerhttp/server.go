@@ -30,7 +30,8 @@ type Options struct {
 	Before func(context.Context) error
 	// Launch starts the command of an agent that was hired with one; nil: such
 	// agents are refused. It returns once the command runs, or an error and
-	// nothing runs.
+	// nothing runs: it says Started to the broker before the process and Exited
+	// after it.
 	Launch func(context.Context, Launch) error
 	// Skill calls a file skill for an agent, which may mean that it waits for
 	// the agent's manager; nil: none is called.
@@ -65,6 +66,9 @@ type Server struct {
 	agents map[string]*listener
 	tcp    bool // tokens are made
 	closed bool
+
+	// resuming is held while one agent is started again: mu is taken within it.
+	resuming sync.Mutex
 
 	serving sync.WaitGroup
 	failed  chan error

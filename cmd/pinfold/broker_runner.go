@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -69,24 +68,25 @@ func (r *runner) launch(ctx context.Context, l brokerhttp.Launch) error {
 	if err != nil {
 		return err
 	}
+	// From here on it counts as running: of several who start it one does.
+	if err := r.b.Started(ctx, id, r.name()); err != nil {
+		return err
+	}
 	p, err := startView(hiredView{
 		Policy: held.Config, NoNetwork: !network, Command: command,
 		Env: []string{"PINFOLD_TASK=" + l.Agent.Task}, Socket: l.Socket,
 	})
 	if err != nil {
+		r.tell(id, broker.Exit{Code: exitRunOwn, Output: err.Error()})
 		return err
-	}
-	if err := r.b.Started(ctx, id, r.name()); err != nil {
-		p.kill()
-		return errors.Join(err, p.close())
 	}
 	ended, over := context.WithCancel(r.ctx)
 	r.all.Go(func() { r.follow(ended, id, p) })
 	r.all.Go(func() {
 		exit := p.wait()
 		over()
+		l.Ended() // first: once its end is told it may be started again, with a new socket
 		r.tell(id, exit)
-		l.Ended()
 	})
 	return nil
 }

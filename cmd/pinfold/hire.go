@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,31 +18,26 @@ func newHire(a *app) *cobra.Command {
 	var body brokerhttp.HireBody
 	var dir, tools string
 	cmd := &cobra.Command{
-		Use:   "hire [flags] TASK [-- CMD [ARG]...]",
+		Use:   "hire [flags] TASK [-- CMD [ARG]...] | --resume ID [-- CMD [ARG]...]",
 		Short: "Make an agent that reports to you, and start its command in a view of its own",
 		Long: `hire registers an agent with a policy within its manager's; without one that is
 named it is 'sandboxed'. CMD runs as 'pinfold run' would run it, beneath the
 policy, with the task in PINFOLD_TASK and wherever {task} stands in CMD. Inside,
 PINFOLD_SOCKET is the agent's own way to the broker. Without CMD the agent is
-only registered: whoever runs it is told by --json where its socket is.`,
+only registered: whoever runs it is told by --json where its socket is.
+
+With --resumable a message for the agent after it has exited starts CMD again;
+--resume starts an agent that has exited again by hand, with the session, policy
+and mailbox that it had.`,
 		Example: `  pinfold hire --id docs -w docs "write the manual" -- claude -p '{task}'
-  pinfold hire --agent .claude/agents/coder.md --id coder "mend the tests"`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			before := len(args)
-			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
-				before = dash
-			}
-			switch {
-			case before == 0:
-				return usageError(errors.New("no TASK is given"), seeHelp(cmd))
-			case before > 1:
-				return usageError(fmt.Errorf("unexpected argument %q", args[1]), "quote the task; the command stands after --")
-			case cmd.ArgsLenAtDash() >= 0 && len(args) == before:
-				return usageError(errors.New("no command is given after --"), seeHelp(cmd))
-			}
-			return nil
-		},
+  pinfold hire --agent .claude/agents/coder.md --id coder "mend the tests"
+  pinfold hire --resume coder`,
+		Args: hireArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if body.Resume != "" {
+				body.Command = args
+				return a.resume(cmd, body)
+			}
 			body.Task, body.Command = args[0], args[1:]
 			if tools != "" {
 				body.Tools = strings.Split(tools, ",")
@@ -77,6 +71,8 @@ only registered: whoever runs it is told by --json where its socket is.`,
 	flags.StringVar(&body.Model, "model", "", "the `MODEL`, likewise")
 	flags.StringVar(&body.ID, "id", "", "the agent's `ID`; one is made up otherwise")
 	flags.StringVar(&body.Parent, "parent", "", "the manager's `ID`, for the operator only; otherwise it is you")
+	flags.BoolVar(&body.Resumable, "resumable", false, "start CMD again when a message comes for the agent after it has exited")
+	flags.StringVar(&body.Resume, "resume", "", "start the agent `ID`, which has exited, again: by its command, if it is resumable, or by CMD")
 	_ = cmd.MarkFlagDirname("directory")
 	return cmd
 }

@@ -97,6 +97,7 @@ func serveBroker(ctx context.Context, a *app, f serveFlags) (err error) {
 		run.close()
 		err = errors.Join(err, srv.Close())
 	}()
+	run.resumes(srv)
 	a.out.stderr.printf("pinfold: serving %s\n", pathresolver.EscapePath(brokerhttp.OperatorSocket(f.dir)))
 	if f.http != "" {
 		l, err := listen(ctx, f.http, f.remote)
