@@ -7,7 +7,15 @@ import "strings"
 // it finds is still to be matched; what it leaves out cannot match.
 type globIndex struct {
 	heads map[string]*branches // by the literal directory that a glob begins with, "" if none
+	lens  lengths              // of those
 }
+
+// lengths is the set of the lengths of some keys, modulo 64: most of what is
+// not among the keys is told by that.
+type lengths uint64
+
+func (l *lengths) add(key string)     { *l |= 1 << (len(key) & 63) }
+func (l lengths) has(key string) bool { return l&(1<<(len(key)&63)) != 0 }
 
 // branches are the globs that begin with one literal directory.
 type branches struct {
@@ -25,6 +33,7 @@ func (x *globIndex) add(g *glob) {
 	if b == nil {
 		b = &branches{}
 		x.heads[key] = b
+		x.lens.add(key)
 	}
 	if g.segs[head] != "**" {
 		b.next.add(g.segs[head], g)
@@ -34,6 +43,14 @@ func (x *globIndex) add(g *glob) {
 		head++
 	}
 	b.deep.add(g.segs[head], g)
+}
+
+// head are the globs that begin with exactly this directory, or nil.
+func (x *globIndex) head(at string) *branches {
+	if !x.lens.has(at) {
+		return nil
+	}
+	return x.heads[at]
 }
 
 // head is how many segments at the beginning are literal.
@@ -49,7 +66,7 @@ func (g *glob) head() int {
 // of folded, beyond the literal directory that they begin with.
 func (x *globIndex) each(folded string, try func(*glob)) {
 	for end := 0; end < len(folded); {
-		if b := x.heads[folded[:end]]; b != nil {
+		if b := x.head(folded[:end]); b != nil {
 			b.eachBeneath(strings.TrimPrefix(folded[end:], "/"), try)
 		}
 		end = componentEnd(folded, end)

@@ -19,7 +19,7 @@ func (s *ruleSet) mayMatchBeneath(place string) *glob {
 	found := earlier(s.below[folded], s.floating)
 	s.eachCovering(folded, func(g *glob) { found = earlier(found, g) })
 	for end := 0; ; end = componentEnd(folded, end) {
-		if b := s.rest.heads[folded[:end]]; b != nil {
+		if b := s.rest.head(folded[:end]); b != nil {
 			found = earlier(found, b.deep.first)
 			if end == len(folded) {
 				found = earlier(found, b.next.first)
@@ -59,7 +59,7 @@ func (s *ruleSet) escapes(from, to string) *glob {
 	}
 	s.eachCovering(from, try)
 	for end := componentEnd(from, 0); ; end = componentEnd(from, end) {
-		if b := s.rest.heads[from[:end]]; b != nil {
+		if b := s.rest.head(from[:end]); b != nil {
 			if !within(to, from[:end]) {
 				found = earlier(found, b.deep.first)
 			}

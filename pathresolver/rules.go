@@ -100,6 +100,9 @@ type ruleSet struct {
 	places   map[string]*glob // a/b/c: the place itself
 	names    map[string]*glob // **/.env: the last name, anywhere
 	suffixes map[string]*glob // **/*.pem: the end of the last name, anywhere
+
+	placeLens, nameLens, suffixLens lengths
+
 	few      []*glob          // the rest, while it is quicker to try them one by one
 	rest     globIndex        // the rest
 	below    map[string]*glob // the first glob whose literal beginning lies beneath a directory
@@ -129,11 +132,14 @@ func newRuleSet(globs []glob) ruleSet {
 		switch {
 		case head == len(g.segs):
 			addFirst(s.places, strings.Join(g.segs, "/"), g)
+			s.placeLens.add(strings.Join(g.segs, "/"))
 		case anyDir && isLiteral(g.segs[1]):
 			addFirst(s.names, g.segs[1], g)
+			s.nameLens.add(g.segs[1])
 			s.floating = earlier(s.floating, g)
 		case anyDir && strings.HasPrefix(g.segs[1], "*.") && isLiteral(g.segs[1][1:]):
 			addFirst(s.suffixes, g.segs[1][1:], g)
+			s.suffixLens.add(g.segs[1][1:])
 			s.floating = earlier(s.floating, g)
 		default:
 			s.few = append(s.few, g)
@@ -212,20 +218,20 @@ func (s *ruleSet) tried(folded string) (found *glob) {
 
 // indexed asks the maps about exactly this folded place.
 func (s *ruleSet) indexed(folded string) *glob {
-	if len(s.places) > 0 {
+	if s.placeLens.has(folded) {
 		if g := s.places[folded]; g != nil {
 			return g
 		}
 	}
 	name := folded[strings.LastIndexByte(folded, '/')+1:]
-	if len(s.names) > 0 {
+	if s.nameLens.has(name) {
 		if g := s.names[name]; g != nil {
 			return g
 		}
 	}
-	if len(s.suffixes) > 0 {
+	if s.suffixLens != 0 {
 		for i := 0; i < len(name); i++ {
-			if name[i] == '.' {
+			if name[i] == '.' && s.suffixLens.has(name[i:]) {
 				if g := s.suffixes[name[i:]]; g != nil {
 					return g
 				}

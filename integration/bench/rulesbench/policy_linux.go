@@ -7,15 +7,24 @@ import (
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
+// existing bounds the places to ask for that the tree has.
+const existing = 100
+
 // document is a policy of n rules beside its write path, as a large repository
 // would have them: names, endings and globs to hide and to protect, and places
-// that have to be asked for.
+// that have to be asked for, of which some are there in the tree that the view
+// shows. What is opened there lies elsewhere: a rule costs what it is not about
+// nothing.
 func document(n int) permission.Document {
 	on := true
 	fs := permission.FS{Read: []string{"."}, Write: []string{worker.WriteDir}}
 	for i := range n {
 		switch i % 10 {
 		case 0, 1:
+			if i < existing {
+				fs.AskWrite = append(fs.AskWrite, fmt.Sprintf(worker.PartsDir+"/p%03d", i))
+				break
+			}
 			fs.AskWrite = append(fs.AskWrite, fmt.Sprintf("services/s%d/deploy", i))
 		case 2, 3:
 			fs.Hide = append(fs.Hide, fmt.Sprintf("**/.secret%d", i))
