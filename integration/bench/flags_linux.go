@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/integration/bench/brokerbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/figures"
 	"github.com/pinfold-dev/pinfold/integration/bench/mcpbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/resolverbench"
@@ -40,8 +41,8 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	f.SetOutput(stderr)
 	rows := f.String("rows", "*", "rows to measure: names or globs, separated by commas")
 	peers := f.String("peers", "*", "columns of the view's tables: names or globs; native and pinfold always; mount, hide1000 and wp100 only by name")
-	halves := f.String("halves", "resolver,root,user,mcp,rules", "tables to make")
-	f.IntVar(&o.rounds, "rounds", 0, fmt.Sprintf("rounds of every row (default: resolver %d, views %d, mcp %d, rules %d; with --quick 3)", resolverRounds, viewRounds, mcpRounds, rulesRounds))
+	halves := f.String("halves", "resolver,root,user,mcp,rules,broker", "tables to make")
+	f.IntVar(&o.rounds, "rounds", 0, fmt.Sprintf("rounds of every row (default: resolver %d, views %d, mcp %d, rules %d, broker %d; with --quick 3)", resolverRounds, viewRounds, mcpRounds, rulesRounds, brokerRounds))
 	f.BoolVar(&o.quick, "quick", false, "a small tree and few rounds: shows that it runs, not how fast")
 	f.BoolVar(&o.noInstall, "no-install", false, "do not install missing peers with apt-get")
 	f.StringVar(&o.json, "json", "", "also write all rounds to this `file`")
@@ -63,8 +64,8 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	}
 	o.rows, o.peers, o.halves = split(*rows), split(*peers), split(*halves)
 	for _, h := range o.halves {
-		if !slices.Contains([]string{resolverbench.Name, rootHalf, userHalf, mcpbench.Name, rulesbench.Name}, h) {
-			return o, usageError{fmt.Errorf("unknown half %q: want resolver, root, user, mcp or rules", h)}
+		if !slices.Contains([]string{resolverbench.Name, rootHalf, userHalf, mcpbench.Name, rulesbench.Name, brokerbench.Name}, h) {
+			return o, usageError{fmt.Errorf("unknown half %q: want resolver, root, user, mcp, rules or broker", h)}
 		}
 	}
 	if o.rounds < 0 {
@@ -89,8 +90,8 @@ func usage(f *flag.FlagSet) {
 	for _, k := range viewbench.Kinds() {
 		peers = append(peers, k.Name)
 	}
-	fmt.Fprintf(f.Output(), "Rows of the views: %s %s %s\nRows of mcp: %s %s\nRows of rules: %s, and some of the views\nPeers: %s\nTwo builds of pinfold, on three rows:\n  %s\n",
-		strings.Join(rows, " "), viewbench.StartRow, viewbench.ProbeRow, strings.Join(mcpbench.Rows(), " "), mcpbench.AllocsRow, strings.Join(rulesbench.Rows(), " "), strings.Join(peers, " "),
+	fmt.Fprintf(f.Output(), "Rows of the views: %s %s %s\nRows of mcp: %s %s\nRows of rules: %s, and some of the views\nRows of broker: %s\nPeers: %s\nTwo builds of pinfold, on three rows:\n  %s\n",
+		strings.Join(rows, " "), viewbench.StartRow, viewbench.ProbeRow, strings.Join(mcpbench.Rows(), " "), mcpbench.AllocsRow, strings.Join(rulesbench.Rows(), " "), strings.Join(brokerbench.Rows(), " "), strings.Join(peers, " "),
 		"bench --halves root --rows create,rename,append --peers bindfs --pinfold old --also new")
 }
 

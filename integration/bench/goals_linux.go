@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"github.com/pinfold-dev/pinfold/integration/bench/brokerbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/figures"
 	"github.com/pinfold-dev/pinfold/integration/bench/mcpbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/resolverbench"
@@ -48,7 +49,7 @@ const none = -1
 var costly = []string{"open", "read_small", "stat", "missing", "walk_first", "walk_second", "find", "grep", "create"}
 
 func goals() []figures.Goal {
-	all := slices.Concat(resolverbench.Goals(), mcpbench.Goals(), rulesbench.Goals())
+	all := slices.Concat(resolverbench.Goals(), mcpbench.Goals(), rulesbench.Goals(), brokerbench.Goals())
 	for _, half := range []string{rootHalf, userHalf} {
 		for _, b := range bounds {
 			most := b.max

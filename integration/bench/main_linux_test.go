@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/integration/bench/brokerbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/figures"
 	"github.com/pinfold-dev/pinfold/integration/bench/mcpbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/rulesbench"
@@ -67,7 +68,7 @@ func TestEveryGoalIsAboutARowThatExists(t *testing.T) {
 	for _, r := range worker.Rows() {
 		known = append(known, r.Name)
 	}
-	known = slices.Concat(known, mcpbench.Rows(), rulesbench.Rows())
+	known = slices.Concat(known, mcpbench.Rows(), rulesbench.Rows(), brokerbench.Rows())
 	for _, g := range goals() {
 		if g.Half != "resolver" {
 			require.Contains(t, known, g.Row)

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/pinfold-dev/pinfold/integration/bench/brokerbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/figures"
 	"github.com/pinfold-dev/pinfold/integration/bench/mcpbench"
 	"github.com/pinfold-dev/pinfold/integration/bench/resolverbench"
@@ -80,7 +81,12 @@ func measureHalves(ctx context.Context, o options, dir string, p figures.Progres
 		}
 	}
 	if slices.Contains(o.halves, rulesbench.Name) {
-		return measureRules(ctx, o, v, dir, p, r)
+		if err := measureRules(ctx, o, v, dir, p, r); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(o.halves, brokerbench.Name) {
+		return measureBroker(ctx, o, dir, p, r)
 	}
 	return nil
 }

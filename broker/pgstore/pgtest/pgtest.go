@@ -4,6 +4,7 @@ package pgtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -50,6 +51,29 @@ func Database(tb testing.TB) string {
 	return s.dsn() + " search_path=" + name
 }
 
+// Serve starts a server beneath a directory for a program that is no test, and
+// returns how to connect to its only database, and how to end it.
+func Serve(dir string) (dsn string, stop func() error, err error) {
+	// In a directory that whoever owns the server may empty.
+	if dir, err = os.MkdirTemp(dir, "server-"); err != nil {
+		return "", nil, err
+	}
+	if os.Getuid() == 0 {
+		cred, err := servant()
+		if err == nil {
+			err = os.Chown(dir, int(cred.Uid), int(cred.Gid))
+		}
+		if err != nil {
+			return "", nil, errors.Join(err, os.Remove(dir))
+		}
+	}
+	s, err := start(dir)
+	if err != nil {
+		return "", nil, errors.Join(err, os.Remove(dir))
+	}
+	return s.dsn(), func() error { return errors.Join(s.stop(), os.Remove(dir)) }, nil
+}
+
 // Crash kills the server as a power cut would and starts it again. Every test
 // of this binary shares it, so a test that does this is not parallel.
 func Crash(tb testing.TB) {
@@ -59,7 +83,7 @@ func Crash(tb testing.TB) {
 
 func running(tb testing.TB) *server {
 	tb.Helper()
-	one.once.Do(func() { one.server, one.err = start() })
+	one.once.Do(func() { one.server, one.err = start("") })
 	require.NoError(tb, one.err)
 	require.NotNil(tb, one.server, "the tests are over")
 	return one.server

@@ -22,7 +22,7 @@ const hold = "PGTEST_HOLD"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(hold) != "" {
-		s, err := start()
+		s, err := start("")
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -91,7 +91,7 @@ func TestKilled(t *testing.T) {
 // TestStoppedAtOnce: a server that nobody wants any more before it has started
 // is ended all the same.
 func TestStoppedAtOnce(t *testing.T) {
-	s, err := launch()
+	s, err := launch("")
 	require.NoError(t, err)
 	require.NoError(t, s.stop())
 	require.NoDirExists(t, s.dir)

@@ -34,9 +34,9 @@ type server struct {
 	pipe  io.WriteCloser // closed, or a word for server.sh
 }
 
-// start makes a cluster and waits until it answers.
-func start() (*server, error) {
-	s, err := launch()
+// start makes a cluster in a directory and waits until it answers.
+func start(in string) (*server, error) {
+	s, err := launch(in)
 	if err != nil {
 		return nil, err
 	}
@@ -47,13 +47,14 @@ func start() (*server, error) {
 	return s, nil
 }
 
-// launch starts the shell that makes a cluster and starts the server.
-func launch() (*server, error) {
+// launch starts the shell that makes a cluster in a directory, "" for that of
+// temporary ones, and starts the server.
+func launch(in string) (*server, error) {
 	bin, err := programs()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "pgtest-")
+	dir, err := os.MkdirTemp(in, "pgtest-")
 	if err != nil {
 		return nil, err
 	}
