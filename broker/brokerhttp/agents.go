@@ -1,17 +1,40 @@
 package brokerhttp
 
 import (
+	"slices"
+
 	"github.com/pinfold-dev/pinfold/broker"
 )
 
-// agents are those beneath the caller, each after its manager.
+// agents are those beneath the caller, each after its manager; after names the
+// last one that the caller has from an answer before.
 func (c *call) agents() (any, error) {
 	st, err := c.s.b.Status(c.Context(), c.who)
-	var agents []broker.Agent
-	for _, r := range briefReports(st.Reports) {
-		agents = append(agents, r.Agent)
+	if err != nil {
+		return nil, err
 	}
-	return list(agents, err)
+	rows, known := behind(st.Reports, c.URL.Query().Get("after"))
+	if !known {
+		return nil, fault(broker.CodeNotFound, "the agent after which the list is to go on is not there any more: ask for all of it")
+	}
+	page := briefReports(rows)
+	answer := List[broker.Agent]{Items: make([]broker.Agent, len(page)), More: len(page) < len(rows)}
+	for i, r := range page {
+		answer.Items[i] = r.Agent
+	}
+	return answer, nil
+}
+
+// behind is what follows an agent in a list; all of it for "".
+func behind(rows []broker.Report, id string) (rest []broker.Report, known bool) {
+	if id == "" {
+		return rows, true
+	}
+	i := slices.IndexFunc(rows, func(r broker.Report) bool { return r.ID == id })
+	if i < 0 {
+		return nil, false
+	}
+	return rows[i+1:], true
 }
 
 func (c *call) agent() (any, error) { return c.s.b.Agent(c.Context(), c.who, c.PathValue("id")) }

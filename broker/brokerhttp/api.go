@@ -110,7 +110,8 @@ type Acked struct {
 
 // List is an answer that is a list.
 type List[T any] struct {
-	Items []T `json:"items"`
+	Items []T  `json:"items"`
+	More  bool `json:"more,omitempty"` // it ends where it would be too large: there are others behind these
 }
 
 // CrossBody changes a send ACL (X6): mode, allow, deny and remove take a value.

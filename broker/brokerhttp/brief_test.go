@@ -75,3 +75,18 @@ func TestSocketGoesWithItsCommand(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.Empty(t, s.srv.agents)
 }
+
+// A list that was cut says so.
+func TestCutListSaysSo(t *testing.T) {
+	rows := make([]broker.Request, 2000)
+	for i := range rows {
+		rows[i] = broker.Request{Resource: strings.Repeat("\x01", 4096)}
+	}
+	answer, err := briefList(rows, nil)
+	require.NoError(t, err)
+	require.True(t, answer.(List[broker.Request]).More)
+	answer, err = briefList(rows[:3], nil)
+	require.NoError(t, err)
+	require.False(t, answer.(List[broker.Request]).More)
+	require.Len(t, answer.(List[broker.Request]).Items, 3)
+}

@@ -2,6 +2,7 @@ package brokerhttp
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -24,12 +25,34 @@ func (c *Client) Hire(ctx context.Context, body HireBody) (h Hired, err error) {
 	return h, c.do(ctx, http.MethodPost, "/v1/agents", body, &h)
 }
 
-// Agents lists the agents that the caller may know of.
+// Agents lists the agents that the caller may know of, each after its manager. A
+// list that is too large for one answer is asked for in parts; where an agent goes
+// away in between, anew.
 func (c *Client) Agents(ctx context.Context) ([]broker.Agent, error) {
-	var l List[broker.Agent]
-	err := c.do(ctx, http.MethodGet, "/v1/agents", nil, &l)
-	return l.Items, err
+	all := []broker.Agent{}
+	for restarts := 0; ; {
+		path := "/v1/agents"
+		if len(all) > 0 {
+			path += "?after=" + url.QueryEscape(all[len(all)-1].ID)
+		}
+		var page List[broker.Agent]
+		err := c.do(ctx, http.MethodGet, path, nil, &page)
+		var refused *broker.Error
+		switch {
+		case errors.As(err, &refused) && refused.Code == broker.CodeNotFound && len(all) > 0 && restarts < maxRestarts:
+			all, restarts = all[:0], restarts+1
+			continue
+		case err != nil:
+			return nil, err
+		}
+		if all = append(all, page.Items...); !page.More || len(page.Items) == 0 {
+			return all, nil
+		}
+	}
 }
+
+// maxRestarts bounds how often a list is begun anew.
+const maxRestarts = 10
 
 // Agent is one of them.
 func (c *Client) Agent(ctx context.Context, id string) (a broker.Agent, err error) {

@@ -91,12 +91,21 @@ func (c *call) timeIsUp(err error) bool {
 
 func (c *call) requests() (any, error) {
 	rows, err := c.s.b.Requests(c.Context(), c.who)
-	return list(briefRequests(rows), err)
+	return briefList(rows, err)
 }
 
 func (c *call) grants() (any, error) {
 	rows, err := c.s.b.Grants(c.Context(), c.who)
-	return list(briefRequests(rows), err)
+	return briefList(rows, err)
+}
+
+// briefList is a list of requests that says where it was cut.
+func briefList(rows []broker.Request, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	page := briefRequests(rows)
+	return List[broker.Request]{Items: append([]broker.Request{}, page...), More: len(page) < len(rows)}, nil
 }
 
 func (c *call) revoke() (any, error) {
