@@ -18,7 +18,7 @@ const (
 	// maxKnown is how many operations that were refused at once are remembered.
 	maxKnown = 4096
 	// maxWaiting bounds the opens of a view that wait for an answer.
-	maxWaiting = 4096
+	maxWaiting = 1024
 	// maxConsulting bounds the operations that Ask is answering at once. Each
 	// may hold up others in its directory.
 	maxConsulting = 32
