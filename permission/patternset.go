@@ -7,23 +7,17 @@ import (
 
 // patternSet answers which of many patterns covers a place, in a time that
 // hardly grows with their number: the usual shapes are looked up in maps by
-// what is literal in them; a glob is tried only where its literal beginning
+// what is literal in them; a glob is tried only where what is literal in it
 // agrees. The maps are asked only for lengths that occur in them.
 type patternSet struct {
 	rules    []*rule
-	all      int                 // 1 + the rule that covers everything
-	places   index               // a/b/c: the place itself
-	names    index               // **/.env: a name, anywhere
-	suffixes index               // **/*.pem: the end of a name, anywhere
-	heads    map[string][]headed // src/*/gen: by the literal directory they begin with
+	all      int                  // 1 + the rule that covers everything
+	places   index                // a/b/c: the place itself
+	names    index                // **/.env: a name, anywhere
+	suffixes index                // **/*.pem: the end of a name, anywhere
+	heads    map[string]*branches // src/*/gen: by the literal directory they begin with
 	headLens lengths
-	anywhere []headed // globs that begin with a wildcard, but for those above
-}
-
-// headed is a glob without its literal beginning.
-type headed struct {
-	segs []segment
-	rule int
+	anywhere branches // globs that begin with a wildcard, but for those above
 }
 
 // index is a map that is asked only about lengths that occur in it.
@@ -79,12 +73,15 @@ func newPatternSet(patterns []pattern, rules []*rule) *patternSet {
 		case n > 0:
 			head := pattern{segs: segs[:n]}.String()
 			if s.heads == nil {
-				s.heads = map[string][]headed{}
+				s.heads = map[string]*branches{}
 			}
-			s.heads[head] = append(s.heads[head], headed{segs: segs[n:], rule: i})
+			if s.heads[head] == nil {
+				s.heads[head] = &branches{}
+			}
+			s.heads[head].add(headed{segs: segs[n:], rule: i})
 			s.headLens.add(len(head))
 		default:
-			s.anywhere = append(s.anywhere, headed{segs: segs, rule: i})
+			s.anywhere.add(headed{segs: segs, rule: i})
 		}
 	}
 	return s
@@ -111,10 +108,8 @@ func (s *patternSet) covers(place []byte) *rule {
 		}
 		start = end + 1
 	}
-	for _, g := range s.anywhere {
-		if covers(g.segs, place) {
-			return s.rules[g.rule]
-		}
+	if i := s.anywhere.find(place); i >= 0 {
+		return s.rules[i]
 	}
 	return nil
 }
@@ -142,10 +137,9 @@ func (s *patternSet) at(place []byte, start, end int) (int, bool) {
 		}
 	}
 	if s.headLens.has(end) && end < len(place) {
-		for _, g := range s.heads[string(place[:end])] {
-			if covers(g.segs, place[end+1:]) {
-				return g.rule, true
-			}
+		if b := s.heads[string(place[:end])]; b != nil {
+			i := b.find(place[end+1:])
+			return i, i >= 0
 		}
 	}
 	return 0, false
