@@ -3,7 +3,6 @@ package sandboxfs
 import (
 	"context"
 	"errors"
-	"hash/maphash"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,8 +14,6 @@ import (
 const (
 	// askQueue is how many requests may wait to be recorded.
 	askQueue = 256
-	// maxKnown is how many operations that were refused at once are remembered.
-	maxKnown = 4096
 	// maxWaiting bounds the opens of a view that wait for an answer.
 	maxWaiting = 1024
 	// maxConsulting bounds the operations that Ask is answering at once. Each
@@ -43,10 +40,8 @@ type asks struct {
 	consulting atomic.Int32
 	dropped    atomic.Uint64
 
-	mu     sync.Mutex
-	known  map[uint64]bool // operations that were refused at once
-	oldest []uint64        // the same, in order
-	next   int             // where the oldest is, once all are taken
+	mu    sync.Mutex // guards known, and that what is in it is queued
+	known known
 }
 
 // newAsks is nil without an asker.
@@ -56,7 +51,7 @@ func newAsks(o *Options) *asks {
 	}
 	a := &asks{
 		asker: o.Ask, wait: o.AskWait, queue: make(chan AskRequest, askQueue),
-		quit: make(chan struct{}), done: make(chan struct{}), known: map[uint64]bool{},
+		quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	var ctx context.Context
 	ctx, a.cancel = context.WithCancel(context.Background())
@@ -82,39 +77,16 @@ func (a *asks) atOnce(q AskRequest) bool {
 	key := q.key()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.known[key] {
+	if a.known.has(key) {
 		return false
 	}
 	select {
 	case a.queue <- q:
-	default:
+		a.known.add(key)
+	default: // the next try may find room
 		a.dropped.Add(1)
-		return true // the next try may find room
 	}
-	a.known[key] = true
-	if len(a.oldest) < maxKnown {
-		a.oldest = append(a.oldest, key)
-		return true
-	}
-	delete(a.known, a.oldest[a.next])
-	a.oldest[a.next] = key
-	a.next = (a.next + 1) % maxKnown
 	return true
-}
-
-// seed is that of all keys.
-var seed = maphash.MakeSeed()
-
-// key is the same for the same operation, and with luck for that alone: another
-// one would be put to Ask without having been refused first.
-func (q *AskRequest) key() uint64 {
-	var h maphash.Hash
-	h.SetSeed(seed)
-	_, _ = h.WriteString(q.Syscall) // never fails
-	for _, a := range q.Accesses {
-		_, _ = h.WriteString("\x00" + string(a.Op) + "\x00" + a.Place)
-	}
-	return h.Sum64()
 }
 
 // record records what was refused at once, one after the other, until close.

@@ -20,8 +20,8 @@ func TestAsksAreBounded(t *testing.T) {
 		q.Accesses = accessesOf("x" + string(rune(0x4e00+n)))
 		require.True(t, a.atOnce(q))
 	}
-	require.LessOrEqual(t, len(a.known), maxKnown)
-	require.LessOrEqual(t, len(a.oldest), maxKnown)
+	require.LessOrEqual(t, len(a.known.keys), maxKnown)
+	require.LessOrEqual(t, len(a.known.oldest), maxKnown)
 	a.close()
 	require.EqualValues(t, 2*maxKnown+1, int(v.recorded)+int(a.dropped.Load()), "recorded, or counted")
 }
