@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 )
 
@@ -171,6 +173,26 @@ func (p *page) press(keys string) {
 	p.do(chromedp.KeyEvent(keys))
 }
 
+// key presses one key as the keyboard does: unlike press, the letter is not
+// written where the page has taken the key for itself.
+func (p *page) key(key string) {
+	p.Helper()
+	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		for _, k := range kb.Encode([]rune(key)[0]) {
+			switch k.Type {
+			case kb.KeyRawDown, kb.KeyDown:
+				k.Type, k.Text = kb.KeyDown, key
+			case kb.KeyChar:
+				continue // comes with the key, or not at all
+			}
+			if _, err := chromedp.Call(ctx, input.DispatchKeyEvent, *k); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
 // focused describes what has the focus.
 func (p *page) focused() string {
 	p.Helper()
@@ -194,13 +216,12 @@ func (p *page) narrow() {
 	p.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch))
 }
 
-// fits requires that nothing is beyond the right edge.
+// fits waits for nothing to be beyond the right edge: a screen that has just
+// changed is laid out in more than one step.
 func (p *page) fits() {
 	p.Helper()
-	beyond := eval[string](p, `[...document.querySelectorAll("body *")].filter(e => !e.closest(".unseen, .skip, [hidden]")
-		&& e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map(e => e.tagName + "." + e.className).join(" ")`)
-	require.Empty(p, beyond)
-	require.LessOrEqual(p, eval[int](p, "document.documentElement.scrollWidth"), eval[int](p, "window.innerWidth"))
+	p.until(`document.documentElement.scrollWidth <= window.innerWidth && ![...document.querySelectorAll("body *")].some(e =>
+		!e.closest(".unseen, .skip, [hidden]") && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)`)
 }
 
 // problems collects what the page complains of: errors, and what its policy

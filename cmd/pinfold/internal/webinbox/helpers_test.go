@@ -31,6 +31,9 @@ const patience = 2 * time.Minute
 // asking may ask to write src.
 const asking = "version: 1\nextends: sandboxed\nfs: {write: [docs], ask_write: [src]}\n"
 
+// managing may ask for src too, and hire.
+const managing = "version: 1\nextends: trusted\nfs: {ask_write: [src]}\n"
+
 // world is a broker on a real database, and its page.
 type world struct {
 	*testing.T

@@ -28,7 +28,7 @@ function make(r) {
         el("span", { class: "when" }, clock(r.time)), " ",
         el("span", { class: "agent" }, r.who || "the broker"), " ",
         el("span", { class: "act" }, r.action), " ", code(r.resource), " ",
-        el("span", { class: "effect", "data-effect": r.effect }, r.effect + (r.code && r.code !== "allowed" ? ` (${r.code})` : ""))),
+        el("span", { class: "effect", "data-effect": r.effect }, r.effect + (r.code && r.code !== "allowed" && r.code !== r.effect ? ` (${r.code})` : ""))),
       r.reason && el("p", { class: "said" }, r.reason),
       el("dl", { class: "facts" }, facts.filter(([, v]) => v).map(([k, v]) => el("div", {}, el("dt", {}, k), el("dd", {}, v))))));
 }

@@ -71,7 +71,9 @@ function render() {
 function step(by) {
   const i = list.findIndex((r) => r.id === chosen);
   const next = list[i < 0 ? 0 : i + by];
-  if (next) location.hash = address(next.id);
+  if (!next) return;
+  location.hash = address(next.id);
+  requests.open(next.id); // at once: another key may come before the event
 }
 
 export const requests = {
