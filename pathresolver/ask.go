@@ -10,9 +10,9 @@ type AskPlace struct {
 	// Place is the literal beginning of a glob, "." where it begins with a
 	// wildcard.
 	Place string
-	// Beneath says that Place itself need not be asked for: only what lies
-	// beneath it.
-	Beneath bool
+	// Makes says that it may be asked for to make Place itself, where nothing
+	// stands there.
+	Makes bool
 }
 
 // AskPlaces returns the places at or beneath which everything lies that may
@@ -23,18 +23,18 @@ func (r *Resolver) AskPlaces() []AskPlace {
 	var places []AskPlace
 	for _, set := range []*ruleSet{&r.askRead, &r.askWrite} {
 		for i := range set.all {
-			if at := set.all[i].askPlace(); !r.Verdict(at.Place).Hidden {
+			if at := set.all[i].askPlace(set == &r.askWrite); !r.Verdict(at.Place).Hidden {
 				places = append(places, at)
 			}
 		}
 	}
 	slices.SortFunc(places, func(a, b AskPlace) int {
-		if c := strings.Compare(a.Place, b.Place); c != 0 || a.Beneath == b.Beneath {
+		if c := strings.Compare(a.Place, b.Place); c != 0 || a.Makes == b.Makes {
 			return c
-		} else if a.Beneath {
-			return 1
+		} else if a.Makes {
+			return -1
 		}
-		return -1
+		return 1
 	})
 	return slices.CompactFunc(places, func(a, b AskPlace) bool { return a.Place == b.Place })
 }
@@ -43,11 +43,11 @@ func (r *Resolver) AskPlaces() []AskPlace {
 func (p *policy) AsksRead() bool { return !p.askRead.empty() }
 
 // askPlace is where what a glob covers begins, spelled as the glob has it.
-func (g *glob) askPlace() AskPlace {
+func (g *glob) askPlace(write bool) AskPlace {
 	n := g.head()
 	if n == 0 {
-		return AskPlace{Place: ".", Beneath: true}
+		return AskPlace{Place: "."}
 	}
 	given := strings.Split(strings.TrimPrefix(g.text, "./"), "/")
-	return AskPlace{Place: strings.Join(given[:n], "/"), Beneath: n < len(g.segs)}
+	return AskPlace{Place: strings.Join(given[:n], "/"), Makes: write && n == len(g.segs)}
 }

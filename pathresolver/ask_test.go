@@ -41,7 +41,7 @@ func TestAskWrite(t *testing.T) {
 		// I6: nothing leaves its reach by a move, and nothing is planted there.
 		denied(t, r.Rename("out/lib", "out/lib2", pathresolver.RenameReplace), pathresolver.RuleLoosens)
 		denied(t, r.Rename("out/planted", "out/lib", pathresolver.RenameExchange), pathresolver.RuleLoosens)
-		require.Equal(t, []pathresolver.AskPlace{{Place: "ask"}, {Place: "out/lib/keys"}}, r.AskPlaces())
+		require.Equal(t, []pathresolver.AskPlace{{Place: "ask", Makes: true}, {Place: "out/lib/keys", Makes: true}}, r.AskPlaces())
 	})
 	cfg.AskWrite, cfg.WritePaths = nil, []string{"out", "ask"}
 	r, err := pathresolver.New(cfg)
@@ -98,7 +98,7 @@ func TestAskRead(t *testing.T) {
 		require.NoError(t, r.Rename("out/e", "out/d", pathresolver.RenameReplace))
 		refusal := denied(t, r.WriteFile("vault/a", nil, 0o644), pathresolver.RuleNoWritePath)
 		require.NotContains(t, refusal.Error(), "Reading is allowed")
-		require.Equal(t, []pathresolver.AskPlace{{Place: ".", Beneath: true}, {Place: "vault"}}, r.AskPlaces())
+		require.Equal(t, []pathresolver.AskPlace{{Place: "."}, {Place: "vault"}}, r.AskPlaces())
 	})
 	cfg.AskRead = nil
 	r, err := pathresolver.New(cfg)
@@ -126,7 +126,7 @@ func TestAskedWritePath(t *testing.T) {
 }
 
 // Who arranges a tree learns of each glob where it begins, spelled as it was
-// given, and whether that place itself has to be asked for.
+// given, and whether it may be asked for to make that place.
 func TestAskPlaces(t *testing.T) {
 	_, root := scene(t)
 	r, err := pathresolver.New(pathresolver.Config{Root: root, Hide: []string{"gone"},
@@ -134,5 +134,5 @@ func TestAskPlaces(t *testing.T) {
 		AskWrite: []string{"a/b", "d/*", "d/**/x", "*.lock"}})
 	require.NoError(t, err)
 	defer r.Close()
-	require.Equal(t, []pathresolver.AskPlace{{".", true}, {"Vault", false}, {"a/b", false}, {"d", true}}, r.AskPlaces())
+	require.Equal(t, []pathresolver.AskPlace{{".", false}, {"Vault", false}, {"a/b", true}, {"d", false}}, r.AskPlaces())
 }

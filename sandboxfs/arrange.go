@@ -26,9 +26,9 @@ const (
 //
 // A place where something may have to be asked for is served as a write path
 // is: on the read-only part the kernel does not ask for opens, and refuses
-// writes as never possible. Where it is missing its directory is, since there
-// it can be made; where that is missing too, nothing is: nobody in the view can
-// make the place. Should the host make it later, it is refused on the
+// writes as never possible. Where it is missing and may be made after asking,
+// its directory is, if that is there; otherwise nothing is, since nobody in the
+// view can make the place. Should the host make it later, it is refused on the
 // read-only part.
 //
 // A write path that is a regular file becomes a part of its own whose root is
@@ -54,7 +54,7 @@ func arrange(writePaths []string, asks []pathresolver.AskPlace, single, reportAl
 	}
 	for _, ask := range asks {
 		place, k := ask.Place, at(ask.Place)
-		if k == kindMissing && !ask.Beneath {
+		if k == kindMissing && ask.Makes {
 			place = parentPlace(place)
 			if k = at(place); k == kindFile {
 				k = kindMissing

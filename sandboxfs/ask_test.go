@@ -3,6 +3,7 @@
 package sandboxfs_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -148,6 +149,7 @@ func TestAskPlacesAreParts(t *testing.T) {
 		{pathresolver.Config{AskRead: []string{"**/*.pem"}}, []string{"."}},
 		{pathresolver.Config{AskWrite: []string{"missing"}}, []string{"."}},
 		{pathresolver.Config{AskWrite: []string{"missing/x", "src/missing"}}, []string{". ro", "src"}},
+		{pathresolver.Config{AskRead: []string{"missing", "src/missing"}}, []string{". ro"}},
 		{pathresolver.Config{AskWrite: []string{"src/x"}, Hide: []string{"src"}}, []string{". ro"}},
 	} {
 		cfg := c.cfg
@@ -175,8 +177,8 @@ func TestAskPlacesAreParts(t *testing.T) {
 // refused without being asked for: neither name leads to content then.
 func TestAskedPlaceMadeLater(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
-		f := mount(t, o, pathresolver.Config{AskRead: []string{"late/vault"}, AskWrite: []string{"late/ask"}}, "f=f")
-		plant(t, f.root, "late/vault/a=SECRET", "late/ask/x=x", "late/plain=x")
+		f := mount(t, o, pathresolver.Config{AskRead: []string{"late/vault", "key"}, AskWrite: []string{"late/ask"}}, "f=f")
+		plant(t, f.root, "late/vault/a=SECRET", "late/ask/x=x", "late/plain=x", "key=SECRET")
 		eventually(t, 60e9, func() bool { _, err := os.Stat(f.in("late/plain")); return err == nil }, "seen")
 		for _, place := range []string{"late/vault/a", "late/VAULT"} {
 			_, err := os.ReadFile(f.in(place))
@@ -184,6 +186,7 @@ func TestAskedPlaceMadeLater(t *testing.T) {
 		}
 		_, err := os.ReadFile(f.in("late/vault/a"))
 		require.ErrorIs(t, err, syscall.EACCES)
+		eventually(t, 60e9, func() bool { _, err = os.ReadFile(f.in("key")); return errors.Is(err, syscall.EACCES) }, "seen")
 		_, err = os.ReadDir(f.in("late/vault"))
 		require.ErrorIs(t, err, syscall.EACCES)
 		require.Equal(t, []string{"ask", "plain", "vault"}, names(t, f.in("late")))

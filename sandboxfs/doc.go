@@ -20,8 +20,8 @@
 // in it without asking and keeps what it has read. Over each write path lies
 // one that can be written, as root with passthrough: the kernel reads and
 // writes the open files by itself; and so over each place that something has to
-// be asked for. Such a place that the host makes later, in directories that were
-// not there either, is refused without being asked for. Which parts exist is decided apart from
+// be asked for. Such a place that was missing, and that nobody inside could make
+// (arrange.go), is refused without being asked for once the host makes it. Which parts exist is decided apart from
 // what each answers: every part asks the same resolver about the place of
 // every name, so that one connection for all (SingleConnection) gives the
 // same verdicts.

@@ -142,19 +142,19 @@ func TestArrangeWhatIsAskedFor(t *testing.T) {
 		ask   pathresolver.AskPlace
 		want  string
 	}{
+		{nil, pathresolver.AskPlace{Place: "a", Makes: true}, "./ro a"},
 		{nil, pathresolver.AskPlace{Place: "a"}, "./ro a"},
-		{nil, pathresolver.AskPlace{Place: "a", Beneath: true}, "./ro a"},
-		{nil, pathresolver.AskPlace{Place: "f"}, "./ro f/file"},
-		{nil, pathresolver.AskPlace{Place: "a/new"}, "./ro a"},
-		{nil, pathresolver.AskPlace{Place: "a/new", Beneath: true}, "./ro"},
-		{nil, pathresolver.AskPlace{Place: "a/new/deep"}, "./ro"},
-		{nil, pathresolver.AskPlace{Place: "new/deep"}, "./ro"},
-		{nil, pathresolver.AskPlace{Place: "new", Beneath: true}, "./ro"},
-		{nil, pathresolver.AskPlace{Place: "f/beneath"}, "./ro"},
-		{nil, pathresolver.AskPlace{Place: "new"}, "."},
-		{nil, pathresolver.AskPlace{Place: ".", Beneath: true}, "."},
-		{[]string{"a"}, pathresolver.AskPlace{Place: "a/new/deep"}, "./ro a"},
-		{[]string{"a/b"}, pathresolver.AskPlace{Place: "a/new"}, "./ro a"},
+		{nil, pathresolver.AskPlace{Place: "f", Makes: true}, "./ro f/file"},
+		{nil, pathresolver.AskPlace{Place: "a/new", Makes: true}, "./ro a"},
+		{nil, pathresolver.AskPlace{Place: "a/new"}, "./ro"},
+		{nil, pathresolver.AskPlace{Place: "a/new/deep", Makes: true}, "./ro"},
+		{nil, pathresolver.AskPlace{Place: "new/deep", Makes: true}, "./ro"},
+		{nil, pathresolver.AskPlace{Place: "new"}, "./ro"},
+		{nil, pathresolver.AskPlace{Place: "f/beneath", Makes: true}, "./ro"},
+		{nil, pathresolver.AskPlace{Place: "new", Makes: true}, "."},
+		{nil, pathresolver.AskPlace{Place: "."}, "."},
+		{[]string{"a"}, pathresolver.AskPlace{Place: "a/new/deep", Makes: true}, "./ro a"},
+		{[]string{"a/b"}, pathresolver.AskPlace{Place: "a/new", Makes: true}, "./ro a"},
 	} {
 		asks := []pathresolver.AskPlace{c.ask}
 		require.Equal(t, c.want, describe(arrange(c.write, asks, false, false, at)), "%v", c)
