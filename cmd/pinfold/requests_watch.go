@@ -28,6 +28,6 @@ func (a *app) watchRequests(cmd *cobra.Command) error {
 		if _, err := c.Requests(ctx); err != nil { // nobody there is said before the screen is taken
 			return err
 		}
-		return tuiinbox.Run(ctx, tuiinbox.Options{Broker: c, In: in, Out: out, Env: os.Environ()})
+		return tuiinbox.Run(ctx, tuiinbox.Options{Broker: oneInbox{c}, In: in, Out: out, Env: os.Environ()})
 	})
 }

@@ -53,7 +53,7 @@ func (m *model) refresh() tea.Cmd {
 
 // load reads the selected request whole, what it would change, and who asks.
 func (m *model) load() tea.Cmd {
-	id, agent, turn := m.selected, m.rows[m.at].AgentID, m.turn
+	id, turn := m.selected, m.turn
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(m.ctx, askTime)
 		defer cancel()
@@ -65,7 +65,7 @@ func (m *model) load() tea.Cmd {
 		if d.proposal, err = m.b.Proposal(ctx, id); err != nil {
 			return detailRead{turn, nil, err}
 		}
-		if d.agent, err = m.b.Agent(ctx, agent); err != nil {
+		if d.agent, err = m.b.Agent(ctx, d.request); err != nil {
 			d.agent = broker.Agent{} // it may have ended meanwhile
 		}
 		return detailRead{turn, d, nil}

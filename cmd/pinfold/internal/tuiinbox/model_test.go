@@ -46,8 +46,8 @@ func (f *fake) Proposal(_ context.Context, id string) (brokerhttp.Proposal, erro
 	return brokerhttp.Proposal{RequestID: id, Diff: f.diff, Added: 1, Removed: 1}, nil
 }
 
-func (f *fake) Agent(_ context.Context, id string) (broker.Agent, error) {
-	return broker.Agent{ID: id, ParentID: "root", Cwd: "/project", Task: "write \x1b[2Jdocs"}, nil
+func (f *fake) Agent(_ context.Context, r broker.Request) (broker.Agent, error) {
+	return broker.Agent{ID: r.AgentID, ParentID: "root", Cwd: "/project", Task: "write \x1b[2Jdocs"}, nil
 }
 
 func (f *fake) remove(id string) {

@@ -14,20 +14,19 @@ import (
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 )
 
-// Broker is what the inbox needs of a broker's client.
+// Broker is what the inbox needs of a broker's client, or of several.
 type Broker interface {
 	Requests(ctx context.Context) ([]broker.Request, error)
 	Request(ctx context.Context, id string) (broker.Request, error)
 	Proposal(ctx context.Context, id string) (brokerhttp.Proposal, error)
-	Agent(ctx context.Context, id string) (broker.Agent, error)
+	// Agent is the agent that made a request.
+	Agent(ctx context.Context, r broker.Request) (broker.Agent, error)
 	Approve(ctx context.Context, id string, body brokerhttp.ApproveBody) (brokerhttp.Approved, error)
 	Deny(ctx context.Context, id string, body brokerhttp.DenyBody) (brokerhttp.Denied, error)
 	// Watch calls look when there may be something new, until ctx or the
 	// connection ends.
 	Watch(ctx context.Context, look func()) error
 }
-
-var _ Broker = (*brokerhttp.Client)(nil)
 
 // Options are what Run needs; all fields do.
 type Options struct {
