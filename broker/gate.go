@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -60,6 +61,7 @@ func (g *Gate) CheckCall(ctx context.Context, c Call) permission.Decision {
 // decide answers from the agent's policy, and records all but what is plainly
 // allowed to be read (A1).
 func (g *Gate) decide(ctx context.Context, c *Call) (d permission.Decision, err error) {
+	granted := false // by leave that lasts
 	err = g.b.view(ctx, func(tx ReadTx) error {
 		a, err := live(tx, g.who)
 		if err != nil {
@@ -72,6 +74,11 @@ func (g *Gate) decide(ctx context.Context, c *Call) (d permission.Decision, err 
 		req := c.Request
 		req.Principal, req.ArgsDigest = a.ID, c.digest()
 		d = permission.Enforcer{Policy: p, Registry: kin{tx}}.Check(ctx, req)
+		if granted = false; d.Effect == permission.Ask {
+			now, err := g.b.check(ctx, tx, a, req, clock(time.Now()))
+			granted = now.Allowed()
+			return err
+		}
 		return nil
 	})
 	switch {
@@ -79,7 +86,7 @@ func (g *Gate) decide(ctx context.Context, c *Call) (d permission.Decision, err 
 		return d, err
 	case d.Allowed() && isRead(c.Action) && len(c.Also) == 0 && !g.b.reads:
 		return d, nil
-	case !d.Allowed() && !g.b.attempts.admit(g.who):
+	case !d.Allowed() && !granted && !g.b.attempts.admit(g.who):
 		return d, tooOften() // what is allowed costs the agent more than it costs us
 	}
 	err = g.b.update(ctx, func(t *tx) error {

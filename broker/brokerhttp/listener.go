@@ -37,6 +37,10 @@ type listener struct {
 
 	mu sync.Mutex
 	ns uint64 // of the agent's processes; 0 until the first one connects
+	// held keeps that namespace until the listener is closed, so that no other
+	// can get its number.
+	held   *os.File
+	closed bool
 }
 
 // listenAs binds the socket of an identity at path, which lies in a directory
@@ -65,6 +69,12 @@ func (l *listener) Close() error {
 	if errors.Is(err, net.ErrClosed) {
 		return nil
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	if l.held != nil {
+		err = errors.Join(err, l.held.Close())
+	}
 	return errors.Join(err, os.Remove(l.path))
 }
 
@@ -81,7 +91,10 @@ func (l *listener) Accept() (net.Conn, error) {
 	if p, err := peerOf(c); err != nil {
 		id.refused = err
 	} else {
-		id.refused = l.judge(p)
+		id.refused = l.judge(&p)
+		if p.held != nil {
+			_ = p.held.Close() // it was only looked at
+		}
 	}
 	return id, nil
 }
@@ -90,22 +103,23 @@ var errStranger = errors.New("this socket is another agent's")
 
 // judge decides whether a peer is whom the socket belongs to. The operator is
 // outside of every view; an agent stays in the process namespace in which it
-// was first met.
-func (l *listener) judge(p peer) error {
+// was first met, which is taken from p to be held.
+func (l *listener) judge(p *peer) error {
 	if int(p.uid) != os.Geteuid() {
 		return fmt.Errorf("%w: it belongs to user %d, and user %d connected", errStranger, os.Geteuid(), p.uid)
 	}
-	own, err := processNamespace("self")
+	own, held, err := processNamespace("self")
 	if err != nil {
 		return err
 	}
+	_ = held.Close() // it lasts as long as this process
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.who.Operator():
 		l.ns = own
-	case l.ns == 0 && (!l.inView || p.ns != own):
-		l.ns = p.ns
+	case l.ns == 0 && !l.closed && (!l.inView || p.ns != own):
+		l.ns, l.held, p.held = p.ns, p.held, nil
 	}
 	if p.ns != l.ns {
 		return fmt.Errorf("%w: process %d connected from another process namespace", errStranger, p.pid)

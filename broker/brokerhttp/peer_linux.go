@@ -16,6 +16,9 @@ type peer struct {
 	uid uint32
 	pid int32
 	ns  uint64 // the inode of its process namespace
+	// held keeps the namespace, and with it the inode: the kernel gives the
+	// number of one that has ended to another.
+	held *os.File
 }
 
 // peerOf asks the kernel. The namespace is read by the process's number, which
@@ -30,7 +33,10 @@ func peerOf(c *net.UnixConn) (peer, error) {
 	var p peer
 	var asked error
 	err = raw.Control(func(fd uintptr) { p, asked = askPeer(int(fd)) })
-	return p, errors.Join(err, asked)
+	if err = errors.Join(err, asked); err != nil && p.held != nil {
+		err = errors.Join(err, p.held.Close())
+	}
+	return p, err
 }
 
 func askPeer(fd int) (peer, error) {
@@ -43,21 +49,26 @@ func askPeer(fd int) (peer, error) {
 		return peer{}, fmt.Errorf("who is there cannot be told for certain (Linux 6.5 or newer can): %w", os.NewSyscallError("SO_PEERPIDFD", err))
 	}
 	defer unix.Close(pidfd)
-	ns, err := processNamespace(strconv.Itoa(int(cred.Pid)))
-	if err != nil {
-		return peer{}, err
+	p := peer{uid: cred.Uid, pid: cred.Pid}
+	if p.ns, p.held, err = processNamespace(strconv.Itoa(int(cred.Pid))); err != nil {
+		return p, err
 	}
 	if err := unix.PidfdSendSignal(pidfd, 0, nil, 0); err != nil && err != unix.EPERM { // EPERM: alive, and another user's
-		return peer{}, fmt.Errorf("whoever connected is gone: %w", err)
+		return p, fmt.Errorf("whoever connected is gone: %w", err)
 	}
-	return peer{uid: cred.Uid, pid: cred.Pid, ns: ns}, nil
+	return p, nil
 }
 
-// processNamespace is the inode of a process's namespace of process numbers.
-func processNamespace(pid string) (uint64, error) {
-	info, err := os.Stat("/proc/" + pid + "/ns/pid")
+// processNamespace is the inode of a process's namespace of process numbers,
+// and the namespace, which lasts until that is closed.
+func processNamespace(pid string) (uint64, *os.File, error) {
+	ns, err := os.Open("/proc/" + pid + "/ns/pid")
 	if err != nil {
-		return 0, fmt.Errorf("its process namespace cannot be read: %w", err)
+		return 0, nil, fmt.Errorf("its process namespace cannot be read: %w", err)
 	}
-	return info.Sys().(*syscall.Stat_t).Ino, nil
+	info, err := ns.Stat()
+	if err != nil {
+		return 0, nil, errors.Join(err, ns.Close())
+	}
+	return info.Sys().(*syscall.Stat_t).Ino, ns, nil
 }
