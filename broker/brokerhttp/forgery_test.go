@@ -70,7 +70,7 @@ func TestForgeriesAreRecorded(t *testing.T) {
 		{"names another as the sender", "kid", "POST", "/v1/messages", hello + `,"sender_id":"operator"}`, 400, broker.CodeInvalid, "request"},
 		{"says nothing of the sender", "kid", "POST", "/v1/messages", hello + `}`, 200, "", ""},
 		{"names another as the caller", "stranger", "POST", "/approve/" + own.ID, `{"caller_id":"root"}`, 403, broker.CodeNotManager, "approve"},
-		{"names another as the parent", "stranger", "POST", "/v1/agents", hire(`,"parent":"root"`), 404, broker.CodeNotFound, "look"},
+		{"names another as the parent", "stranger", "POST", "/v1/agents", hire(`,"parent":"root"`), 403, broker.CodeOperatorOnly, "hire"},
 		{"names itself as the parent", "stranger", "POST", "/v1/agents", hire(`,"parent":"stranger"`), 200, "", ""},
 		{"brings its own rights", "stranger", "POST", "/v1/agents", hire(`,"parent_permissions":{}`), 400, broker.CodeInvalid, "request"},
 		{"approves its own", "kid", "POST", "/approve/" + own.ID, "", 403, broker.CodeNotManager, "approve"},
