@@ -113,6 +113,8 @@ func (o *overlay) run(ctx context.Context, calls []skillCall) error {
 		switch {
 		case o.elsewhere != "":
 			return errors.New("the arguments name another place than the one that is asked for: '" + o.elsewhere + "'")
+		case o.unread:
+			return errors.New("the agent may read what it needs for this only after asking, so no difference is shown")
 		case o.tooLarge:
 			return errTooLarge
 		case ctx.Err() != nil:

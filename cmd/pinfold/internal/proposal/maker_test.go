@@ -19,7 +19,7 @@ import (
 )
 
 // workerDoc is a worker who writes docs, asks for src, and sees no secrets.
-const workerDoc = "version: 1\nextends: sandboxed\nfs: {write: [docs], ask_write: [src, key.txt], ask_read: [asked], hide: [secret]}\ntools: {Write: {requires_confirmation: true}, MultiEdit: {enabled: true}, Bash: {enabled: true}}\n"
+const workerDoc = "version: 1\nextends: sandboxed\nfs: {write: [docs], ask_write: [src, key.txt], ask_read: [asked, src/read], hide: [secret]}\ntools: {Write: {requires_confirmation: true}, MultiEdit: {enabled: true}, Bash: {enabled: true}}\n"
 
 // world is a broker with one worker in a project of its own.
 type world struct {
@@ -128,6 +128,7 @@ func TestNotes(t *testing.T) {
 	w := newWorld(t)
 	w.file("src/big", strings.Repeat("x", 5<<20))
 	w.file("src/bin", "a\x00b")
+	w.file("src/read", "a\n")
 	require.NoError(t, os.Symlink("a.go", filepath.Join(w.root, "src/link")))
 	before := w.tree()
 	for _, c := range []struct {
@@ -150,7 +151,8 @@ func TestNotes(t *testing.T) {
 		{permission.FSWrite, "src/b.go", "edit_file", `{"path":"src/link","old_string":"= 1","new_string":"= 2"}`, "another place than the one that is asked for: 'src/a.go'"},
 		// Nor do they show what the agent could not read.
 		{permission.FSWrite, "key.txt", "copy_file", `{"source":"secret/key","destination":"key.txt"}`, "would fail"},
-		{permission.FSWrite, "key.txt", "copy_file", `{"source":"asked/old","destination":"key.txt"}`, "would fail"},
+		{permission.FSWrite, "key.txt", "copy_file", `{"source":"asked/old","destination":"key.txt"}`, "only after asking, so no difference"},
+		{permission.FSWrite, "src/read", "edit_file", `{"path":"src/read","old_string":"a","new_string":"b"}`, "only after asking, so no difference"},
 		{permission.FSWrite, "key.txt", "copy_file", `{"source":"/etc/passwd","destination":"key.txt"}`, "would fail"},
 	} {
 		p := w.ask(c.action, c.resource, c.tool, c.input)

@@ -20,6 +20,7 @@ type overlay struct {
 	only      string // the place that may be written; "" leaves it to the rules
 	elsewhere string // another place that the skill wanted to write
 	tooLarge  bool   // what it wanted to read or write
+	unread    bool   // what is there may be read only after asking
 	changed   []change
 }
 
@@ -40,7 +41,10 @@ var errReadOnly = errors.New("nothing is changed to look at a proposal")
 func (o *overlay) reads() fileskills.FS { return fileskills.Resolved(o.resolver) }
 
 // Open reads beneath the agent's rules.
-func (o *overlay) Open(unsafePath string) (fileskills.File, error) { return o.reads().Open(unsafePath) }
+func (o *overlay) Open(unsafePath string) (fileskills.File, error) {
+	f, err := o.reads().Open(unsafePath)
+	return f, o.noteAsk(err)
+}
 
 // OpenDir, Stat and Lstat are the resolver's.
 func (o *overlay) OpenDir(unsafePath string) (fileskills.Dir, error) {
@@ -70,7 +74,16 @@ func (o *overlay) Allows(a fileskills.Action, unsafePath string) error {
 	if a.Access()&fileskills.AccessWrite != 0 {
 		o.leads(unsafePath)
 	}
-	return o.reads().Allows(a, unsafePath)
+	return o.noteAsk(o.reads().Allows(a, unsafePath))
+}
+
+// noteAsk notes what may be read only after asking, which is not done here.
+func (o *overlay) noteAsk(err error) error {
+	var denied *pathresolver.DeniedError
+	if errors.As(err, &denied) && denied.Rule == pathresolver.RuleAsk {
+		o.unread = true
+	}
+	return err
 }
 
 // leads is the place of a path that is to be written.
@@ -87,7 +100,7 @@ func (o *overlay) leads(unsafePath string) string {
 // Replace remembers new content.
 func (o *overlay) Replace(unsafePath string, how fileskills.ReplaceOptions) (fileskills.Replacement, error) {
 	if err := o.resolver.Allows(pathresolver.OpWrite, unsafePath, 0); err != nil {
-		return nil, err
+		return nil, o.noteAsk(err)
 	}
 	k := &kept{of: o, place: o.leads(unsafePath)}
 	if k.place == "" || o.elsewhere != "" {
@@ -114,7 +127,7 @@ func (o *overlay) old(place string) (*content, error) {
 	}
 	f, err := o.resolver.OpenRead(place)
 	if err != nil {
-		return nil, err
+		return nil, o.noteAsk(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
