@@ -21,6 +21,8 @@ type mcpFlags struct {
 	skillFlags
 	structured string
 	confirm    bool
+	approve    string
+	prompt     bool
 	http       string
 	tokenFile  string
 	hosts      []string
@@ -39,7 +41,12 @@ only; without a write path no skill that writes is offered. It ends when
 standard input does, or by a signal.
 
 It confines its own skills, not the agent: a shell of the agent's goes where
-the agent's user may. 'pinfold run' confines a program, and what it starts.`,
+the agent's user may. 'pinfold run' confines a program, and what it starts.
+
+Where PINFOLD_SOCKET names a broker, it serves as that agent: beneath the agent's
+own policy, unless flags name a narrower one; what has to be asked for waits for
+the agent's manager; and nexus_send and its like are offered as far as the policy
+permits them.`,
 		Example: `  pinfold mcp -C . -w src -w docs
   pinfold mcp -C ~/project --http 127.0.0.1:8901 --token-file ~/.config/pinfold/token
   claude mcp add files -- pinfold mcp -C . -w src`,
@@ -53,15 +60,21 @@ the agent's user may. 'pinfold run' confines a program, and what it starts.`,
 	flags.StringVarP(&f.root, "directory", "C", "", "the directory `DIR` that bounds all access; must be given")
 	flags.StringVar(&f.structured, "structured", "auto", "send structured content beside the text: `auto|always|never`; auto leaves it out for agents that would drop the text")
 	flags.BoolVar(&f.confirm, "confirm", false, "ask the person in front of the agent before each write; refuse where the agent cannot ask")
+	flags.StringVar(&f.approve, "approve", "broker", "who is asked for what the policy wants asked for: `broker|elicit|deny`; elicit is the person in front of the client, or else the broker")
+	flags.BoolVar(&f.prompt, "permission-prompt", false, "offer the tool permission_prompt too, for Claude Code's --permission-prompt-tool")
 	flags.StringVar(&f.http, "http", "", "listen on `ADDR:PORT` instead of using standard input and output")
 	flags.StringVar(&f.tokenFile, "token-file", "", "the bearer token that clients of --http send, in `FILE`; made, with its directory, if it does not exist")
 	flags.StringArrayVar(&f.hosts, "allow-host", nil, "a `NAME` that clients of --http may use for this machine, beside localhost (repeatable)")
 	flags.BoolVar(&f.remote, "allow-remote", false, "let --http listen where other machines reach it; without TLS, so the token is sent in the clear")
 	_ = cmd.MarkFlagDirname("directory")
 	_ = cmd.MarkFlagFilename("token-file")
+	_ = cmd.RegisterFlagCompletionFunc("approve", cobra.FixedCompletions(approvers, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("structured", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
+
+// approvers are the words that --approve takes.
+var approvers = []string{"broker", "elicit", "deny"}
 
 // structures are the words that --structured takes.
 var structures = map[string]mcpserver.Structured{
@@ -75,6 +88,8 @@ func serveMCP(cmd *cobra.Command, a *app, f *mcpFlags) error {
 	switch {
 	case !ok:
 		return usageError(unknownWord("choice for --structured", f.structured, "auto", "always", "never"), "")
+	case !slices.Contains(approvers, f.approve):
+		return usageError(unknownWord("choice for --approve", f.approve, approvers...), "")
 	case !cmd.Flags().Changed("directory"):
 		return usageError(errors.New("no directory is given"), "name it by -C DIR: a server does not take its own working directory for one")
 	case f.http == "" && (f.tokenFile != "" || f.remote || len(f.hosts) > 0):
@@ -88,6 +103,18 @@ func serveMCP(cmd *cobra.Command, a *app, f *mcpFlags) error {
 	if f.confirm {
 		f.narrow = mcpserver.Confirm
 	}
+	agent, err := asAgent(ctx)
+	if err != nil {
+		return err
+	}
+	if agent != nil {
+		defer agent.Close()
+		if err := agent.worksAt(f.root); err != nil {
+			return err
+		}
+		a.out.stderr.printf("pinfold: serving agent '%s'\n", agent.own.Agent.ID)
+	}
+	f.agent, f.person, f.nobody = agent, f.approve == "elicit", f.approve == "deny"
 	set, r, err := f.set(nil, a.out) // standard input is the client's
 	if err != nil {
 		return err
@@ -97,8 +124,10 @@ func serveMCP(cmd *cobra.Command, a *app, f *mcpFlags) error {
 	collectLess()
 	srv := mcpserver.New(set, mcpserver.Options{
 		Version:      buildVersion(),
-		Instructions: instructions(r),
+		Instructions: instructions(r) + f.askInstructions(),
 		Structured:   structured,
+		Call:         f.call,
+		Tools:        f.tools(r),
 	})
 	if f.http != "" {
 		return serveHTTP(ctx, a.out, f, r, srv)

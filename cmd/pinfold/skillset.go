@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -29,6 +30,24 @@ type skillFlags struct {
 
 	// narrow is a gate around the others, where a command has one.
 	narrow func(fileskills.Gate) fileskills.Gate
+
+	// Who is asked for what has to be asked for: the manager of the agent that
+	// this process is, if it is one, and the person in front of the client, where
+	// that is wanted. Without both nobody is.
+	agent  *ownAgent
+	person bool
+	nobody bool     // not the manager either: what would have to be asked for is refused
+	also   []string // places that are protected too, whoever's policy it is
+	// Once set was called: call calls a skill of the set, and asks; cfg is what it
+	// holds, and by who judges what it asks.
+	cfg  pathresolver.Config
+	by   callJudge
+	call func(context.Context, string, json.RawMessage) (*fileskills.Result, error)
+}
+
+// saysWhat reports whether the flags say anything of what may be done.
+func (f *skillFlags) saysWhat() bool {
+	return f.named.preset != "" || f.named.file() != "" || f.git || f.from != "" || len(f.writePaths)+len(f.hide)+len(f.protect)+len(f.unprotect) > 0
 }
 
 func (f *skillFlags) add(cmd *cobra.Command) {
@@ -61,6 +80,15 @@ func (f *skillFlags) set(stdin io.Reader, o *output) (*fileskills.Set, *pathreso
 	if err != nil {
 		return nil, nil, err
 	}
+	own := f.agent != nil && !f.saysWhat()
+	if own {
+		links, broad := cfg.HardLinks, cfg.AllowBroadRoot
+		if cfg, err = f.agent.hold(&f.policyFlags, cfg); err != nil {
+			return nil, nil, err
+		}
+		cfg.HardLinks, cfg.AllowBroadRoot = links, broad
+	}
+	cfg.Protect = append(cfg.Protect[:len(cfg.Protect):len(cfg.Protect)], f.also...)
 	state, err := f.state()
 	if err != nil {
 		return nil, nil, err
@@ -74,6 +102,15 @@ func (f *skillFlags) set(stdin io.Reader, o *output) (*fileskills.Set, *pathreso
 		skills.Timeout = f.timeout
 		skills.Gate = policyGate{f.held, &f.named, r}
 	}
+	asks := f.agent != nil || f.person
+	by := callJudge{policy: f.held, named: &f.named, agent: f.agent, person: f.person, nobody: f.nobody}
+	if own {
+		by.policy = nil // the broker has it, and what was granted since
+	}
+	if asks {
+		skills.Asked = len(cfg.AskWrite) > 0 && !f.nobody
+		skills.Gate = judgeGate{by, r, own}
+	}
 	if f.narrow != nil {
 		skills.Gate = f.narrow(skills.Gate)
 	}
@@ -85,6 +122,14 @@ func (f *skillFlags) set(stdin io.Reader, o *output) (*fileskills.Set, *pathreso
 			return nil, nil, stateError(err)
 		}
 		return nil, nil, usageError(err, f.enableHint())
+	}
+	f.call, f.cfg, f.by = set.Call, cfg, by
+	if asks {
+		asked := &askedSkills{set: set, cfg: cfg, open: pathresolver.New, over: r, judge: by}
+		if own && f.narrow == nil && !f.nobody && insideRun() {
+			asked.elsewhere = f.agent.callSkill // the view refuses here what was approved for once there
+		}
+		f.call = asked.Call
 	}
 	return set, r, nil
 }

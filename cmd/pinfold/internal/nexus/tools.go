@@ -1,0 +1,77 @@
+package nexus
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/fileskills/mcpserver"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// tool is one of them, before it has a client.
+type tool struct {
+	name, description, schema string
+	action                    permission.Action
+	aimed                     bool // at an agent
+	readOnly, destructive     bool
+	call                      func(context.Context, *brokerhttp.Client, json.RawMessage) (string, error)
+}
+
+var all = []tool{
+	{
+		name: "nexus_create", action: permission.AgentSpawn, call: create,
+		description: "Hire an agent that reports to you, with a policy within your own. With a command it starts at once, in a sandbox of its own; without one it is only registered.",
+		schema: `{"type":"object","additionalProperties":false,"required":["task"],"properties":{
+			"task":{"type":"string","description":"what it is to do; the command finds it in PINFOLD_TASK and wherever {task} stands"},
+			"agent_id":{"type":"string","description":"its id; one is made up otherwise"},
+			"preset":{"type":"string","description":"a preset or profile; sandboxed if nothing is given"},
+			"policy":{"type":"string","description":"a policy document (YAML) instead of a preset"},
+			"write_paths":{"type":"array","items":{"type":"string"},"description":"what it may write"},
+			"command":{"type":"array","items":{"type":"string"},"description":"the program to start and its arguments"},
+			"model":{"type":"string"},
+			"tools":{"type":"array","items":{"type":"string"}}}}`,
+	},
+	{
+		name: "nexus_send", action: permission.MsgSend, aimed: true, call: send,
+		description: "Send a message to an agent, by its id or session key.",
+		schema: `{"type":"object","additionalProperties":false,"required":["agent_id","content"],"properties":{
+			"agent_id":{"type":"string","description":"the agent's id, or its session key such as agent:boss:main"},
+			"content":{"type":"string"}}}`,
+	},
+	{
+		name: "nexus_status", action: permission.AgentStatus, aimed: true, readOnly: true, call: status,
+		description: "Say where an agent stands: working, idle, exited or fired, and how it ended.",
+		schema:      byID,
+	},
+	{
+		name: "nexus_cancel", action: permission.AgentCancel, aimed: true, destructive: true, call: cancel,
+		description: "Interrupt an agent: what it runs and what it asks for is cancelled, the agent stays.",
+		schema:      byID,
+	},
+	{
+		name: "nexus_destroy", action: permission.AgentDestroy, aimed: true, destructive: true, call: destroy,
+		description: "Fire an agent and all that it has hired: their processes are ended.",
+		schema:      byID,
+	},
+}
+
+const byID = `{"type":"object","additionalProperties":false,"required":["agent_id"],"properties":{"agent_id":{"type":"string"}}}`
+
+// Tools are the tools of the agent that c is connected as. own is what it was
+// hired with.
+func Tools(c *brokerhttp.Client, own brokerhttp.Own) []mcpserver.Tool {
+	tools := make([]mcpserver.Tool, len(all))
+	for i, t := range all {
+		tools[i] = mcpserver.Tool{
+			Name: t.name, Description: t.description, InputSchema: json.RawMessage(t.schema),
+			ReadOnly: t.readOnly, Destructive: t.destructive, Idempotent: t.readOnly, OpenWorld: false,
+			Unlisted: !permits(own.Policy, own.Agent.ID, t),
+			Call: func(ctx context.Context, input json.RawMessage) (string, error) {
+				text, err := t.call(ctx, c, input)
+				return text, asToolError(err)
+			},
+		}
+	}
+	return tools
+}

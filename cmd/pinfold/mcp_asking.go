@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/fileskills/mcpserver"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// callJudge answers the questions of a server's calls: what a policy that was
+// named denies is denied; the agent's own is the broker's to judge; and what is
+// to be asked for the user in front of the client is asked for, or the manager.
+type callJudge struct {
+	policy *permission.Policy // that was named by flags; nil: none
+	named  *policyFrom
+	agent  *ownAgent // nil: there is no broker
+	person bool      // ask the client's user first
+	nobody bool      // ask nobody
+}
+
+var _ judge = callJudge{}
+
+func (j callJudge) judge(ctx context.Context, q question, input json.RawMessage) verdict {
+	asked := false
+	if j.policy != nil {
+		d := j.policy.Check(ctx, permission.Request{Action: q.action, Resource: q.place, Tool: q.tool})
+		switch {
+		case isOnlyFiles(d.Code): // the resolver holds the same rule, in the words of every surface
+		case d.Effect == permission.Deny:
+			return j.denied(d)
+		case d.Effect == permission.Ask:
+			if asked = true; j.nobody || j.agent == nil && !j.person {
+				return j.denied(d)
+			}
+		}
+	}
+	switch {
+	case j.agent == nil && !asked:
+		return verdict{allowed: true}
+	case j.agent == nil:
+		return byPerson(askPerson(ctx, q, input))
+	}
+	body := brokerhttp.DecideBody{Action: q.action, Resource: q.place, Tool: q.tool, Input: string(askedInput(input))}
+	if j.person || j.nobody {
+		body.Probe = true
+		d, err := j.agent.Decide(ctx, body)
+		if err != nil || j.nobody || d.Effect == permission.Deny || d.Allowed() && !asked {
+			return onWire(d, err)
+		}
+		err = askPerson(ctx, q, input)
+		if !errors.Is(err, mcpserver.ErrCannotAsk) && !errors.Is(err, mcpserver.ErrNobody) {
+			return byPerson(err)
+		}
+	}
+	d, err := j.agent.DecideWaiting(ctx, body) // which is no probe
+	if d.Allowed() && asked && !strings.HasPrefix(d.Rule, "grant:") {
+		// The flags' policy wants asked for what the agent's own just allows:
+		// then its manager is never asked.
+		const why = "it has to be asked for by the policy of the flags, and the agent's own has nobody asked"
+		return verdict{code: permission.CodeAsk, reason: why, text: why}
+	}
+	return onWire(d, err)
+}
+
+func (j callJudge) note(ctx context.Context, q question, input json.RawMessage) {
+	if j.agent != nil {
+		// The refusal is the rules'; a broker that is away makes it no weaker.
+		_, _ = j.agent.Decide(ctx, brokerhttp.DecideBody{Action: q.action, Resource: q.place, Tool: q.tool, Input: string(askedInput(input)), Probe: true})
+	}
+}
+
+// denied is a refusal by the policy that was named.
+func (j callJudge) denied(d permission.Decision) verdict {
+	d.Source = j.named.placed(d.Source)
+	reason := strings.TrimSuffix(d.Cause()+"\n"+pathresolver.OriginText(d.Origin()), "\n")
+	return verdict{code: d.Code, reason: reason, text: reason}
+}
+
+// byPerson is the answer of the client's user.
+func byPerson(err error) verdict {
+	if err != nil {
+		return verdict{unconfirmed: true, code: permission.CodeAsk, reason: err.Error(), text: err.Error()}
+	}
+	return verdict{allowed: true}
+}
+
+// onWire is a broker's answer. None is a refusal.
+func onWire(d brokerhttp.Decided, err error) verdict {
+	if err != nil {
+		text := "the broker did not answer: " + err.Error()
+		return verdict{code: "unavailable", reason: text, text: text}
+	}
+	return verdict{allowed: d.Allowed(), code: d.Code, reason: d.Reason, text: d.Text}
+}
+
+// maxAskedPlace is the longest place that a person is asked about, in bytes: of
+// it nothing may be left out.
+const maxAskedPlace = 1 << 10
+
+func askPerson(ctx context.Context, q question, input json.RawMessage) error {
+	if len(q.place) > maxAskedPlace {
+		return fmt.Errorf("a path of more than %d bytes is not shown to anybody", maxAskedPlace)
+	}
+	return mcpserver.Ask(ctx, askText(q, input))
+}
+
+// maxAskedText is how much of the arguments a person is shown, in bytes.
+const maxAskedText = 1 << 10
+
+// askText is the question to a person. What a model wrote is escaped: it moves
+// no cursor and forges no line.
+func askText(q question, input json.RawMessage) string {
+	shown := string(input)
+	if len(shown) > maxAskedText {
+		shown = strings.ToValidUTF8(shown[:maxAskedText], "") + "…"
+	}
+	what := fmt.Sprintf("%s wants %s of %q", q.tool, q.action, q.place)
+	if q.action == permission.ToolUse {
+		what = fmt.Sprintf("%q is to be called", q.place)
+	}
+	return what + ", which the policy wants asked for. Arguments: " + pathresolver.EscapePath(shown) + "\nAllow it, this once?"
+}
