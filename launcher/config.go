@@ -83,6 +83,10 @@ type Config struct {
 	// told, but not make it succeed.
 	OnRefusal func(sandboxfs.Refusal)
 
+	// Signals are further signals for the command, beside those that the
+	// caller's process gets; nil is none. It is not closed while Run runs.
+	Signals <-chan os.Signal
+
 	// NoNetwork gives the command a network of its own with nothing in it, not
 	// even a loopback device that is up.
 	NoNetwork bool

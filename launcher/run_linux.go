@@ -169,6 +169,8 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 			}
 		case sig := <-signals:
 			s.pass(sig)
+		case sig := <-s.config.Signals:
+			s.pass(sig)
 		case <-beat.C:
 			_ = send(s.keeper, message{Verb: sayBeat}, -1)
 		case <-done:

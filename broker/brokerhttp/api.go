@@ -80,6 +80,7 @@ type Fired struct {
 type AskBody struct {
 	Action   permission.Action `json:"action"`
 	Resource string            `json:"resource"`
+	Also     []AccessBody      `json:"also,omitempty"` // the other things that the same call touches
 	Tool     string            `json:"tool,omitempty"`
 	Input    string            `json:"input,omitempty"`
 	Reason   string            `json:"reason,omitempty"`

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // sameCaller holds that a caller_id that was sent is the connection's own
@@ -63,10 +62,8 @@ func (c *call) ask() (any, error) {
 	if err := c.body(&body); err != nil {
 		return nil, err
 	}
-	return c.s.b.Ask(c.Context(), c.who, broker.Call{
-		Request: permission.Request{Action: body.Action, Resource: body.Resource, Tool: body.Tool, MayBlock: true},
-		Input:   []byte(body.Input), Reason: body.Reason,
-	})
+	question := DecideBody{Action: body.Action, Resource: body.Resource, Also: body.Also, Tool: body.Tool, Input: body.Input, Reason: body.Reason}
+	return c.s.b.Ask(c.Context(), c.who, question.call())
 }
 
 func (c *call) request() (any, error) {

@@ -36,7 +36,7 @@ answer, and only with what its own policy allows.`,
 			case lasting > 0:
 				body.Until = time.Now().Add(lasting)
 			}
-			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+			return withBrokerOf(cmd, a, args[0], func(ctx context.Context, c *brokerhttp.Client) error {
 				answer, err := c.Approve(ctx, args[0], body)
 				if err != nil {
 					return err
@@ -64,7 +64,7 @@ func newDeny(a *app) *cobra.Command {
 		Example: `  pinfold deny 0198f2c6-7d3e-7a41-9c55-0d6f3b1f2a77 --reason "not in this release"`,
 		Args:    oneArg("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+			return withBrokerOf(cmd, a, args[0], func(ctx context.Context, c *brokerhttp.Client) error {
 				answer, err := c.Deny(ctx, args[0], body)
 				if err != nil {
 					return err

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -28,17 +27,11 @@ func brokerDir() (string, error) {
 }
 
 // brokerClient finds the broker (D31). The operator, for whom nothing is set,
-// gets the one that serves by default.
-func brokerClient() (*brokerhttp.Client, error) {
+// gets the one that serves by default, or else the only run that has one.
+func brokerClient(ctx context.Context) (*brokerhttp.Client, error) {
 	at, err := brokerhttp.FromEnvironment(os.Getenv)
 	if errors.Is(err, brokerhttp.ErrNoBroker) {
-		var dir string
-		if dir, err = brokerDir(); err == nil {
-			at.Socket = brokerhttp.OperatorSocket(dir)
-			if _, missing := os.Lstat(at.Socket); errors.Is(missing, fs.ErrNotExist) {
-				err = noBroker(errors.New("no broker serves: neither PINFOLD_SOCKET nor PINFOLD_URL is set, and there is no '" + pathresolver.EscapePath(at.Socket) + "'"))
-			}
-		}
+		at.Socket, err = operatorSocket(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -52,9 +45,20 @@ func noBroker(err error) error {
 
 // withBroker runs do with a client, and with a context that Ctrl-C ends.
 func withBroker(cmd *cobra.Command, a *app, do func(context.Context, *brokerhttp.Client) error) error {
+	return withClient(cmd, a, brokerClient, do)
+}
+
+// withSocket is withBroker for one that is known.
+func withSocket(cmd *cobra.Command, a *app, socket string, do func(context.Context, *brokerhttp.Client) error) error {
+	return withClient(cmd, a, func(context.Context) (*brokerhttp.Client, error) {
+		return brokerhttp.NewClient(brokerhttp.Endpoint{Socket: socket})
+	}, do)
+}
+
+func withClient(cmd *cobra.Command, a *app, find func(context.Context) (*brokerhttp.Client, error), do func(context.Context, *brokerhttp.Client) error) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	c, err := brokerClient()
+	c, err := find(ctx)
 	if err != nil {
 		return err
 	}

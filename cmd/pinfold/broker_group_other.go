@@ -2,6 +2,11 @@
 
 package main
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 func ownGroup() *syscall.SysProcAttr { return nil }
+
+func killGroup(p *os.Process) error { return p.Kill() }

@@ -73,7 +73,7 @@ func (r *runner) launch(ctx context.Context, l brokerhttp.Launch) error {
 		return err
 	}
 	p, err := startView(hiredView{
-		Policy: held.Config, NoNetwork: !network, Command: command,
+		Policy: held.Config, NoNetwork: !network, Wait: fuseWait(l.Policy), Command: command,
 		Env: []string{"PINFOLD_TASK=" + l.Agent.Task}, Socket: l.Socket,
 	})
 	if err != nil {
@@ -82,6 +82,7 @@ func (r *runner) launch(ctx context.Context, l brokerhttp.Launch) error {
 	}
 	ended, over := context.WithCancel(r.ctx)
 	r.all.Go(func() { r.follow(ended, id, p) })
+	r.all.Go(func() { servePipe(ended, r.b, id, p.asks) })
 	r.all.Go(func() {
 		exit := p.wait()
 		over()

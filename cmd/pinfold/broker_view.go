@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,12 +25,19 @@ const brokerSocketInside = "/run/pinfold/broker.sock"
 type hiredView struct {
 	Policy    pathresolver.Config
 	NoNetwork bool
+	Wait      time.Duration // that an open may wait for an answer; see sandboxfs.Options
 	Command   []string
 	Env       []string
 	Socket    string // of this agent, on the host
 }
 
-// hiredEnd is what that process says at the end, on descriptor 3.
+// Descriptors of the process that runs a hired agent's command.
+const (
+	hiredReport = 3 // hiredEnd, at the end
+	hiredAsks   = 4 // what the view asks; see pipeAsker
+)
+
+// hiredEnd is what that process says at the end.
 type hiredEnd struct {
 	Code   int
 	Signal syscall.Signal
@@ -46,7 +54,7 @@ func newHiredView(a *app) *cobra.Command {
 		Args:        noArgs,
 		Annotations: map[string]string{ownErrors: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			report := os.NewFile(3, "report")
+			report := os.NewFile(hiredReport, "report")
 			in := gob.NewDecoder(a.stdin)
 			var v hiredView
 			if err := in.Decode(&v); err != nil {
@@ -77,7 +85,13 @@ func (v hiredView) run(ctx context.Context, a *app) (launcher.Result, error) {
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
 	becomeServer()
 	f := runFlags{}
-	view, err := sandboxfs.New(r, f.viewOptions(&refused{}))
+	options := f.viewOptions(&refused{})
+	if asksAnything(v.Policy) {
+		asks := os.NewFile(hiredAsks, "asks")
+		defer func() { _ = asks.Close() }() // the view is closed, and asks no more
+		options.Ask, options.AskWait = newPipeAsker(asks), v.Wait
+	}
+	view, err := sandboxfs.New(r, options)
 	if err != nil {
 		return launcher.Result{}, err
 	}

@@ -41,6 +41,7 @@ type hiredProcess struct {
 	cmd  *exec.Cmd
 	life *os.File // what it reads; it ends with us
 	told *os.File // what it says at the end
+	asks *os.File // what its view asks
 	out  tail
 	gone chan struct{} // closed once it has been waited for
 }
@@ -60,15 +61,20 @@ func startView(v hiredView) (*hiredProcess, error) {
 	if err != nil {
 		return nil, errors.Join(err, theirLife.Close(), life.Close())
 	}
-	p.life, p.told = life, told
+	asks, theirAsks, err := socketPair("asks")
+	if err != nil {
+		return nil, errors.Join(err, theirLife.Close(), life.Close(), told.Close(), theirReport.Close())
+	}
+	p.life, p.told, p.asks = life, told, asks
 	p.cmd = exec.Command(self, "hired-view")
 	p.cmd.Args[0] = "pinfold"
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirLife, &p.out, &p.out
-	p.cmd.ExtraFiles = []*os.File{theirReport}
+	p.cmd.ExtraFiles = []*os.File{hiredReport - 3: theirReport, hiredAsks - 3: theirAsks}
 	p.cmd.SysProcAttr = ownGroup() // a Ctrl-C for the broker is none for its agents
 	err = p.cmd.Start()
 	_ = theirLife.Close()   // the process has its own
 	_ = theirReport.Close() // likewise
+	_ = theirAsks.Close()   // likewise
 	if err == nil {
 		err = gob.NewEncoder(life).Encode(v)
 	}
@@ -91,7 +97,9 @@ func (p *hiredProcess) kill() {
 	}
 }
 
-func (p *hiredProcess) close() error { return errors.Join(p.life.Close(), p.told.Close()) }
+func (p *hiredProcess) close() error {
+	return errors.Join(p.life.Close(), p.told.Close(), p.asks.Close())
+}
 
 // wait returns how the command ended, once nothing of it is left.
 func (p *hiredProcess) wait() broker.Exit {

@@ -27,16 +27,19 @@ by a key.`,
 			if watch {
 				return a.watchRequests(cmd)
 			}
-			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
-				list, err := c.Requests(ctx)
-				if err != nil {
-					return err
+			list := []broker.Request{}
+			err := withEachBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+				more, err := c.Requests(ctx)
+				list = append(list, more...)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return a.answer(asJSON(cmd), brokerhttp.List[broker.Request]{Items: list}, func() {
+				for _, r := range list {
+					a.requestLine(r)
 				}
-				return a.answer(asJSON(cmd), brokerhttp.List[broker.Request]{Items: list}, func() {
-					for _, r := range list {
-						a.requestLine(r)
-					}
-				})
 			})
 		},
 	}

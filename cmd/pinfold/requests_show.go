@@ -28,7 +28,7 @@ operator may look.`,
 		Example: "  pinfold requests show 0198f2c6-7d3e-7a41-9c55-0d6f3b1f2a77",
 		Args:    oneArg("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+			return withBrokerOf(cmd, a, args[0], func(ctx context.Context, c *brokerhttp.Client) error {
 				r, err := c.Request(ctx, args[0])
 				if err != nil {
 					return err

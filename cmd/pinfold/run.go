@@ -24,6 +24,7 @@ type runFlags struct {
 	background bool
 	nested     bool
 	noSandbox  bool
+	approve    string
 	quiet      bool
 }
 
@@ -62,6 +63,7 @@ own: CMD did not run then.`,
 	flags.BoolVar(&f.background, "wait-background", false, "wait for CMD's background processes instead of ending them")
 	flags.BoolVar(&f.nested, "nested", false, "let CMD start sandboxes of its own, such as 'pinfold run'; without Landlock, and not as root")
 	flags.BoolVar(&f.noSandbox, "no-sandbox", false, "for finding out whether pinfold is in the way: run CMD with all of your rights; announced and recorded")
+	f.approveFlag(cmd)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no hints and no summary on a terminal")
 	return cmd
 }
@@ -105,13 +107,7 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 		f.hints(a.out, r)
 	}
 	becomeServer()
-	view, err := sandboxfs.New(r, f.viewOptions(refused))
-	if err != nil {
-		return errors.Join(err, refused.close())
-	}
-	result, err := f.launch(ctx, a, cfg, r, view, refused, command)
-	left := view.Close() // after it every refusal has been told
-	refused.unjudged(view.Stats().RefusalsDropped + result.Untold)
+	result, left, err := f.inView(ctx, a, cfg, r, refused, command)
 	left = errors.Join(left, refused.close())
 	if err != nil {
 		return errors.Join(nestedError(err), left)
@@ -148,6 +144,7 @@ func (f *runFlags) exitCode(own int, refused *refused) int {
 func (f *runFlags) refuseDashes() error {
 	for _, given := range []flagValues{
 		{"--ro", f.ro}, {"--home", []string{f.home}}, {"--user", []string{f.user}}, {"--env", f.env}, {"--report", []string{f.report}},
+		{"--approve", []string{f.approve}},
 	} {
 		if err := given.refuseDashes(); err != nil {
 			return err
@@ -156,15 +153,38 @@ func (f *runFlags) refuseDashes() error {
 	return nil
 }
 
+// inView makes the view, with whoever answers for it, and runs the command
+// inside. err says that the command did not run, left what went wrong besides.
+func (f *runFlags) inView(ctx context.Context, a *app, cfg pathresolver.Config, r *pathresolver.Resolver, refused *refused, command []string) (result launcher.Result, left, err error) {
+	who, err := f.answers(ctx, a, cfg, r, command)
+	if err != nil {
+		return result, nil, err
+	}
+	options := f.viewOptions(refused)
+	if who != nil {
+		options.Ask, options.AskWait = who.asker, who.wait
+	}
+	view, err := sandboxfs.New(r, options)
+	if err != nil {
+		return result, who.close(result, err), err
+	}
+	running, stop := who.while(ctx)
+	defer stop()
+	result, err = f.launch(running, a, cfg, r, view, refused, who, command)
+	left = view.Close() // after it every refusal has been told, and every request left
+	refused.unjudged(view.Stats().RefusalsDropped + result.Untold)
+	return result, errors.Join(left, who.close(result, err)), err
+}
+
 // launch runs the command inside the view.
-func (f *runFlags) launch(ctx context.Context, a *app, cfg pathresolver.Config, r *pathresolver.Resolver, view *sandboxfs.View, refused *refused, command []string) (launcher.Result, error) {
+func (f *runFlags) launch(ctx context.Context, a *app, cfg pathresolver.Config, r *pathresolver.Resolver, view *sandboxfs.View, refused *refused, who *answers, command []string) (launcher.Result, error) {
 	policy, err := showPolicy(cfg, r, view.Arrangement())
 	if err != nil {
 		return launcher.Result{}, err
 	}
 	told := f.launched(command[0], policy)
 	refused.launched(told)
-	return launcher.Run(ctx, launcher.Config{
+	c := launcher.Config{
 		Resolver: r, View: view,
 		Command: command,
 		RO:      f.ro, Home: f.home, User: f.user, Env: slices.Concat(f.env, told.env()),
@@ -175,7 +195,9 @@ func (f *runFlags) launch(ctx context.Context, a *app, cfg pathresolver.Config, 
 		WaitBackground: f.background,
 		Nested:         f.nested,
 		NoNetwork:      f.noNetwork(),
-	})
+	}
+	who.into(&c)
+	return launcher.Run(ctx, c)
 }
 
 // viewOptions is how the view is served. The kernel alone refuses most of what

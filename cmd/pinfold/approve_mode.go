@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/webinbox"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// approveMode is what --approve says: who answers for the run's operator.
+type approveMode struct {
+	kind    string // "", web, deny, exec
+	command string // of exec
+}
+
+func parseApprove(text string) (approveMode, error) {
+	kind, command, _ := strings.Cut(text, ":")
+	switch {
+	case kind == "exec" && command != "":
+		return approveMode{kind, command}, nil
+	case kind == "exec":
+		return approveMode{}, usageError(errors.New("--approve exec: the command is missing"), "--approve 'exec:./may-it.sh'")
+	case slices.Contains([]string{"", "web", "deny"}, text):
+		return approveMode{kind: text}, nil
+	}
+	return approveMode{}, usageError(unknownWord("way to approve", text, "web", "deny", "exec:CMD"), "")
+}
+
+// start begins to answer. nil answers nobody: the operator does, elsewhere.
+func (m approveMode) start(e *embedded, a *app, quiet bool) (*answering, error) {
+	switch m.kind {
+	case "deny":
+		return e.answering(1, denyAll), nil
+	case "web":
+		page, _, err := a.webPage(e.ctx, "", webinbox.Options{Broker: e.b, Dir: e.dir, Propose: e.propose.Of}) // one that breaks says so in the browser
+		if err != nil {
+			return nil, err
+		}
+		return &answering{ended: page.Close}, nil
+	case "exec":
+		return e.answering(maxExecs, execAnswers{m.command, e.propose.Of}.answer), nil
+	}
+	switch {
+	case quiet || !a.out.stderr.terminal:
+	case e.temporary:
+		a.out.hint("what has to be asked for waits for you: 'pinfold requests' in another terminal shows it where PINFOLD_SOCKET=" + brokerhttp.OperatorSocket(e.dir) + " is set")
+	default:
+		a.out.hint("what has to be asked for waits for you: 'pinfold requests' in another terminal shows it, 'pinfold approve ID' allows it")
+	}
+	return nil, nil
+}
+
+// ruling is an answer to a request; the zero one leaves it to somebody else.
+type ruling struct {
+	approve, deny bool
+	answer        broker.Answer
+	reason        string
+}
+
+// denyAll is --approve deny.
+func denyAll(context.Context, broker.Request) ruling {
+	return ruling{deny: true, reason: "Denied: nobody is there to be asked (--approve deny)"}
+}
+
+// answering answers the requests of the run's agent for the operator.
+type answering struct {
+	e      *embedded
+	answer func(context.Context, broker.Request) ruling
+	turn   chan struct{} // one for each answer that is being found
+
+	mu    sync.Mutex
+	seen  map[string]context.CancelFunc // of requests that are pending, by their id
+	all   sync.WaitGroup
+	stop  context.CancelFunc
+	ended func() error // of what was started for it; nil for nothing
+}
+
+// answering starts to answer, atOnce requests at a time.
+func (e *embedded) answering(atOnce int, answer func(context.Context, broker.Request) ruling) *answering {
+	w := &answering{e: e, answer: answer, turn: make(chan struct{}, atOnce), seen: map[string]context.CancelFunc{}}
+	ctx, stop := context.WithCancel(e.ctx)
+	w.stop = stop
+	w.all.Go(func() { w.watch(ctx) })
+	return w
+}
+
+// close returns once nothing is being answered any more.
+func (w *answering) close() (err error) {
+	if w.stop != nil {
+		w.stop()
+	}
+	if w.ended != nil {
+		err = w.ended()
+	}
+	w.all.Wait()
+	return err
+}
+
+// watch looks what is pending whenever something has changed.
+func (w *answering) watch(ctx context.Context) {
+	wake, stop := w.e.b.Watch(broker.OperatorIdentity())
+	defer stop()
+	for {
+		if rows, err := w.e.b.Requests(ctx, broker.OperatorIdentity()); err == nil {
+			w.take(ctx, rows)
+		}
+		select {
+		case <-wake:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// take begins to answer what is new, and gives up what is gone.
+func (w *answering) take(ctx context.Context, rows []broker.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, over := range w.seen {
+		if !slices.ContainsFunc(rows, func(r broker.Request) bool { return r.ID == id }) {
+			over()
+			delete(w.seen, id)
+		}
+	}
+	for _, r := range rows {
+		if w.seen[r.ID] != nil {
+			continue
+		}
+		one, over := context.WithCancel(ctx)
+		w.seen[r.ID] = over
+		w.all.Go(func() { w.one(one, r) })
+	}
+}
+
+func (w *answering) one(ctx context.Context, r broker.Request) {
+	select {
+	case w.turn <- struct{}{}:
+		defer func() { <-w.turn }()
+	case <-ctx.Done():
+		return
+	}
+	v := w.answer(ctx, r)
+	if ctx.Err() != nil {
+		return // it was answered elsewhere, or is no longer asked for
+	}
+	var err error
+	operator := broker.OperatorIdentity()
+	switch {
+	case v.deny:
+		_, err = w.e.b.Deny(ctx, operator, r.ID, v.reason)
+	case v.approve:
+		v.answer.Digest = r.Digest // what was shown is what is approved
+		_, err = w.e.b.Approve(ctx, operator, r.ID, v.answer)
+	}
+	if err != nil && ctx.Err() == nil {
+		w.e.out.warning("request " + r.ID + " could not be answered: " + pathresolver.EscapePath(err.Error()))
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+const (
+	// maxJoinedWaits is how many opens of a joined run wait at a time: each holds
+	// a connection, and the broker bounds those of one agent. The next ones are
+	// refused at once, and leave a request behind.
+	maxJoinedWaits = 40
+
+	joinRetry = 500 * time.Millisecond // between looks for a broker that is away
+)
+
+// joinedAsker asks a broker in another process, as the agent.
+type joinedAsker struct {
+	c      *brokerhttp.Client
+	leaves *leaves
+	turn   chan struct{}
+}
+
+var _ sandboxfs.Asker = (*joinedAsker)(nil)
+
+// Ask decides now, or waits for the manager where the view lets it.
+func (j *joinedAsker) Ask(ctx context.Context, q sandboxfs.AskRequest) error {
+	decide := j.c.Decide
+	if q.Wait {
+		select {
+		case j.turn <- struct{}{}:
+			defer func() { <-j.turn }()
+			decide = j.c.DecideWaiting
+		default:
+		}
+	}
+	d, err := decide(ctx, questionOf(q))
+	switch {
+	case err != nil:
+		return err
+	case d.Allowed():
+		return nil
+	}
+	return errors.New(d.Reason)
+}
+
+// Record leaves a request behind. That there is leave already is no failure.
+func (j *joinedAsker) Record(ctx context.Context, q sandboxfs.AskRequest) error {
+	d := questionOf(q)
+	_, err := j.c.Ask(ctx, brokerhttp.AskBody{Action: d.Action, Resource: d.Resource, Also: d.Also, Reason: d.Reason})
+	var refused *broker.Error
+	if errors.As(err, &refused) && refused.Code == permission.CodeAllowed {
+		return nil
+	}
+	return err
+}
+
+// Leave says from memory whether leave may have been given.
+func (j *joinedAsker) Leave(op pathresolver.Op, place string) bool { return j.leaves.cover(op, place) }
+
+// questionOf is what a view asks, for the wire.
+func questionOf(q sandboxfs.AskRequest) brokerhttp.DecideBody {
+	c := viewCall(q)
+	d := brokerhttp.DecideBody{Action: c.Action, Resource: c.Resource, Reason: c.Reason}
+	for _, a := range c.Also {
+		d.Also = append(d.Also, brokerhttp.AccessBody(a))
+	}
+	return d
+}
+
+// pause waits, and says whether ctx lasts.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// leaves remembers what an agent was granted, so that a view need not ask the
+// broker for each name. It may lag behind: nothing is decided by it.
+type leaves struct {
+	rows atomic.Pointer[[]broker.Request]
+}
+
+// follow keeps it up to date until ctx ends.
+func (l *leaves) follow(ctx context.Context, b *broker.Broker, who broker.Identity) {
+	wake, stop := b.Watch(who)
+	defer stop()
+	for {
+		l.read(ctx, b, who)
+		select {
+		case <-wake:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (l *leaves) read(ctx context.Context, b *broker.Broker, who broker.Identity) {
+	rows, err := b.Grants(ctx, who)
+	if err != nil {
+		return // what is remembered stays: it is a hint only
+	}
+	l.set(slices.DeleteFunc(rows, func(r broker.Request) bool { return r.AgentID != who.AgentID() }))
+}
+
+func (l *leaves) set(rows []broker.Request) { l.rows.Store(&rows) }
+
+// cover reports whether one of them may be leave for op at place.
+func (l *leaves) cover(_ pathresolver.Op, place string) bool {
+	rows := l.rows.Load()
+	return rows != nil && slices.ContainsFunc(*rows, func(r broker.Request) bool { return covers(r, place) })
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+// viewActions are the operations of a view as a policy names them.
+var viewActions = map[pathresolver.Op]permission.Action{
+	pathresolver.OpRead:   permission.FSRead,
+	pathresolver.OpWrite:  permission.FSWrite,
+	pathresolver.OpCreate: permission.FSCreate,
+	pathresolver.OpDelete: permission.FSDelete,
+	pathresolver.OpRename: permission.FSMove,
+	pathresolver.OpLink:   permission.FSMove,
+	pathresolver.OpMeta:   permission.FSMeta,
+}
+
+// viewCall is what a view asks, as the broker is asked it. Program and process
+// are the agent's own words: they are shown, and the answer is not bound to them.
+func viewCall(q sandboxfs.AskRequest) broker.Call {
+	var all []permission.Access
+	for _, at := range q.Accesses {
+		all = append(all, permission.Access{Action: viewActions[at.Op], Resource: at.Place})
+	}
+	c := broker.Call{Reason: fmt.Sprintf("%s by '%s', process %d", q.Syscall, q.Program, q.PID)}
+	c.Action, c.Resource, c.Also, c.MayBlock = all[0].Action, all[0].Resource, all[1:], q.Wait
+	return c
+}
+
+// gateAsker asks a broker in this process.
+type gateAsker struct {
+	b      *broker.Broker
+	who    broker.Identity
+	leaves leaves
+}
+
+var _ sandboxfs.Asker = (*gateAsker)(nil)
+
+// newGateAsker is the asker of one agent. It keeps an eye on what the agent was
+// granted until ctx ends.
+func newGateAsker(ctx context.Context, b *broker.Broker, id string) *gateAsker {
+	g := &gateAsker{b: b, who: broker.AgentIdentity(id)}
+	g.leaves.read(ctx, g.b, g.who)
+	go g.leaves.follow(ctx, g.b, g.who)
+	return g
+}
+
+// Ask decides now, or waits for the manager where the view lets it.
+func (g *gateAsker) Ask(ctx context.Context, q sandboxfs.AskRequest) error {
+	d := g.b.Gate(g.who).CheckCall(ctx, viewCall(q))
+	if d.Allowed() {
+		return nil
+	}
+	return errors.New(d.Reason())
+}
+
+// Record leaves a request behind. That there is leave already is no failure.
+func (g *gateAsker) Record(ctx context.Context, q sandboxfs.AskRequest) error {
+	_, err := g.b.Ask(ctx, g.who, viewCall(q))
+	var refused *broker.Error
+	if errors.As(err, &refused) && refused.Code == permission.CodeAllowed {
+		return nil
+	}
+	return err
+}
+
+// Leave says from memory whether leave may have been given.
+func (g *gateAsker) Leave(op pathresolver.Op, place string) bool { return g.leaves.cover(op, place) }
+
+// asksAnything reports whether a view of this configuration ever has to ask.
+func asksAnything(cfg pathresolver.Config) bool { return len(cfg.AskRead)+len(cfg.AskWrite) > 0 }
+
+// fuseWait is how long an open may wait: the shortest time that a layer of the
+// policy gives, and 0 where none does (D40).
+func fuseWait(p *permission.Policy) time.Duration {
+	least := time.Duration(0)
+	for _, src := range p.Sources() {
+		if a := src.Document.Approvals; a != nil && a.FUSEWait > 0 && (least == 0 || time.Duration(a.FUSEWait) < least) {
+			least = time.Duration(a.FUSEWait)
+		}
+	}
+	return least
+}
+
+// covers reports whether a grant may be leave for an operation. It may say so of
+// too much: the broker decides.
+func covers(r broker.Request, place string) bool {
+	if r.Scope == broker.Session {
+		return true
+	}
+	all := append([]permission.Access{{Action: r.Action, Resource: r.Resource}}, r.Also...)
+	return slices.ContainsFunc(all, func(a permission.Access) bool {
+		switch {
+		case a.Resource == place:
+			return true
+		case r.Scope != broker.Subtree:
+			return false
+		}
+		return a.Resource == "." || strings.HasPrefix(place, a.Resource+"/")
+	})
+}

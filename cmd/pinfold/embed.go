@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/proposal"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// embedded is a broker in the process of a run, and the run's command as an
+// agent of it. Its operator is whoever started the run.
+type embedded struct {
+	dir       string
+	temporary bool // there is no place where the operator's commands look
+	out       *output
+
+	store broker.Store
+	b     *broker.Broker
+	srv   *brokerhttp.Server
+	run   *runner
+	still broker.Head // of the audit, before the command ran
+
+	propose *proposal.Maker
+	answers *answering
+
+	agent   string
+	signals chan os.Signal  // for the command
+	ctx     context.Context // of what goes on beside the command
+	stop    context.CancelFunc
+	follow  chan struct{} // closed once fires and interrupts are no longer followed
+}
+
+// runsDir is where the brokers of runs keep their state. A home that is not
+// there is not made for them.
+func runsDir() (string, error) {
+	base, err := userState()
+	if err == nil && !filepath.IsAbs(os.Getenv("XDG_STATE_HOME")) {
+		_, err = os.Stat(os.Getenv("HOME"))
+	}
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(base, "pinfold", "runs"), nil
+}
+
+// embed starts a broker of the run's own, and registers the command with it.
+func (f *runFlags) embed(ctx context.Context, a *app, r *pathresolver.Resolver, command []string) (_ *answers, err error) {
+	mode, err := parseApprove(f.approve)
+	if err != nil {
+		return nil, err
+	}
+	e := &embedded{out: a.out, agent: runAgent, signals: make(chan os.Signal, 1), follow: make(chan struct{})}
+	e.ctx, e.stop = context.WithCancel(context.WithoutCancel(ctx))
+	defer func() {
+		if err != nil {
+			close(e.follow)
+			err = errors.Join(err, e.close(), e.remove())
+		}
+	}()
+	if err := e.makeDir(r.Root()); err != nil {
+		return nil, err
+	}
+	if err := e.serve(ctx); err != nil {
+		return nil, err
+	}
+	socket, err := e.register(ctx, f, r.Root(), command)
+	if err != nil {
+		return nil, err
+	}
+	if e.answers, err = mode.start(e, a, f.quiet); err != nil {
+		return nil, err
+	}
+	fired, cancel := context.WithCancel(e.ctx)
+	go e.followAgent(cancel)
+	return &answers{asker: newGateAsker(e.ctx, e.b, e.agent), wait: fuseWait(f.held), socket: socket, signals: e.signals, fired: fired, end: e.end}, nil
+}
+
+// makeDir makes the directory of this run's broker, where no agent may reach it.
+// Where the user has no state directory it is a temporary one.
+func (e *embedded) makeDir(root string) error {
+	base, err := runsDir()
+	if err == nil {
+		err = os.MkdirAll(base, 0o700)
+	}
+	if err == nil {
+		e.dir, err = os.MkdirTemp(base, time.Now().UTC().Format("20060102T150405Z-"))
+	} else {
+		e.temporary = true
+		e.dir, err = os.MkdirTemp("", "pinfold-run-")
+	}
+	if err == nil {
+		err = (&runner{dir: e.dir}).outside(root)
+	}
+	if err != nil {
+		return &exitError{code: exitRunOwn, err: fmt.Errorf("the policy wants things asked for, and there is no place for the run's broker: %w", err),
+			hint: "set XDG_STATE_HOME to a directory of yours outside of the project"}
+	}
+	return nil
+}
+
+func (e *embedded) serve(ctx context.Context) (err error) {
+	if e.store, err = openStore(ctx, serveFlags{dir: e.dir}); err != nil {
+		return err
+	}
+	if e.b, err = broker.New(ctx, broker.Options{Store: e.store}); err != nil {
+		return err
+	}
+	e.run = newRunner(e.b, e.dir, e.out)
+	e.propose = proposal.New(e.b, e.run.outside)
+	e.srv, err = brokerhttp.New(ctx, e.b, brokerhttp.Options{
+		Dir: e.dir, Launch: e.run.launch, Skill: e.run.callSkill, Propose: e.propose.Of,
+		Logger: slog.New(slog.DiscardHandler), // the terminal is the command's
+	})
+	return err
+}
+
+// register makes the command an agent, and returns its socket.
+func (e *embedded) register(ctx context.Context, f *runFlags, root string, command []string) (string, error) {
+	_, _, err := e.b.Hire(ctx, broker.OperatorIdentity(), broker.HireSpec{ID: e.agent, Policy: f.held, Cwd: root, Task: taskOf(command)})
+	if err != nil {
+		return "", err
+	}
+	if err := e.b.Started(ctx, e.agent, fmt.Sprintf("pinfold run, process %d", os.Getpid())); err != nil {
+		return "", err
+	}
+	if e.still, err = e.b.Head(ctx, broker.OperatorIdentity()); err != nil {
+		return "", err
+	}
+	return e.srv.Admit(ctx, e.agent)
+}
+
+// followAgent passes interrupts on to the command, and says when it is fired.
+func (e *embedded) followAgent(fired context.CancelFunc) {
+	defer close(e.follow)
+	var seen int64
+	for {
+		agent, err := e.b.AwaitAgent(e.ctx, e.agent, func(g broker.Agent) bool { return g.State.Ended() || g.Interrupts > seen })
+		switch {
+		case err != nil:
+			return // the run ends
+		case agent.State == broker.Fired:
+			_ = e.b.AwaitStop(e.ctx, e.agent) // leaves first; when that cannot be known, at once
+			fired()
+			return
+		case agent.State.Ended():
+			return
+		}
+		seen = agent.Interrupts
+		select {
+		case e.signals <- os.Interrupt:
+		default: // the command has not had the last one yet
+		}
+	}
+}
+
+// end records how the command ended, ends what it has hired, and removes the
+// broker's directory where nothing was ever asked.
+func (e *embedded) end(exit broker.Exit) error {
+	ctx, cancel := context.WithTimeout(context.Background(), tellPatience)
+	defer cancel()
+	now, err := e.b.Head(ctx, broker.OperatorIdentity())
+	unused := err == nil && now == e.still
+	err = errors.Join(err, e.b.Exited(ctx, e.agent, exit))
+	e.stop()
+	<-e.follow
+	if err = errors.Join(err, e.close()); err == nil && (unused || e.temporary) {
+		err = e.remove()
+	}
+	return err
+}
+
+func (e *embedded) remove() error {
+	if e.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(e.dir)
+}
+
+// close lets go of what is there, in the order in which it depends on each
+// other.
+func (e *embedded) close() (err error) {
+	e.stop()
+	if e.answers != nil {
+		err = e.answers.close()
+	}
+	if e.run != nil {
+		e.run.close()
+	}
+	if e.srv != nil {
+		err = errors.Join(err, e.srv.Close())
+	}
+	if e.b != nil {
+		e.b.Close()
+	}
+	if e.store != nil {
+		err = errors.Join(err, e.store.Close())
+	}
+	return err
+}
