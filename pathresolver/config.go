@@ -79,8 +79,9 @@ type Config struct {
 	AskWrite []string
 
 	// Granting, if set, says what leave was given for that: it is asked each
-	// time, so that leave can be given and withdrawn.
-	Granting Granting
+	// time, so that leave can be given and withdrawn. It is no part of a Config
+	// that is written down.
+	Granting Granting `json:"-"`
 
 	// Unprotect takes entries away from DefaultProtected, each spelled as it
 	// stands there. An entry that is not there is a violation.
