@@ -122,7 +122,10 @@ func TestSkillsAskTheClientsUser(t *testing.T) {
 	s.write("../policy.yaml", "version: 1\n"+asks+"\n")
 	var asked []string
 	answer := "accept"
-	const old = "2025-11-25" // where a server asks while it works
+	const (
+		old = "2025-11-25" // where a server asks while it works
+		now = "2026-07-28" // where its client asks between two calls
+	)
 	person := func(question string) string {
 		asked = append(asked, question)
 		return answer
@@ -130,8 +133,10 @@ func TestSkillsAskTheClientsUser(t *testing.T) {
 	args := map[string]any{"path": "src/a.go", "content": "package \x1b[2J\n"}
 	alone := []string{"--policy", s.project + "/../policy.yaml", "--approve", "elicit"}
 	for name, session := range map[string]*mcp.ClientSession{
-		"without a broker": s.asking("", old, person, alone...),
-		"with a broker":    s.asking("kid", old, person, "--approve", "elicit"),
+		"without a broker":         s.asking("", old, person, alone...),
+		"with a broker":            s.asking("kid", old, person, "--approve", "elicit"),
+		"in rounds":                s.asking("", now, person, alone...),
+		"in rounds, with a broker": s.asking("kid", now, person, "--approve", "elicit"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked, answer = nil, "accept"

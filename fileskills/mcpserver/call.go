@@ -24,9 +24,15 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) *mcp.CallTo
 	ctx, free := untilClosing(ctx)
 	defer free()
 	ctx = context.WithValue(ctx, sessionKey{}, req.Session)
-	ctx, stop := reportProgress(ctx, req)
+	round := s.rounds.begin(req)
+	ctx, stop := reportProgress(within(ctx, round), req)
 	res, err := s.opts.Call(ctx, req.Params.Name, req.Params.Arguments)
 	stop() // before the result: progress after it would be about nothing
+	if err != nil {
+		if ask := s.rounds.next(round); ask != nil {
+			return ask
+		}
+	}
 	s.log(ctx, req, err, time.Since(start))
 	if err != nil {
 		return failed(err)

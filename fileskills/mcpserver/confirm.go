@@ -9,11 +9,9 @@ import (
 
 // Confirm is a gate that asks the person in front of the client, by
 // elicitation, before anything is written. It refuses where nobody can be
-// asked: in a client without elicitation, in one that speaks protocol version
-// 2026-07-28 or later (where a server asks nothing while it works), and in
-// calls that do not come through a Server. It waits as long as the person
-// does. next, if it is not nil, is asked first and may refuse. Give it to
-// fileskills.New.
+// asked: in a client without elicitation, and in calls that do not come through a
+// Server. It waits as long as the person does. next, if it is not nil, is asked
+// first and may refuse. Give it to fileskills.New.
 func Confirm(next fileskills.Gate) fileskills.Gate { return confirm{next} }
 
 type confirm struct{ next fileskills.Gate }

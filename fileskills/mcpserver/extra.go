@@ -47,12 +47,18 @@ func (s *Server) use(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallTo
 	start := time.Now()
 	ctx, free := untilClosing(ctx)
 	defer free()
-	ctx = context.WithValue(ctx, sessionKey{}, req.Session)
+	round := s.rounds.begin(req)
+	ctx = within(context.WithValue(ctx, sessionKey{}, req.Session), round)
 	input := req.Params.Arguments
 	if len(input) == 0 {
 		input = json.RawMessage("{}")
 	}
 	text, err := s.tools[req.Params.Name].Call(ctx, input)
+	if err != nil {
+		if ask := s.rounds.next(round); ask != nil {
+			return ask, nil
+		}
+	}
 	s.log(ctx, req, err, time.Since(start))
 	if err != nil {
 		return failed(err), nil

@@ -40,6 +40,8 @@ type Server struct {
 	listed map[string]struct{} // names of the skills that the SDK has
 
 	tools map[string]Tool // beside the skills, by name
+
+	rounds rounds // of calls whose user is being asked
 }
 
 // New makes the server. It does not listen.
