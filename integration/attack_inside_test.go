@@ -19,6 +19,7 @@ var attacks = map[string]func(){
 	"submodule": submodule,
 	"bare":      bareRepository,
 	"setuid":    setUID,
+	"hundred":   hundredOpens,
 }
 
 // must ends an attack that cannot even begin.
