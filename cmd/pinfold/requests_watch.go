@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -24,10 +26,17 @@ func (a *app) watchRequests(cmd *cobra.Command) error {
 	case os.Getenv("TERM") == "" || os.Getenv("TERM") == "dumb":
 		return usageError(errors.New("--watch needs a terminal that can show a screen, and TERM says that this one cannot"), instead)
 	}
-	return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
-		if _, err := c.Requests(ctx); err != nil { // nobody there is said before the screen is taken
+	show := func(ctx context.Context, b tuiinbox.Broker) error {
+		if _, err := b.Requests(ctx); err != nil { // nobody there is said before the screen is taken
 			return err
 		}
-		return tuiinbox.Run(ctx, tuiinbox.Options{Broker: oneInbox{c}, In: in, Out: out, Env: os.Environ()})
-	})
+		return tuiinbox.Run(ctx, tuiinbox.Options{Broker: b, In: in, Out: out, Env: os.Environ()})
+	}
+	_, err := brokerhttp.FromEnvironment(os.Getenv)
+	if errors.Is(err, brokerhttp.ErrNoBroker) && len(operatorSockets(cmd.Context())) > 0 {
+		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		return a.brokerError(ctx, show(ctx, &inboxes{find: operatorSockets}))
+	}
+	return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error { return show(ctx, oneInbox{c}) })
 }

@@ -32,9 +32,11 @@ const inTime = 2 * time.Minute
 // and its operator's socket.
 func servedBroker(t *testing.T) (b *broker.Broker, socket, project string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "pf") // a socket's name is short
+	state, err := os.MkdirTemp("/tmp", "pf") // a socket's name is short
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(state)) })
+	dir := filepath.Join(state, "pinfold", "broker") // where it is looked for, if state is the user's
+	require.NoError(t, os.MkdirAll(dir, 0o700))
 	store, err := sqlitestore.Open(t.Context(), filepath.Join(dir, "broker.db"))
 	require.NoError(t, err)
 	b, err = broker.New(t.Context(), broker.Options{Store: store})
@@ -229,11 +231,17 @@ func TestInboxOnATerminal(t *testing.T) {
 	}
 }
 
-// Whoever ends the inbox by a signal gets the screen back too.
+// The operator, for whom nothing is set, has all brokers in one inbox. Whoever
+// ends it by a signal gets the screen back too.
 func TestInboxIsTerminated(t *testing.T) {
-	_, socket, _ := servedBroker(t)
-	x := onTerminal(t, []string{"PINFOLD_SOCKET=" + socket, "TERM=xterm"}, "requests", "--watch")
+	b, socket, _ := servedBroker(t)
+	state := filepath.Dir(filepath.Dir(filepath.Dir(socket)))
+	x := onTerminal(t, []string{"PINFOLD_SOCKET=", "PINFOLD_URL=", "XDG_STATE_HOME=" + state, "TERM=xterm"}, "requests", "--watch")
 	x.sees("Nothing waits for your answer.")
+	r := asks(t, b, "version = 2", "why")
+	x.sees("y approves")
+	x.press("py")
+	require.Equal(t, broker.Path, ended(t, b, r.ID).Scope)
 	require.NoError(t, x.cmd.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, exitSignal+int(syscall.SIGINT), x.leaves())
 	require.Contains(t, x.raw(), "\x1b[?1049l")
