@@ -23,7 +23,7 @@ func TestAsksAreBounded(t *testing.T) {
 	require.LessOrEqual(t, len(a.known.keys), maxKnown)
 	require.LessOrEqual(t, len(a.known.oldest), maxKnown)
 	a.close()
-	require.EqualValues(t, 2*maxKnown+1, int(v.recorded)+int(a.dropped.Load()), "recorded, or counted")
+	require.EqualValues(t, 2*maxKnown+1, v.recorded+int(a.dropped.Load()), "recorded, or counted")
 }
 
 // counter records by counting.

@@ -62,7 +62,7 @@ func (p *part) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntr
 	}
 	return p.list(in, func(l *listing, e dirent, verdict pathresolver.Verdict) bool {
 		var sx unix.Statx_t
-		known := e.name != "." && e.name != ".." && !(p.ReadOnly && verdict.AskRead)
+		known := e.name != "." && e.name != ".." && (!p.ReadOnly || !verdict.AskRead)
 		if known {
 			err := fsat.Statx(l.fd, e.name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, &sx)
 			if err == unix.ENOENT {
