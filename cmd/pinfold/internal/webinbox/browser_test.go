@@ -256,6 +256,7 @@ func (p *page) shoot(name string) {
 	if dir == "" {
 		return
 	}
+	p.until("document.getAnimations().length === 0") // colours have come to their end
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/broker"
@@ -92,7 +93,8 @@ func TestPages(t *testing.T) {
 	_ = eval[any](p, `document.querySelector(".records ~ button").click()`)
 	p.until(`document.querySelectorAll(".record").length > 450`)
 	p.key("/")
-	p.press("place-449\r")
+	p.until(`document.activeElement.id === "q"`)
+	p.press("place-449" + kb.Enter)
 	p.until(`document.querySelectorAll(".record").length === 1`)
 }
 

@@ -1,7 +1,7 @@
 // What waits for an answer: the list, and beside it the one that is chosen.
 
 import { Refused, get, post } from "./api.js";
-import { ago, clock, code, el, say, setText, sync, verb } from "./dom.js";
+import { ago, code, el, say, setText, sync, verb } from "./dom.js";
 import { detail } from "./detail.js";
 
 const wide = window.matchMedia("(min-width: 60rem)");
@@ -9,6 +9,9 @@ let root, items, empty, more, pane;
 let list = [];
 let chosen = ""; // id of what the pane shows; "" is nothing
 let pending = false; // whether it waited when it was drawn
+let turn = 0; // counts what was begun to be drawn: only the latest is shown
+let answering = false; // an answer is
+let toHeading = false; // the focus is to go to the heading, once it is there
 
 const address = (id) => "#requests/" + encodeURIComponent(id);
 
@@ -28,35 +31,45 @@ function mark() {
   root.classList.toggle("chosen", chosen !== "");
 }
 
-// draw shows a request. Its heading gets the focus where the person went there.
-async function draw(id, focus) {
+// draw shows the request that is chosen. Its heading gets the focus where the
+// person went there.
+async function draw() {
+  const id = chosen;
+  const mine = ++turn;
   let r;
   try {
     r = await get("requests/" + encodeURIComponent(id));
   } catch (err) {
     if (!(err instanceof Refused) || err.status === 401) throw err;
-    if (id === chosen) pane.replaceChildren(el("p", { class: "problem", role: "alert" }, err.message));
+    if (mine === turn) pane.replaceChildren(el("p", { class: "problem", role: "alert" }, err.message));
     return;
   }
-  if (id !== chosen) return; // another one was chosen meanwhile
+  if (mine !== turn) return; // another one was chosen meanwhile, or this one again
   if (!r.yours && pending) say("The request was answered");
   pending = r.yours;
   pane.replaceChildren(detail(r, answer));
-  if (focus) pane.querySelector("h2").focus();
+  if (toHeading) pane.querySelector("h2").focus();
+  toHeading = false;
 }
 
 // answer sends an answer, and says what became of it.
 async function answer(r, how, body) {
-  await post(`requests/${encodeURIComponent(r.id)}/${how}`, body);
+  answering = true;
+  try {
+    await post(`requests/${encodeURIComponent(r.id)}/${how}`, body);
+  } finally {
+    answering = false;
+  }
   pending = false;
   list = list.filter((x) => x.id !== r.id);
   render();
   say(how === "approve" ? `Approved for ${r.agent}` : `Denied for ${r.agent}`);
   if (chosen !== r.id) return;
-  await draw(r.id, false);
-  const next = list[0];
-  const to = next
-    ? el("a", { class: "next", href: address(next.id) }, list.length === 1 ? "Next request" : `Next of ${list.length} requests`)
+  await draw().catch(() => pane.replaceChildren()); // looking again draws it
+  if (chosen !== r.id || !pane.firstElementChild) return;
+  const rest = list.filter((x) => x.id !== r.id); // an older list may have come in between
+  const to = rest.length > 0
+    ? el("a", { class: "next", href: address(rest[0].id) }, rest.length === 1 ? "Next request" : `Next of ${rest.length} requests`)
     : el("p", { class: "next", tabindex: "-1" }, "Nothing else waits.");
   pane.firstElementChild.append(to);
   to.focus(); // never a button: a second Enter answers nothing
@@ -91,15 +104,19 @@ export const requests = {
     main.append(root);
     chosen = "";
     list = [];
+    turn++;
+    toHeading = false;
   },
 
   open(id) {
     if (id === chosen) return;
     chosen = id;
+    turn++;
     pending = false;
+    toHeading = id !== "";
     pane.replaceChildren();
     mark();
-    if (id) draw(id, true).catch(() => {}); // looking again tells
+    if (id) draw().catch(() => {}); // looking again tells
   },
 
   async refresh(answered) {
@@ -112,9 +129,9 @@ export const requests = {
       history.replaceState(null, "", address(list[0].id));
       chosen = list[0].id;
       mark();
-      await draw(chosen, false);
-    } else if (chosen && (pending && !list.some((r) => r.id === chosen) || !pane.firstChild)) {
-      await draw(chosen, false);
+      await draw();
+    } else if (chosen && !answering && (pending && !list.some((r) => r.id === chosen) || !pane.firstChild)) {
+      await draw();
     }
   },
 
