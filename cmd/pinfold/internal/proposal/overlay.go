@@ -129,7 +129,7 @@ func (o *overlay) old(place string) (*content, error) {
 	if err != nil {
 		return nil, o.noteAsk(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // was only read
 	info, err := f.Stat()
 	switch {
 	case err != nil:

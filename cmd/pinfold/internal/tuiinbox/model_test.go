@@ -116,7 +116,7 @@ func (in *inbox) send(msg tea.Msg) {
 	if msg == nil {
 		return
 	}
-	if _, cmd := in.model.Update(msg); cmd != nil {
+	if _, cmd := in.Update(msg); cmd != nil {
 		in.send(cmd())
 	}
 }
