@@ -87,7 +87,7 @@ func (m *model) footer() []string {
 	}
 	switch {
 	case m.typing != nil && m.typing.what == typeReason:
-		return append(all, m.fold("Why not? " + string(m.typing.text) + "█")...)
+		return append(all, m.fold("Why not? "+string(m.typing.text)+"█")...)
 	case m.typing != nil:
 		return append(all, m.fold("For how long? (30m, for example) "+string(m.typing.text)+"█")...)
 	case m.gone:
