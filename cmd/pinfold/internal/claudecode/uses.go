@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -53,7 +54,7 @@ var shellTools = []string{"BashOutput", "KillBash", "KillShell"}
 func EffectsOf(tool string, input json.RawMessage, cwd string) (Effects, error) {
 	e := Effects{Tool: tool, Talk: slices.Contains(talkTools, tool)}
 	if tool == "" {
-		return e, fmt.Errorf("no tool is named")
+		return e, errors.New("no tool is named")
 	}
 	if file, ok := fileTools[tool]; ok {
 		e.Tool = file.tool
@@ -103,7 +104,7 @@ func (e *Effects) glob(input json.RawMessage, cwd string) error {
 		head, rest = append(head, rest[0]), rest[1:]
 	}
 	if slices.Contains(rest, "..") {
-		return fmt.Errorf("Glob: a pattern that climbs after a wildcard leads nobody knows where")
+		return errors.New("a pattern that climbs after a wildcard leads nobody knows where")
 	}
 	at := strings.Join(head, "/")
 	if at == "" && strings.HasPrefix(pattern, "/") {
