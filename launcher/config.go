@@ -87,6 +87,9 @@ type Config struct {
 	// caller's process gets; nil is none. It is not closed while Run runs.
 	Signals <-chan os.Signal
 
+	// Pause, if set, lets the caller use the terminal in between.
+	Pause *Pause
+
 	// NoNetwork gives the command a network of its own with nothing in it, not
 	// even a loopback device that is up.
 	NoNetwork bool

@@ -16,6 +16,7 @@ type relay struct {
 	stop    *os.File // its other end is closed to stop the readers of outer files
 	stopped *os.File
 	in, out sync.WaitGroup
+	pause   *Pause // of terminals; nil: never
 }
 
 func newRelay() (*relay, error) {
@@ -32,11 +33,19 @@ func newRelay() (*relay, error) {
 func (r *relay) output(from, to *os.File) {
 	r.out.Go(func() {
 		defer from.Close()
+		var pause *Pause
+		if isTerminal(int(to.Fd())) {
+			pause = r.pause
+		}
 		buf := make([]byte, relayBuffer)
 		for {
 			n, err := from.Read(buf)
-			if n > 0 && writeAll(int(to.Fd()), buf[:n]) != nil {
-				return
+			if n > 0 {
+				var failed error
+				pause.writing(func() { failed = writeAll(int(to.Fd()), buf[:n]) })
+				if failed != nil {
+					return
+				}
 			}
 			if err != nil {
 				return // EOF, or EIO from a terminal without users
@@ -110,7 +119,7 @@ func (r *relay) copyIn(from, to *os.File, mayRead func() bool) (taken, left int6
 		if !r.ready(fd, mayRead) {
 			return taken, 0
 		}
-		n, err := unix.Read(fd, buf)
+		n, err := r.read(fd, buf)
 		if err == unix.EINTR || err == unix.EAGAIN {
 			continue
 		}
@@ -122,6 +131,27 @@ func (r *relay) copyIn(from, to *os.File, mayRead func() bool) (taken, left int6
 			return taken, int64(n - done) // nobody reads any more
 		}
 	}
+}
+
+// read reads what ready has found. What was typed while the terminal was taken
+// is gone by then: nothing waits for more with the terminal in hand.
+func (r *relay) read(fd int, buf []byte) (n int, err error) {
+	if r.pause == nil || !isTerminal(fd) {
+		return unix.Read(fd, buf)
+	}
+	n, err = 0, unix.EAGAIN
+	r.pause.reading(func() {
+		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		if _, e := unix.Poll(fds, 0); e == nil && fds[0].Revents != 0 {
+			n, err = unix.Read(fd, buf)
+		}
+	})
+	return n, err
+}
+
+// may asks mayRead, unless the terminal is taken.
+func (r *relay) may(mayRead func() bool) (ok bool) {
+	return r.pause.reading(func() { ok = mayRead() }) && ok
 }
 
 // busyMillis is how long to leave a terminal alone that another program uses.
@@ -141,7 +171,7 @@ func (r *relay) ready(fd int, mayRead func() bool) bool {
 		if fds[0].Revents == 0 {
 			continue
 		}
-		if mayRead == nil || mayRead() {
+		if mayRead == nil || r.may(mayRead) {
 			return true
 		}
 		// Something is there, but not for us: look again later.

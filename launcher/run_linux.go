@@ -184,6 +184,7 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 	<-s.gone // the keeper has ended, and with it all processes inside
 	<-s.keeperDone
 	<-s.judged
+	s.config.Pause.end() // what waits for the terminal waits no longer
 	if rel != nil {
 		rel.finish(s.std.pipes)
 	}
@@ -223,6 +224,7 @@ func (s *session) connect() (*relay, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.pause = s.config.Pause
 	std := s.std
 	if t := std.terminal(); t != nil {
 		// The keeper sent the master before it started init.
@@ -232,7 +234,8 @@ func (s *session) connect() (*relay, error) {
 	}
 	if s.outer != nil {
 		if std.interactive() {
-			s.outer.raw()
+			r.pause.begin(s.outer)
+			r.pause.reading(s.outer.raw)
 			r.input(std.outer[0], s.outer.master, nil, s.outer.mayRead)
 		}
 		r.output(s.outer.master, s.outer.file)

@@ -109,7 +109,7 @@ func parentOf(pid int) int {
 func (s *session) resume() {
 	_ = send(s.keeper, message{Verb: sayBeat}, -1)
 	if s.outer != nil && s.std.interactive() {
-		s.outer.raw()
+		s.config.Pause.reading(s.outer.raw) // or whoever has it gives it back so
 		s.outer.resize()
 	}
 	_ = send(s.init, message{Verb: sayCont}, -1)

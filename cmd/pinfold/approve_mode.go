@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -15,7 +16,7 @@ import (
 
 // approveMode is what --approve says: who answers for the run's operator.
 type approveMode struct {
-	kind    string // "", web, deny, exec
+	kind    string // "", tty, web, deny, exec
 	command string // of exec
 }
 
@@ -26,10 +27,10 @@ func parseApprove(text string) (approveMode, error) {
 		return approveMode{kind, command}, nil
 	case kind == "exec":
 		return approveMode{}, usageError(errors.New("--approve exec: the command is missing"), "--approve 'exec:./may-it.sh'")
-	case slices.Contains([]string{"", "web", "deny"}, text):
+	case slices.Contains([]string{"", "tty", "web", "deny"}, text):
 		return approveMode{kind: text}, nil
 	}
-	return approveMode{}, usageError(unknownWord("way to approve", text, "web", "deny", "exec:CMD"), "")
+	return approveMode{}, usageError(unknownWord("way to approve", text, "tty", "web", "deny", "exec:CMD"), "")
 }
 
 // start begins to answer. nil answers nobody: the operator does, elsewhere.
@@ -37,6 +38,14 @@ func (m approveMode) start(e *embedded, a *app, quiet bool) (*answering, error) 
 	switch m.kind {
 	case "deny":
 		return e.answering(1, denyAll), nil
+	case "tty":
+		t, err := openTerminal()
+		if err != nil {
+			return nil, &exitError{code: exitRunOwn, err: fmt.Errorf("--approve tty: there is no controlling terminal: %w", err), hint: "--approve web shows a page instead"}
+		}
+		w := e.answering(1, (&ttyAnswers{t, e.pause, e.propose.Of}).answer)
+		w.ended = t.Close
+		return w, nil
 	case "web":
 		page, _, err := a.webPage(e.ctx, "", webinbox.Options{Broker: e.b, Dir: e.dir, Propose: e.propose.Of}) // one that breaks says so in the browser
 		if err != nil {
@@ -95,10 +104,10 @@ func (w *answering) close() (err error) {
 	if w.stop != nil {
 		w.stop()
 	}
+	w.all.Wait()
 	if w.ended != nil {
 		err = w.ended()
 	}
-	w.all.Wait()
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/proposal"
+	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -32,7 +33,8 @@ type embedded struct {
 	answers *answering
 
 	agent   string
-	signals chan os.Signal  // for the command
+	signals chan os.Signal // for the command
+	pause   *launcher.Pause
 	ctx     context.Context // of what goes on beside the command
 	stop    context.CancelFunc
 	follow  chan struct{} // closed once fires and interrupts are no longer followed
@@ -57,7 +59,7 @@ func (f *runFlags) embed(ctx context.Context, a *app, r *pathresolver.Resolver, 
 	if err != nil {
 		return nil, err
 	}
-	e := &embedded{out: a.out, agent: runAgent, signals: make(chan os.Signal, 1), follow: make(chan struct{})}
+	e := &embedded{out: a.out, agent: runAgent, signals: make(chan os.Signal, 1), pause: launcher.NewPause(), follow: make(chan struct{})}
 	e.ctx, e.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -80,7 +82,7 @@ func (f *runFlags) embed(ctx context.Context, a *app, r *pathresolver.Resolver, 
 	}
 	fired, cancel := context.WithCancel(e.ctx)
 	go e.followAgent(cancel)
-	return &answers{asker: newGateAsker(e.ctx, e.b, e.agent), wait: fuseWait(f.held), socket: socket, signals: e.signals, fired: fired, end: e.end}, nil
+	return &answers{asker: newGateAsker(e.ctx, e.b, e.agent), wait: fuseWait(f.held), socket: socket, signals: e.signals, pause: e.pause, fired: fired, end: e.end}, nil
 }
 
 // makeDir makes the directory of this run's broker, where no agent may reach it.

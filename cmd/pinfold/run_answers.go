@@ -25,6 +25,8 @@ type answers struct {
 
 	signals <-chan os.Signal // for the command, beside those that this process gets
 
+	pause *launcher.Pause // for asking at the command's terminal; nil: not done
+
 	// fired is done once the command's agent was fired.
 	fired context.Context
 	// end says how the command has ended, and lets go of everything.
@@ -57,7 +59,7 @@ func (w *answers) into(c *launcher.Config) {
 	if w != nil {
 		c.Env = append(c.Env, "PINFOLD_SOCKET="+brokerSocketInside)
 		c.Sockets = map[string]string{brokerSocketInside: w.socket}
-		c.Signals = w.signals
+		c.Signals, c.Pause = w.signals, w.pause
 	}
 }
 
@@ -96,6 +98,6 @@ func taskOf(command []string) string {
 
 // approveFlag gives run its flag --approve.
 func (f *runFlags) approveFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.approve, "approve", "", "who answers what the policy wants asked for: `web|deny|exec:CMD`; without it 'pinfold approve' in another terminal")
-	_ = cmd.RegisterFlagCompletionFunc("approve", cobra.FixedCompletions([]string{"web", "deny", "exec:"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+	cmd.Flags().StringVar(&f.approve, "approve", "", "who answers what the policy wants asked for: `tty|web|deny|exec:CMD`; without it 'pinfold approve' in another terminal")
+	_ = cmd.RegisterFlagCompletionFunc("approve", cobra.FixedCompletions([]string{"tty", "web", "deny", "exec:"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 }
