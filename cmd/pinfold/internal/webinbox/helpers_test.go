@@ -150,15 +150,17 @@ type caller struct {
 func (w *world) enter() *caller {
 	w.Helper()
 	c := &caller{w: w}
-	status, _, resp := c.do(http.MethodPost, "/api/enter", `{"token": "`+w.token()+`"}`)
+	status, _, header := c.do(http.MethodPost, "/api/enter", `{"token": "`+w.token()+`"}`)
 	require.Equal(w, http.StatusOK, status)
-	require.Len(w, resp.Cookies(), 1)
-	c.cookie = resp.Cookies()[0]
+	require.Len(w, header.Values("Set-Cookie"), 1)
+	var err error
+	c.cookie, err = http.ParseSetCookie(header.Get("Set-Cookie"))
+	require.NoError(w, err)
 	return c
 }
 
 // do sends a request as the page would, but for what c.header says.
-func (c *caller) do(method, path, body string) (status int, answer string, resp *http.Response) {
+func (c *caller) do(method, path, body string) (status int, answer string, header http.Header) {
 	c.w.Helper()
 	ctx, cancel := context.WithTimeout(c.w.Context(), patience)
 	defer cancel()
@@ -183,7 +185,7 @@ func (c *caller) do(method, path, body string) (status int, answer string, resp 
 	}
 	// No keep-alive: nothing is left when the test ends.
 	transport := &http.Transport{DisableKeepAlives: true}
-	resp, err = transport.RoundTrip(req)
+	resp, err := transport.RoundTrip(req)
 	require.NoError(c.w, err)
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
@@ -191,7 +193,7 @@ func (c *caller) do(method, path, body string) (status int, answer string, resp 
 	if path == "/api/enter" && resp.StatusCode == http.StatusOK {
 		c.key = strings.TrimSuffix(strings.TrimPrefix(string(data), `{"key":"`), "\"}\n")
 	}
-	return resp.StatusCode, string(data), resp
+	return resp.StatusCode, string(data), resp.Header
 }
 
 // logBuffer collects what is logged.
