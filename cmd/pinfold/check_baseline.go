@@ -101,7 +101,7 @@ func (c *filesCheck) decided(dir string) func(file string) bool {
 		if err != nil {
 			return false
 		}
-		defer fsys.Close()
+		defer fsys.close()
 		_, err = fsys.root.Lstat(filepath.FromSlash(file))
 		return errors.Is(err, os.ErrNotExist)
 	}

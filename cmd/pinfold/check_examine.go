@@ -42,7 +42,7 @@ func newFilesCheck(out *output, root string) (*filesCheck, error) {
 // close lets go of what was opened.
 func (c *filesCheck) close() {
 	for _, fsys := range c.opened {
-		_ = fsys.Close() // only read
+		fsys.close()
 	}
 }
 

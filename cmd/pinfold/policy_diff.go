@@ -144,7 +144,7 @@ func projectFiles(dir string) (list []permission.Found, named bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	defer fsys.Close()
+	defer fsys.close()
 	for _, glob := range src.Project.Check.Policies {
 		list = append(list, permission.Find(fsys, glob, permission.PolicyFile)...)
 	}
@@ -165,7 +165,7 @@ func loadIn(dir string, f permission.Found) (*permission.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer fsys.Close()
+	defer fsys.close()
 	if _, err := fs.Stat(fsys, f.Name); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -86,7 +86,7 @@ func (p *policyFrom) load(root string, caller *permission.Document) (*permission
 		if err != nil {
 			return nil, nil, fileError(p.file(), err)
 		}
-		defer project.Close()
+		defer project.close()
 		fsys = project
 	}
 	if p.policy != "" {
@@ -122,7 +122,7 @@ func locate(root, file string) (dir, name, base string) {
 		return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
 	}
 	rel, inProject := beneath(root)
-	if name := filepath.ToSlash(filepath.Clean(file)); fs.ValidPath(name) && !(inProject && len(rel) > len(name)) {
+	if name := filepath.ToSlash(filepath.Clean(file)); fs.ValidPath(name) && (!inProject || len(rel) <= len(name)) {
 		return ".", name, "."
 	}
 	if inProject {
