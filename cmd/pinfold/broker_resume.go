@@ -34,7 +34,8 @@ func (r *runner) resumes(srv *brokerhttp.Server) {
 			given[a.ID] = newest.Seq
 			err = srv.Resume(r.ctx, a, a.Resume)
 			var refused *broker.Error
-			if err != nil && !(errors.As(err, &refused) && refused.Code == broker.CodeExists) && r.ctx.Err() == nil {
+			started := err == nil || errors.As(err, &refused) && refused.Code == broker.CodeExists // here or elsewhere
+			if !started && r.ctx.Err() == nil {
 				r.out.error(fmt.Sprintf("agent %s was not started again: %v", a.ID, err))
 			}
 		}
