@@ -22,7 +22,7 @@ func (b *Broker) Refused(ctx context.Context, who Identity, action, resource str
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
 	return b.update(ctx, func(t *tx) error {
-		t.refused(who, action, resource, why)
+		_ = t.refused(who, action, resource, why)
 		return nil
 	})
 }

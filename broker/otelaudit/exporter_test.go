@@ -156,7 +156,7 @@ func TestRefused(t *testing.T) {
 		"with nonsense":  {answer: func(_ int, w http.ResponseWriter) { _, _ = w.Write([]byte{0xff, 0xff}) }, sent: 1},
 		"by another": {answer: func(_ int, w http.ResponseWriter) {
 			w.Header().Set("Location", "http://127.0.0.1:1/")
-			w.WriteHeader(307)
+			w.WriteHeader(http.StatusTemporaryRedirect)
 		}, sent: 1, err: "307"},
 	} {
 		t.Run(name, func(t *testing.T) {
