@@ -54,6 +54,7 @@ func (c *call) fire() (any, error) {
 }
 
 func (c *call) interrupt() (any, error) {
+	c.takesLong(maxAwait) // the manager may have to be asked
 	return c.s.b.Interrupt(c.Context(), c.who, c.PathValue("id"))
 }
 

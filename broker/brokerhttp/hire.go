@@ -33,6 +33,7 @@ func (c *call) hire() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.takesLong(maxAwait) // the manager may have to be asked
 	agent, _, err := c.s.b.Hire(ctx, c.who, broker.HireSpec{
 		ID: body.ID, ParentID: body.Parent, Policy: policy, Cwd: body.Cwd, Model: body.Model, Tools: body.Tools, Task: body.Task, Resume: again,
 	})

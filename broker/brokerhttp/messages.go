@@ -9,6 +9,7 @@ func (c *call) send() (any, error) {
 	if err := c.body(&body); err != nil {
 		return nil, err
 	}
+	c.takesLong(maxAwait) // the manager may have to be asked
 	return c.s.b.Send(c.Context(), c.who, broker.Outgoing{To: body.To, Verb: body.Verb, Content: body.Content, ReplyTo: body.ReplyTo, MayBlock: true})
 }
 

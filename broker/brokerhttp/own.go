@@ -40,11 +40,13 @@ func (c *call) own() (any, error) {
 
 // cancel is interrupt as the tool nexus_cancel asks for it.
 func (c *call) cancel() (any, error) {
+	c.takesLong(maxAwait) // the manager may have to be asked
 	return c.s.b.Cancel(c.Context(), c.who, c.PathValue("id"))
 }
 
 // seen is what the tool nexus_status tells of an agent.
 func (c *call) seen() (any, error) {
+	c.takesLong(maxAwait) // likewise
 	return c.s.b.StatusOf(c.Context(), c.who, c.PathValue("id"))
 }
 
