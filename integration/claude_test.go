@@ -134,14 +134,14 @@ func TestHookClaudeAsksTheManager(t *testing.T) {
 		return done
 	}
 	done := waiting("--wait", "1h")
-	r := s.pending("boss")
+	r := s.pending()
 	require.Equal(t, "Edit", r.Tool)
 	require.Contains(t, r.Input, `"old_string":"package a"`)
-	s.approve("boss", r.ID)
+	s.approve(r.ID)
 	require.Equal(t, answer{"allow", "allowed", 0}, <-done)
 
 	done = waiting("--wait", "1h")
-	s.deny("boss", s.pending("boss").ID, "not in this release")
+	s.deny(s.pending().ID, "not in this release")
 	got := <-done
 	require.Equal(t, "deny", got.decision)
 	require.Contains(t, got.reason, "Path 'src/a.go' is outside the allowed sandbox\nfs.write refused (denied_by_manager): not in this release") // D14
@@ -204,9 +204,9 @@ func TestPermissionPrompt(t *testing.T) {
 	require.True(t, use(session, "permission_prompt", map[string]any{"tool_name": "Write"}).failed)
 
 	done := later(session, "permission_prompt", ask("Write", write(s.project+"/src/a.go")))
-	s.approve("boss", s.pending("boss").ID)
+	s.approve(s.pending().ID)
 	require.Contains(t, (<-done).text, `"behavior":"allow"`)
 	done = later(session, "permission_prompt", ask("Write", write(s.project+"/src/a.go")))
-	s.deny("boss", s.pending("boss").ID, "")
+	s.deny(s.pending().ID, "")
 	require.Contains(t, denied(<-done), "Denied by manager") // D14
 }

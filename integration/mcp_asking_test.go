@@ -39,37 +39,37 @@ func skillsAsk(t *testing.T, overHTTP bool) {
 	require.Empty(t, rows)
 
 	done := later(kid, "write_file", to("src/a.go", "package b\n"))
-	r := s.pending("boss")
+	r := s.pending()
 	require.Equal(t, "write_file", r.Tool)
 	require.Equal(t, "src/a.go", r.Resource)
 	require.JSONEq(t, `{"path":"src/a.go","content":"package b\n"}`, r.Input)
 	require.Equal(t, "package a\n", s.read("src/a.go"), "nothing is touched before the answer")
-	s.approve("boss", r.ID)
+	s.approve(r.ID)
 	got := <-done
 	require.False(t, got.failed, got.text)
 	require.Equal(t, "package b\n", s.read("src/a.go"))
 
 	done = later(kid, "write_file", to("src/a.go", "package c\n"))
-	s.deny("boss", s.pending("boss").ID, "not in this release")
+	s.deny(s.pending().ID, "not in this release")
 	require.Equal(t, result{"Path 'src/a.go' is outside the allowed sandbox\nfs.write refused (denied_by_manager): not in this release\nWritable: docs", true}, <-done) // W13, D14
 	require.Equal(t, "package b\n", s.read("src/a.go"))
 
 	// Two places of one call are two requests; the leave for one is for this
 	// call alone.
 	done = later(kid, "rename", map[string]any{"source": "src/a.go", "destination": "src/b.go"})
-	first := s.pending("boss")
+	first := s.pending()
 	require.Equal(t, "fs.move", string(first.Action))
-	s.approve("boss", first.ID)
-	second := s.pending("boss")
+	s.approve(first.ID)
+	second := s.pending()
 	require.NotEqual(t, first.Resource, second.Resource)
-	s.approve("boss", second.ID)
+	s.approve(second.ID)
 	require.False(t, (<-done).failed)
 	require.Equal(t, "package b\n", s.read("src/b.go"))
 
 	// A read, too.
 	s.write("keys", "the key\n")
 	done = later(kid, "read_file", map[string]any{"path": "keys"})
-	s.approve("boss", s.pending("boss").ID)
+	s.approve(s.pending().ID)
 	require.Contains(t, (<-done).text, "the key")
 
 	// A client that gives up ends the wait; the row stays, and the same call goes
@@ -80,12 +80,12 @@ func skillsAsk(t *testing.T, overHTTP bool) {
 		_, err := kid.CallTool(ctx, &mcp.CallToolParams{Name: "write_file", Arguments: to("src/c", "x")})
 		gone <- err
 	}()
-	r = s.pending("boss")
+	r = s.pending()
 	cancel()
 	require.Error(t, <-gone)
-	require.Equal(t, r.ID, s.pending("boss").ID)
+	require.Equal(t, r.ID, s.pending().ID)
 	done = later(kid, "write_file", to("src/c", "x"))
-	s.approve("boss", r.ID)
+	s.approve(r.ID)
 	require.False(t, (<-done).failed)
 	require.Equal(t, "x", s.read("src/c"))
 
@@ -160,7 +160,7 @@ func TestSkillsAskTheClientsUser(t *testing.T) {
 	// A client that cannot ask: the manager, or nobody.
 	mute := s.server("kid", false, "--approve", "elicit")
 	done := later(mute, "write_file", args)
-	s.approve("boss", s.pending("boss").ID)
+	s.approve(s.pending().ID)
 	require.False(t, (<-done).failed)
 	nobody := s.server("", false, alone...)
 	require.Equal(t, result{"write_file on 'src/a.go' was not confirmed: this client cannot ask. Nothing was changed.", true}, use(nobody, "write_file", args))

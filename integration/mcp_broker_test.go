@@ -133,10 +133,13 @@ func (s *serving) asking(agent, version string, ask func(question string) string
 	return session
 }
 
-// pending waits until a manager has one request to answer.
-func (s *serving) pending(manager string) broker.Request {
+// boss is the manager of the tests.
+const boss = "boss"
+
+// pending waits until boss has one request to answer.
+func (s *serving) pending() broker.Request {
 	s.t.Helper()
-	c := s.as(manager)
+	c := s.as(boss)
 	for end := time.Now().Add(eventually); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		rows, err := c.Requests(s.t.Context())
 		require.NoError(s.t, err)
@@ -149,15 +152,15 @@ func (s *serving) pending(manager string) broker.Request {
 	return broker.Request{}
 }
 
-func (s *serving) approve(manager, id string) {
+func (s *serving) approve(id string) {
 	s.t.Helper()
-	_, err := s.as(manager).Approve(s.t.Context(), id, brokerhttp.ApproveBody{})
+	_, err := s.as(boss).Approve(s.t.Context(), id, brokerhttp.ApproveBody{})
 	require.NoError(s.t, err)
 }
 
-func (s *serving) deny(manager, id, reason string) {
+func (s *serving) deny(id, reason string) {
 	s.t.Helper()
-	_, err := s.as(manager).Deny(s.t.Context(), id, brokerhttp.DenyBody{Reason: reason})
+	_, err := s.as(boss).Deny(s.t.Context(), id, brokerhttp.DenyBody{Reason: reason})
 	require.NoError(s.t, err)
 }
 

@@ -62,7 +62,7 @@ It is advice that a command of Bash can get round: 'pinfold run' is the boundary
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 			defer stop()
-			err := hookClaude(ctx, a, cmd, &f)
+			err := hookClaude(ctx, a, &f)
 			if err != nil && codeOf(err) != exitBlock {
 				err = &exitError{code: exitBlock, err: err}
 			}
@@ -76,7 +76,7 @@ It is advice that a command of Bash can get round: 'pinfold run' is the boundary
 	return cmd
 }
 
-func hookClaude(ctx context.Context, a *app, cmd *cobra.Command, f *hookFlags) error {
+func hookClaude(ctx context.Context, a *app, f *hookFlags) error {
 	in, err := claudecode.ReadHook(a.stdin)
 	if err != nil {
 		return err
