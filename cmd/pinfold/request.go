@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -26,14 +28,19 @@ func newRequest(a *app) *cobra.Command {
 		Short: "Ask your manager for leave to do something to PATH, and wait for the answer",
 		Long: `request asks for what the policy marks ask_read or ask_write, and exits with 0
 when it was approved and 1 when it was not. What the policy denies cannot be
-asked for, and what it allows need not be.`,
+asked for, and what it allows need not be. PATH is named from the project's
+directory; inside a run also from the working directory, as every program there
+names it.`,
 		Example: `  pinfold request --reason "the version stands there" src/version.go`,
 		Args:    oneArg("PATH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(askedFor, op) {
 				return usageError(unknownWord("operation", op, askedFor...), "")
 			}
-			body.Action, body.Resource = permission.Action("fs."+op), filepath.ToSlash(filepath.Clean(args[0]))
+			if !cmd.Flags().Changed("op") {
+				op = usualOp(args[0])
+			}
+			body.Action, body.Resource = permission.Action("fs."+op), placeOf(args[0])
 			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
 				r, err := c.Ask(ctx, body)
 				if err != nil {
@@ -52,11 +59,34 @@ asked for, and what it allows need not be.`,
 		},
 	}
 	jsonFlag(cmd)
-	cmd.Flags().StringVar(&op, "op", "write", "the operation: `read|list|write|create|delete|move|meta`")
+	cmd.Flags().StringVar(&op, "op", "write", "the operation: `read|list|write|create|delete|move|meta`; inside a run create is the default for what is not there")
 	cmd.Flags().StringVar(&body.Reason, "reason", "", "why, for the manager: `TEXT`")
 	cmd.Flags().BoolVar(&noWait, "no-wait", false, "print the request and do not wait for the answer")
 	_ = cmd.RegisterFlagCompletionFunc("op", cobra.FixedCompletions(askedFor, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// placeOf is a path as a policy names the place: from the project's directory.
+func placeOf(path string) string {
+	root := os.Getenv("PINFOLD_ROOT")
+	if root != "" && insideRun() {
+		if abs, err := filepath.Abs(path); err == nil {
+			if rel, err := filepath.Rel(root, abs); err == nil && filepath.IsLocal(rel) {
+				path = rel
+			}
+		}
+	}
+	return filepath.ToSlash(filepath.Clean(path))
+}
+
+// usualOp is what is most likely meant to be done to a path.
+func usualOp(path string) string {
+	if insideRun() {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return "create"
+		}
+	}
+	return "write"
 }
 
 // answered says what became of a request.
