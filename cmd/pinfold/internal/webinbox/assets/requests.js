@@ -124,8 +124,9 @@ export const requests = {
     render();
     more.hidden = answered.more === 0;
     setText(more, `${answered.more} more, once these are answered.`);
-    if (!chosen && wide.matches && list.length > 0) {
-      // Nothing is in the pane that a click could be meant for.
+    if (!chosen && wide.matches && list.length > 0 && ["", "#requests"].includes(location.hash)) {
+      // Nothing is in the pane that a click could be meant for, and nobody is on
+      // the way elsewhere: the address changes before the page hears of it.
       history.replaceState(null, "", address(list[0].id));
       chosen = list[0].id;
       mark();
