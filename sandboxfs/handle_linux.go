@@ -23,6 +23,12 @@ func (h *handle) drop() {
 	}
 }
 
+// readable reports whether it was opened for reading.
+func (h *handle) readable() bool {
+	mode, err := unix.FcntlInt(uintptr(h.fd), unix.F_GETFL, 0)
+	return err == nil && mode&unix.O_ACCMODE != unix.O_WRONLY
+}
+
 // opened is what the open handles of one node share. The kernel wants it the
 // same for all of them: a file whose data it moves itself (passthrough) must
 // not be in its page cache at the same time.
@@ -71,11 +77,16 @@ func (o *opens) anyOf(n *node) *handle {
 // writableOf returns an open handle of n that may write, to be dropped, or
 // nil.
 func (o *opens) writableOf(n *node) *handle {
+	return o.find(n, func(h *handle) bool { return h.writable })
+}
+
+// find returns an open handle of n that will do, to be dropped, or nil.
+func (o *opens) find(n *node, does func(*handle) bool) *handle {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if open := o.byNode[n]; open != nil {
 		for _, h := range open.handles {
-			if h.writable {
+			if does(h) {
 				h.users.Add(1)
 				return h
 			}

@@ -158,15 +158,12 @@ func (p *part) disarm(fd int, sx *unix.Statx_t) error {
 }
 
 // reopen opens a file that is not where it was by a handle that is open, as a
-// program does through /proc/self/fd. It never gives more than that handle has.
+// program does through /proc/self/fd. It never gives more than that handle has:
+// where reading may have to be asked for, leave to write is none to read.
 func (p *part) reopen(n *node, flags int) (int, fuse.Status) {
-	h := p.opens.anyOf(n)
-	if flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0 {
-		if h != nil {
-			h.drop()
-		}
-		h = p.opens.writableOf(n)
-	}
+	writes := flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0
+	reads := p.r.AsksRead() && flags&unix.O_ACCMODE != unix.O_WRONLY
+	h := p.opens.find(n, func(h *handle) bool { return (!writes || h.writable) && (!reads || h.readable()) })
 	if h == nil {
 		return -1, status(unix.ESTALE)
 	}
