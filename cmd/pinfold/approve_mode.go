@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -26,11 +28,55 @@ func parseApprove(text string) (approveMode, error) {
 	case kind == "exec" && command != "":
 		return approveMode{kind, command}, nil
 	case kind == "exec":
-		return approveMode{}, usageError(errors.New("--approve exec: the command is missing"), "--approve 'exec:./may-it.sh'")
+		return approveMode{}, usageError(errors.New("--approve exec: the command is missing"), "--approve 'exec:/usr/local/bin/may-it'")
 	case slices.Contains([]string{"", "tty", "web", "deny"}, text):
 		return approveMode{kind: text}, nil
 	}
 	return approveMode{}, usageError(unknownWord("way to approve", text, "tty", "web", "deny", "exec:CMD"), "")
+}
+
+// refuseReachable refuses a command that is, or names by ./, ../ or /, a file
+// which the agent could change: it would answer itself, with the operator's
+// rights. Other words may be anything.
+func (m approveMode) refuseReachable(r *pathresolver.Resolver) error {
+	separates := func(c rune) bool { return strings.ContainsRune(" \t\n;&|()<>=\"'`", c) }
+	for i, word := range strings.FieldsFunc(m.command, separates) {
+		if i > 0 && !strings.HasPrefix(word, ".") && !filepath.IsAbs(word) {
+			continue
+		}
+		for _, at := range []string{answerName(word), answerTarget(word)} {
+			place, err := filepath.Rel(r.Root(), at)
+			if err != nil || !filepath.IsLocal(place) {
+				continue
+			}
+			info, err := os.Lstat(at)
+			if v := r.Verdict(filepath.ToSlash(place)); err == nil && !info.IsDir() && (v.Writable || v.AskWrite) {
+				return usageError(fmt.Errorf("--approve exec: what the command may change must not answer for you: '%s'", pathresolver.EscapePath(place)),
+					"keep it outside of the write paths, or --protect it")
+			}
+		}
+	}
+	return nil
+}
+
+// answerName is the absolute path of a name, which itself may be a link; "" where
+// its directory does not exist. answerTarget is what it leads to.
+func answerName(path string) string {
+	if dir := answerTarget(filepath.Dir(path)); dir != "" {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return ""
+}
+
+func answerTarget(path string) string {
+	path, err := filepath.Abs(path)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return ""
+	}
+	return path
 }
 
 // start begins to answer. nil answers nobody: the operator does, elsewhere.

@@ -46,7 +46,7 @@ func (t *ttyAnswers) answer(ctx context.Context, r broker.Request) ruling {
 	if t.tty.Forget(ctx) != nil {
 		return ruling{}
 	}
-	_, _ = io.WriteString(t.tty, ttyQuestion(r, p)) // one that nobody reads gets no answer
+	_, _ = io.WriteString(t.tty, ttyPlain+ttyQuestion(r, p)) // one that nobody reads gets no answer
 	for range ttyTries {
 		_, _ = io.WriteString(t.tty, "Allow it? y = this once, p = this path, t = what is beneath it too, s = for the session, n [REASON] = no, nothing = later: ")
 		line, err := t.tty.ReadLine(ctx)
@@ -65,6 +65,17 @@ func (t *ttyAnswers) answer(ctx context.Context, r broker.Request) ruling {
 	}
 	return ruling{}
 }
+
+// ttyPlain has a terminal show what follows, whatever the command has told it
+// before: text that is concealed, of the background's colour, within a string
+// that has no end, for the printer or in one line at the screen's edge would
+// have the operator answer what the command asks instead.
+const ttyPlain = "\x18\x1b<\x1b\\" + // any sequence ends; ANSI mode
+	"\x1b[4i\x1b[?2026l" + // shown, and at once
+	"\x1b7\x1b[?69l\x1b[r\x1b8" + // the whole screen scrolls
+	"\x1b%G\x1b(B\x0f\x1b[m\x1b[4l\x1b[?7h\x1b[?25h" + // letters, plain
+	"\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\" + // in the user's colours
+	"\x1b[J"
 
 // ttyQuestion is what is asked for, all of it escaped.
 func ttyQuestion(r broker.Request, p brokerhttp.Proposal) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -56,6 +57,9 @@ func runsDir() (string, error) {
 // embed starts a broker of the run's own, and registers the command with it.
 func (f *runFlags) embed(ctx context.Context, a *app, r *pathresolver.Resolver, command []string) (_ *answers, err error) {
 	mode, err := parseApprove(f.approve)
+	if err == nil {
+		err = mode.refuseReachable(r)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +71,7 @@ func (f *runFlags) embed(ctx context.Context, a *app, r *pathresolver.Resolver, 
 			err = errors.Join(err, e.close(), e.remove())
 		}
 	}()
-	if err := e.makeDir(r.Root()); err != nil {
+	if err := e.makeDir(f.shown(r.Root())); err != nil {
 		return nil, err
 	}
 	if err := e.serve(ctx); err != nil {
@@ -86,8 +90,9 @@ func (f *runFlags) embed(ctx context.Context, a *app, r *pathresolver.Resolver, 
 }
 
 // makeDir makes the directory of this run's broker, where no agent may reach it.
-// Where the user has no state directory it is a temporary one.
-func (e *embedded) makeDir(root string) error {
+// Where the user has no state directory it is a temporary one. shown is what the
+// command is to see of the host.
+func (e *embedded) makeDir(shown []string) error {
 	base, err := runsDir()
 	if err == nil {
 		err = os.MkdirAll(base, 0o700)
@@ -99,11 +104,36 @@ func (e *embedded) makeDir(root string) error {
 		e.dir, err = os.MkdirTemp("", "pinfold-run-")
 	}
 	if err == nil {
-		err = (&runner{dir: e.dir}).outside(root)
+		err = outsideAll(e.dir, shown)
 	}
 	if err != nil {
 		return &exitError{code: exitRunOwn, err: fmt.Errorf("the policy wants things asked for, and there is no place for the run's broker: %w", err),
-			hint: "set XDG_STATE_HOME to a directory of yours outside of the project"}
+			hint: "set XDG_STATE_HOME to a directory of yours outside of the project, and of what --home and --ro show"}
+	}
+	return nil
+}
+
+// shown are the directories of the host that the run's command is to see.
+func (f *runFlags) shown(root string) []string {
+	all := append([]string{root}, f.ro...)
+	if f.home != "" {
+		all = append(all, f.home)
+	}
+	return all
+}
+
+// outsideAll refuses a broker's directory that lies in what a command is shown
+// (M11): it could approve its own requests in the database. What does not exist
+// the launcher refuses.
+func outsideAll(dir string, shown []string) error {
+	for _, at := range shown {
+		at, err := filepath.Abs(at) // --home and --ro may be relative
+		if err == nil {
+			err = (&runner{dir: dir}).outside(at)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (f *runFlags) join(ctx context.Context, a *app, r *pathresolver.Resolver, c
 	// The first whom the broker meets as this agent is this process (D32).
 	policy, err := j.meet(ctx)
 	if err == nil {
-		err = j.relayTo(ctx, r.Root(), hired.Socket)
+		err = j.relayTo(ctx, f.shown(r.Root()), hired.Socket)
 	}
 	if err != nil {
 		close(j.watched)
@@ -76,11 +76,14 @@ func (j *joined) meet(ctx context.Context) (*permission.Policy, error) {
 }
 
 // relayTo makes the socket that the command gets.
-func (j *joined) relayTo(ctx context.Context, root, socket string) (err error) {
+func (j *joined) relayTo(ctx context.Context, shown []string, socket string) (err error) {
+	if err := outsideAll(filepath.Dir(filepath.Dir(socket)), shown); err != nil {
+		return err
+	}
 	if j.dir, err = os.MkdirTemp("", "pinfold-run-"); err != nil {
 		return err
 	}
-	if err := (&runner{dir: j.dir}).outside(root); err != nil {
+	if err := outsideAll(j.dir, shown); err != nil {
 		return err
 	}
 	j.relay, err = brokerhttp.NewRelay(ctx, filepath.Join(j.dir, "agent.sock"), j.agent.ID, socket, nil)
