@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -130,10 +132,10 @@ func (j *claudeJudge) use(ctx context.Context, tool string, u claudecode.Use, in
 // elsewhere decides about what lies outside the directory: only a policy can let
 // that be asked for.
 func (j *claudeJudge) elsewhere(ctx context.Context, q question, path string, denied *pathresolver.DeniedError, input json.RawMessage) (claudecode.Behaviour, string) {
-	q.place = filepath.Clean(path)
-	// A link on the way may lead on: what is asked about is where it ends.
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		q.place = real
+	var err error
+	if q.place, err = endOf(path); err != nil {
+		j.note(ctx, question{q.action, filepath.Clean(path), q.tool}, input)
+		return claudecode.Deny, err.Error()
 	}
 	effect := permission.Deny
 	if j.held != nil && filepath.IsAbs(q.place) {
@@ -152,6 +154,22 @@ func (j *claudeJudge) elsewhere(ctx context.Context, q question, path string, de
 	return claudecode.Allow, "allowed"
 }
 
+// endOf is where a path ends: a link on the way may lead on. What is not there
+// yet is where its nearest directory is; a link that leads nowhere could be
+// written through, and is refused.
+func endOf(path string) (string, error) {
+	at, rest := filepath.Clean(path), ""
+	for {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		if _, err := os.Lstat(at); err == nil || !errors.Is(err, fs.ErrNotExist) || filepath.Dir(at) == at {
+			return "", fmt.Errorf("where '%s' leads to cannot be told", pathresolver.EscapePath(path))
+		}
+		at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest)
+	}
+}
+
 // hides is the rule by which something beneath a place may have to be kept back
 // from a search that Claude Code does itself; "" for none.
 func (j *claudeJudge) hides(place string, content bool) string {
@@ -160,9 +178,9 @@ func (j *claudeJudge) hides(place string, content bool) string {
 		globs = append(globs[:len(globs):len(globs)], j.cfg.AskRead...)
 	}
 	for _, glob := range globs {
-		head, _, wild := strings.Cut(strings.TrimPrefix(filepath.ToSlash(glob), "./"), "*")
-		if i := strings.LastIndexByte(head, '/'); wild || strings.ContainsAny(head, `?[{\`) {
-			head = head[:max(i, 0)]
+		head := strings.TrimPrefix(filepath.ToSlash(glob), "./")
+		if i := strings.IndexAny(head, `*?[{\`); i >= 0 { // the directory before it is certain
+			head = head[:max(strings.LastIndexByte(head[:i], '/'), 0)]
 		}
 		if head == "" || place == "." || meet(head, place) {
 			return glob

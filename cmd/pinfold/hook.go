@@ -81,6 +81,9 @@ func hookClaude(ctx context.Context, a *app, f *hookFlags) error {
 	if err != nil {
 		return err
 	}
+	// The broker that does not answer is waited for no longer than the manager.
+	ctx, cancel := context.WithTimeout(ctx, f.wait)
+	defer cancel()
 	if f.agent, err = asAgent(ctx); err != nil {
 		return err
 	}
@@ -96,8 +99,6 @@ func hookClaude(ctx context.Context, a *app, f *hookFlags) error {
 		return err
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
-	ctx, cancel := context.WithTimeout(ctx, f.wait)
-	defer cancel()
 	b, reason, err := f.claudeJudge(r).answer(ctx, in.Tool, in.Input, in.Cwd)
 	if err != nil {
 		return fmt.Errorf("the call is refused, since it is not understood: %w", err)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
@@ -25,6 +26,10 @@ type callJudge struct {
 }
 
 var _ judge = callJudge{}
+
+// grantRule is the rule of a grant: its id is no part of a document, whatever
+// name that has.
+var grantRule = regexp.MustCompile(`^grant:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 func (j callJudge) judge(ctx context.Context, q question, input json.RawMessage) verdict {
 	asked := false
@@ -59,7 +64,7 @@ func (j callJudge) judge(ctx context.Context, q question, input json.RawMessage)
 		}
 	}
 	d, err := j.agent.DecideWaiting(ctx, body) // which is no probe
-	if d.Allowed() && asked && !strings.HasPrefix(d.Rule, "grant:") {
+	if d.Allowed() && asked && !grantRule.MatchString(d.Rule) {
 		// The flags' policy wants asked for what the agent's own just allows:
 		// then its manager is never asked.
 		const why = "it has to be asked for by the policy of the flags, and the agent's own has nobody asked"

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -62,8 +63,11 @@ func EffectsOf(tool string, input json.RawMessage, cwd string) (Effects, error) 
 		if err != nil {
 			return e, err
 		}
+		if path, err = from(cwd, path); err != nil {
+			return e, err
+		}
 		for _, action := range file.actions {
-			e.Uses = append(e.Uses, Use{Action: action, Path: from(cwd, path)})
+			e.use(Use{Action: action, Path: path})
 		}
 		return e, nil
 	}
@@ -75,7 +79,10 @@ func EffectsOf(tool string, input json.RawMessage, cwd string) (Effects, error) 
 		if tool == "LS" {
 			e.Tool = "Glob"
 		}
-		e.Uses = []Use{{Action: permission.FSList, Path: from(cwd, path), Beneath: tool == "Grep", Content: tool == "Grep"}}
+		if err == nil {
+			path, err = from(cwd, path)
+		}
+		e.use(Use{Action: permission.FSList, Path: path, Beneath: tool == "Grep", Content: tool == "Grep"})
 		return e, err
 	case tool == "Bash":
 		var err error
@@ -85,6 +92,16 @@ func EffectsOf(tool string, input json.RawMessage, cwd string) (Effects, error) 
 		e.Tool, e.Talk = "Bash", false
 	}
 	return e, nil
+}
+
+// use adds a use. After a link ".." leads to one place for the kernel, and to
+// another for Claude Code, which takes it out of the text: both count.
+func (e *Effects) use(u Use) {
+	e.Uses = append(e.Uses, u)
+	if clean := filepath.Clean(u.Path); slices.Contains(strings.Split(filepath.ToSlash(u.Path), "/"), "..") && clean != u.Path {
+		u.Path = clean
+		e.Uses = append(e.Uses, u)
+	}
 }
 
 // glob is about the directory that a pattern begins at, before its first
@@ -103,15 +120,20 @@ func (e *Effects) glob(input json.RawMessage, cwd string) error {
 	for len(rest) > 0 && !strings.ContainsAny(rest[0], `*?[{\!(@+`) {
 		head, rest = append(head, rest[0]), rest[1:]
 	}
-	if slices.Contains(rest, "..") {
+	// ".." and "/" may also come out of what braces and brackets stand for.
+	wild := strings.Join(rest, "/")
+	if strings.Contains(wild, "..") || strings.Contains(wild, "{/") || strings.Contains(wild, ",/") || strings.Contains(wild, "[.]") {
 		return errors.New("a pattern that climbs after a wildcard leads nobody knows where")
 	}
 	at := strings.Join(head, "/")
 	if at == "" && strings.HasPrefix(pattern, "/") {
 		at = "/"
 	}
-	e.Uses = []Use{{Action: permission.FSList, Path: from(from(cwd, path), at), Beneath: true}}
-	return nil
+	if path, err = from(cwd, path); err == nil {
+		path, err = from(path, at)
+	}
+	e.use(Use{Action: permission.FSList, Path: path, Beneath: true})
+	return err
 }
 
 // text is an argument that is a string. One that is missing is "" where it need
@@ -137,13 +159,20 @@ func text(input json.RawMessage, tool, name string, must bool) (string, error) {
 }
 
 // from makes a path absolute. It is not cleaned: what ".." leads to is decided
-// on the way.
-func from(base, path string) string {
+// on the way. Claude Code takes ~ for its user's home, and leaves white space
+// around a path out: where such a path leads is not said by its text.
+func from(base, path string) (string, error) {
 	switch {
 	case path == "":
-		return base
+		return base, nil
+	case path == "~", strings.HasPrefix(path, "~/"), strings.HasPrefix(path, `~\`),
+		strings.TrimFunc(path, isSpace) != path:
+		return "", errors.New("a path that begins with ~, or has white space around it, is read in more than one way: name the whole path")
 	case filepath.IsAbs(path):
-		return path
+		return path, nil
 	}
-	return base + "/" + path
+	return base + "/" + path, nil
 }
+
+// isSpace reports what JavaScript trims.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
