@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 
+	strict "github.com/go-json-experiment/json"
+
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -67,7 +69,8 @@ func peerCalls(tool string, input []byte) (calls []skillCall, known bool) {
 	default:
 		return nil, false
 	}
-	if json.Unmarshal(input, &in) != nil || in.Path == "" {
+	// Keys are exact, and none stands twice: what is shown is what the tool reads.
+	if strict.Unmarshal(input, &in) != nil || in.Path == "" {
 		return nil, true
 	}
 	if tool == "Write" || tool == "Edit" && in.Old == "" { // Edit makes a file from nothing

@@ -11,7 +11,8 @@ import (
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
-// What one look may cost, and how many are made at a time: the arguments and the
+// What one look may cost, and how many are made at a time, for the operator and
+// for all agents: the arguments and the
 // files are an agent's.
 const (
 	maxTime    = 10 * time.Second
@@ -26,13 +27,14 @@ const (
 type Maker struct {
 	b       *broker.Broker
 	outside func(cwd string) error
-	turn    chan struct{}
+	turn    chan struct{} // of the operator's looks
+	agents  chan struct{} // of the agents', who must not keep the operator waiting
 }
 
 // New makes a Maker. outside refuses a directory of a project that is not to be
 // read, such as one that holds the broker's own files; nil refuses none.
 func New(b *broker.Broker, outside func(cwd string) error) *Maker {
-	return &Maker{b: b, outside: outside, turn: make(chan struct{}, maxAtOnce)}
+	return &Maker{b: b, outside: outside, turn: make(chan struct{}, maxAtOnce), agents: make(chan struct{}, maxAtOnce)}
 }
 
 // Of is the proposal of a request, for whoever may see the request: the error is
@@ -49,9 +51,13 @@ func (m *Maker) Of(ctx context.Context, who broker.Identity, id string) (brokerh
 		p.Note = note
 		return p, nil
 	}
+	turn := m.turn
+	if !who.Operator() {
+		turn = m.agents
+	}
 	select {
-	case m.turn <- struct{}{}:
-		defer func() { <-m.turn }()
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
 	case <-ctx.Done():
 		return p, ctx.Err()
 	}
