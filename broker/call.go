@@ -47,7 +47,7 @@ func (c *Call) check() error {
 	case len(c.Input) > maxInput:
 		return refuse(CodeTooLarge, "the arguments are larger than %d bytes", maxInput)
 	case len(c.Also) > maxAlso || len(c.Resource) > maxName || len(c.Tool) > maxName:
-		return refuse(CodeTooLarge, "a request names at most %d further places, each of at most %d bytes", maxAlso, maxName)
+		return tooManyPlaces()
 	case !isStorable(c.Resource) || !isStorable(c.Tool):
 		return refuse(CodeInvalid, "a name that is no UTF-8 cannot be asked for")
 	}
@@ -57,6 +57,10 @@ func (c *Call) check() error {
 		}
 	}
 	return nil
+}
+
+func tooManyPlaces() *Error {
+	return refuse(CodeTooLarge, "a request names at most %d further places, each of at most %d bytes", maxAlso, maxName)
 }
 
 // call is the request as it was made.

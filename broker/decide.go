@@ -11,6 +11,9 @@ import (
 // leaves no request. A grant for one time that covers the call is used up by
 // it.
 func (g *Gate) Decide(ctx context.Context, c Call) permission.Decision {
+	if len(c.Also) > maxAlso { // each costs, and more could not be asked for
+		return g.failed(permission.Decision{}, &c, tooManyPlaces())
+	}
 	d, err := g.decide(ctx, &c)
 	if err != nil {
 		return g.failed(d, &c, err)

@@ -43,6 +43,21 @@ func TestDecideAsksNobody(t *testing.T) {
 	require.False(t, w.Gate(broker.Identity{}).Decide(t.Context(), writeOf("docs/a")).Allowed(), "M10: nobody may do nothing")
 }
 
+// A question is bounded as a request is: what one names costs the broker each.
+func TestDecideIsBounded(t *testing.T) {
+	w := newWorld(t)
+	_, worker := w.pair()
+	c := writeOf("docs/a")
+	for range 64 {
+		c.Also = append(c.Also, permission.Access{Action: permission.FSWrite, Resource: "docs/b"})
+	}
+	require.True(t, w.Gate(worker).Decide(t.Context(), c).Allowed())
+	c.Also = append(c.Also, c.Also[0])
+	d := w.Gate(worker).Decide(t.Context(), c)
+	require.False(t, d.Allowed())
+	require.Equal(t, broker.CodeTooLarge, d.Code)
+}
+
 // T13-T15 in the words of nexus_status; a stranger is not told who is there.
 func TestStatusOfAnAgent(t *testing.T) {
 	w := newWorld(t)

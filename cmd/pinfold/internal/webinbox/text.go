@@ -16,19 +16,19 @@ func shown(s string) string { return cut(s, maxLine) }
 
 // cut escapes and cuts. It cuts first, so that a long text costs no more.
 func cut(s string, most int) string {
-	head := s
+	head, less := s, false
 	if n := most * utf8.UTFMax; len(head) > n {
-		head = head[:n]
+		head, less = head[:n], true
 	}
 	runes := 0
 	head = pathresolver.EscapePath(head)
 	for i := range head {
 		if runes++; runes > most {
-			head = head[:i]
+			head, less = head[:i], true
 			break
 		}
 	}
-	if len(head) < len(s) {
+	if less { // what was escaped may be longer than s, and cut all the same
 		return fmt.Sprintf("%s… (cut, %d bytes in all)", head, len(s))
 	}
 	return head
