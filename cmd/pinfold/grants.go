@@ -16,16 +16,19 @@ func newGrants(a *app) *cobra.Command {
 		Short: "List what you were granted, and what your reports were",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
-				list, err := c.Grants(ctx)
-				if err != nil {
-					return err
+			list := []broker.Request{}
+			err := withEachBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+				more, err := c.Grants(ctx)
+				list = append(list, more...)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return a.answer(asJSON(cmd), brokerhttp.List[broker.Request]{Items: list}, func() {
+				for _, r := range list {
+					a.requestLine(r)
 				}
-				return a.answer(asJSON(cmd), brokerhttp.List[broker.Request]{Items: list}, func() {
-					for _, r := range list {
-						a.requestLine(r)
-					}
-				})
 			})
 		},
 	}
@@ -39,7 +42,7 @@ func newRevoke(a *app) *cobra.Command {
 		Short: "Take a grant back",
 		Args:  oneArg("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+			return withBrokerOf(cmd, a, args[0], func(ctx context.Context, c *brokerhttp.Client) error {
 				r, err := c.Revoke(ctx, args[0])
 				if err != nil {
 					return err
