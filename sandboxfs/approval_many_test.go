@@ -50,21 +50,21 @@ func TestHundredWait(t *testing.T) {
 	}
 	round()
 	alone := round()
-	var waiting sync.WaitGroup
+	var opens sync.WaitGroup
 	errs := make(chan error, 100)
 	for i := range 100 {
-		waiting.Go(func() { errs <- write(f.in(fmt.Sprintf("out/d%d/secret%d", i%4, i)), "new") })
+		opens.Go(func() { errs <- write(f.in(fmt.Sprintf("out/d%d/secret%d", i%4, i)), "new") })
 	}
 	names := d.pending(t, "open write ", 100)
-	require.Equal(t, 100, f.v.Stats().Waiting)
+	opensWait(t, f, 100)
 	among := round()
 	t.Logf("an operation takes %v alone and %v while 100 opens wait (medians); the slowest %v and %v",
 		alone[len(alone)/2], among[len(among)/2], alone[len(alone)-1], among[len(among)-1])
-	require.Equal(t, 100, f.v.Stats().Waiting)
+	opensWait(t, f, 100)
 	for _, name := range names {
 		d.answer(t, name, nil)
 	}
-	waiting.Wait()
+	opens.Wait()
 	for range 100 {
 		require.NoError(t, <-errs)
 	}

@@ -60,12 +60,12 @@ func TestOpenWaits(t *testing.T) {
 			request := "open write " + place
 			written := background(func() error { return write(f.in(place), "new") })
 			d.pending(t, request, 1)
-			require.Equal(t, 1, f.v.Stats().Waiting)
+			opensWait(t, f, 1)
 			require.Equal(t, "old", f.read(f.on(place)))
 			d.answer(t, request, nil)
 			require.NoError(t, ends(t, written))
 			require.Equal(t, "new", f.read(f.on(place)))
-			require.Zero(t, f.v.Stats().Waiting)
+			opensWait(t, f, 0)
 
 			// What was granted for one time is used up.
 			written = background(func() error { return write(f.in(place), "evil") })

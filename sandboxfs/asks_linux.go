@@ -20,7 +20,7 @@ const (
 	// may hold up others in its directory.
 	maxConsulting = 32
 	// consultWithin is how long Ask may take to answer at once.
-	consultWithin = 10 * time.Second
+	consultWithin = 5 * time.Second
 	// recordWithin bounds one Record, and drainWithin all of them at the end.
 	recordWithin = 30 * time.Second
 	drainWithin  = 5 * time.Second

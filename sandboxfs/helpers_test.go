@@ -105,4 +105,11 @@ func eventually(t *testing.T, within time.Duration, condition func() bool, what 
 	require.Eventually(t, condition, within, 2*time.Millisecond, what)
 }
 
+// opensWait returns once so many opens wait. One that a signal interrupts is away
+// for a moment, until Go's os package opens again.
+func opensWait(t *testing.T, f *fixture, count int) {
+	t.Helper()
+	eventually(t, bound, func() bool { return f.v.Stats().Waiting == count }, "waiting: "+itoa(count))
+}
+
 func itoa(n int) string { return strconv.Itoa(n) }

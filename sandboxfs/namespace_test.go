@@ -52,6 +52,9 @@ func ownNamespace() error {
 func again() error {
 	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
 	cmd.Args[0] = asRoot
+	// Go's scheduler sends threads signals, one of which may find its thread in a
+	// system call that waits and can be interrupted.
+	cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS, Pdeathsig: unix.SIGKILL}
 	if os.Geteuid() != 0 {
