@@ -70,7 +70,7 @@ func TestListDirectoryEscapes(t *testing.T) {
 func TestSmallest(t *testing.T) {
 	random := rand.New(rand.NewPCG(rand.Uint64(), 3))
 	for range 50 {
-		all := make([]int, random.IntN(20000))
+		all := make([]int, 1+random.IntN(20000))
 		for i := range all {
 			all[i] = random.IntN(len(all))
 		}

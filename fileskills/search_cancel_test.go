@@ -3,6 +3,7 @@ package fileskills
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -20,6 +21,34 @@ type stuckFS struct {
 	free  chan struct{} // closed to let go
 	once  *sync.Once
 	at    string // which calls wait
+	gone  *atGone
+}
+
+// atGone ends all calls, before what they act on goes.
+type atGone struct {
+	mu   sync.RWMutex
+	gone bool
+}
+
+var errGone = errors.New("the file system is gone")
+
+// do waits where that is the call, and does it unless all is gone meanwhile.
+func (f stuckFS) do(call string, op func() error) error {
+	f.wait(call)
+	f.gone.mu.RLock()
+	defer f.gone.mu.RUnlock()
+	if f.gone.gone {
+		return errGone
+	}
+	return op()
+}
+
+// end lets go what waits; when it returns nothing acts any more.
+func (f stuckFS) end() {
+	close(f.free)
+	f.gone.mu.Lock()
+	defer f.gone.mu.Unlock()
+	f.gone.gone = true
 }
 
 func (f stuckFS) wait(call string) {
@@ -30,12 +59,14 @@ func (f stuckFS) wait(call string) {
 }
 
 func (f stuckFS) Open(p string) (File, error) {
-	file, err := f.FS.Open(p)
+	var file File
+	err := f.do("", func() (err error) { file, err = f.FS.Open(p); return err })
 	return stuckFile{file, f}, err
 }
 
 func (f stuckFS) OpenDir(p string) (Dir, error) {
-	d, err := f.FS.OpenDir(p)
+	var d Dir
+	err := f.do("", func() (err error) { d, err = f.FS.OpenDir(p); return err })
 	return stuckDir{d, f}, err
 }
 
@@ -44,20 +75,20 @@ type stuckDir struct {
 	f stuckFS
 }
 
-func (d stuckDir) ReadDir() ([]fs.DirEntry, error) {
-	d.f.wait("readdir")
-	return d.Dir.ReadDir()
+func (d stuckDir) ReadDir() (entries []fs.DirEntry, err error) {
+	err = d.f.do("readdir", func() (err error) { entries, err = d.Dir.ReadDir(); return err })
+	return entries, err
 }
 
 func (d stuckDir) OpenDir(name string) (Dir, error) {
-	d.f.wait("opendir")
-	sub, err := d.Dir.OpenDir(name)
+	var sub Dir
+	err := d.f.do("opendir", func() (err error) { sub, err = d.Dir.OpenDir(name); return err })
 	return stuckDir{sub, d.f}, err
 }
 
 func (d stuckDir) Open(name string) (File, error) {
-	d.f.wait("open")
-	f, err := d.Dir.Open(name)
+	var f File
+	err := d.f.do("open", func() (err error) { f, err = d.Dir.Open(name); return err })
 	return stuckFile{f, d.f}, err
 }
 
@@ -66,9 +97,9 @@ type stuckFile struct {
 	f stuckFS
 }
 
-func (f stuckFile) Read(p []byte) (int, error) {
-	f.f.wait("read")
-	return f.File.Read(p)
+func (f stuckFile) Read(p []byte) (n int, err error) {
+	err = f.f.do("read", func() (err error) { n, err = f.File.Read(p); return err })
+	return n, err
 }
 
 // A call comes back when it is cancelled, also while the file system does not
@@ -94,7 +125,7 @@ func TestSearchIsCancelledWhileFilesDoNotAnswer(t *testing.T) {
 		{"read", "file_info", args{"path": "ok.txt"}},
 	} {
 		t.Run(c.skill+"-"+c.at, func(t *testing.T) {
-			stuck := stuckFS{resolved, make(chan struct{}), make(chan struct{}), new(sync.Once), c.at}
+			stuck := stuckFS{resolved, make(chan struct{}), make(chan struct{}), new(sync.Once), c.at, new(atGone)}
 			set, err := New(Config{FS: stuck})
 			require.NoError(t, err)
 			input, err := json.Marshal(c.in)
@@ -110,7 +141,7 @@ func TestSearchIsCancelledWhileFilesDoNotAnswer(t *testing.T) {
 			var e *Error
 			require.ErrorAs(t, <-ended, &e) // it comes though nothing was let go
 			require.Equal(t, CodeCancelled, e.Code)
-			close(stuck.free)
+			stuck.end()
 		})
 	}
 }

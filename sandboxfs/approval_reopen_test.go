@@ -20,10 +20,8 @@ func TestLeaveToWriteIsNoneToRead(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		o.AskWait = noLimit
 		f, d := atDesk(t, o, "out/key=SECRET")
-		lasts := func(op pathresolver.Op) { d.lasting[pathresolver.Access{Op: op, Place: "out/key"}] = true }
-		lasts(pathresolver.OpWrite)
-		lasts(pathresolver.OpDelete)
-		d.hints = true
+		d.remember()
+		d.grant(pathresolver.Access{Op: pathresolver.OpWrite, Place: "out/key"}, pathresolver.Access{Op: pathresolver.OpDelete, Place: "out/key"})
 		written, err := os.OpenFile(f.in("out/key"), os.O_WRONLY, 0)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, written.Close()) }()
