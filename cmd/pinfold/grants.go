@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -16,20 +15,7 @@ func newGrants(a *app) *cobra.Command {
 		Short: "List what you were granted, and what your reports were",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list := []broker.Request{}
-			err := withEachBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
-				more, err := c.Grants(ctx)
-				list = append(list, more...)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			return a.answer(asJSON(cmd), brokerhttp.List[broker.Request]{Items: list}, func() {
-				for _, r := range list {
-					a.requestLine(r)
-				}
-			})
+			return a.listOfEach(cmd, (*brokerhttp.Client).Grants)
 		},
 	}
 	jsonFlag(cmd)

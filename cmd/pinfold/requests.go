@@ -27,26 +27,31 @@ by a key.`,
 			if watch {
 				return a.watchRequests(cmd)
 			}
-			list := []broker.Request{}
-			err := withEachBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
-				more, err := c.Requests(ctx)
-				list = append(list, more...)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			return a.answer(asJSON(cmd), brokerhttp.List[broker.Request]{Items: list}, func() {
-				for _, r := range list {
-					a.requestLine(r)
-				}
-			})
+			return a.listOfEach(cmd, (*brokerhttp.Client).Requests)
 		},
 	}
 	jsonFlag(cmd)
 	cmd.Flags().BoolVar(&watch, "watch", false, "show them on the terminal as they come, and answer them by keys")
 	cmd.AddCommand(newRequestsShow(a))
 	return cmd
+}
+
+// listOfEach prints what the brokers of the operator's list.
+func (a *app) listOfEach(cmd *cobra.Command, of func(*brokerhttp.Client, context.Context) ([]broker.Request, error)) error {
+	list := []broker.Request{}
+	err := withEachBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+		more, err := of(c, ctx)
+		list = append(list, more...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return a.answer(asJSON(cmd), brokerhttp.List[broker.Request]{Items: list}, func() {
+		for _, r := range list {
+			a.requestLine(r)
+		}
+	})
 }
 
 // requestLine prints a request, or a grant, on one line, and its reason on the
