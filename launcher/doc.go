@@ -12,12 +12,8 @@
 //	}
 //	return result.ExitCode
 //
-// A program that calls Run starts itself again under another name, so its
-// main begins with
-//
-//	if launcher.IsChild() {
-//		os.Exit(launcher.ChildMain())
-//	}
+// Run starts the program that calls it again under another name. This package
+// takes over there before main begins, so main has nothing to do for it.
 //
 // # Processes
 //

@@ -23,12 +23,6 @@ func SocketsRefused() bool { return true }
 // LookAtHost needs Linux.
 func LookAtHost(Config) (Host, error) { return Host{}, errLinux }
 
-// IsChild reports false: nothing is ever started.
-func IsChild() bool { return false }
-
-// ChildMain is never called here.
-func ChildMain() int { return ExitSetup }
-
 // Probe says that nothing works here.
 func Probe() []Finding {
 	return []Finding{{Name: "linux", Required: true, Detail: "this is another system", Means: "pinfold run and pinfold mount do not work"}}

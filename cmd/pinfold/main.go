@@ -4,16 +4,9 @@ import (
 	"context"
 	"io"
 	"os"
-
-	"github.com/pinfold-dev/pinfold/launcher"
 )
 
 func main() {
-	// The launcher starts this program again as the process that sets the
-	// sandbox up from within. That is decided before anything is parsed.
-	if launcher.IsChild() {
-		os.Exit(launcher.ChildMain())
-	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
