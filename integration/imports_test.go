@@ -20,17 +20,18 @@ const module = "github.com/pinfold-dev/pinfold/"
 var mayImport = map[string][]string{
 	"internal/fsat":                   {"golang.org/x/sys"},
 	"internal/didyoumean":             {},
+	"internal/httpend":                {},
 	"pathresolver":                    {"internal/fsat", "golang.org/x/sys", "github.com/bmatcuk/doublestar", "golang.org/x/text"},
 	"pathresolver/aferofs":            {"pathresolver", "github.com/spf13/afero"},
 	"fileskills":                      {"pathresolver", "internal/didyoumean", "github.com/google/jsonschema-go", "github.com/go-json-experiment/json", "github.com/aymanbagabas/go-udiff", "github.com/bmatcuk/doublestar", "github.com/gofrs/flock", "golang.org/x/text"},
 	"fileskills/skilltest":            {"fileskills", "pathresolver", "github.com/spf13/afero", "github.com/stretchr/testify"},
 	"permission":                      {"pathresolver", "internal/didyoumean", "github.com/goccy/go-yaml", "github.com/bmatcuk/doublestar", "golang.org/x/text"},
-	"fileskills/mcpserver":            {"fileskills", "github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"},
+	"fileskills/mcpserver":            {"fileskills", "internal/httpend", "github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"},
 	"sandboxfs":                       {"pathresolver", "internal/fsat", "github.com/hanwen/go-fuse/v2", "golang.org/x/sys"},
 	"launcher":                        {"pathresolver", "sandboxfs", "github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx", "golang.org/x/sys"},
 	"broker":                          {"permission", "pathresolver", "github.com/go-json-experiment/json"},
 	"broker/internal/rows":            {"broker", "github.com/go-json-experiment/json"},
-	"broker/brokerhttp":               {"broker", "permission", "github.com/go-json-experiment/json", "golang.org/x/sys"},
+	"broker/brokerhttp":               {"broker", "permission", "internal/httpend", "github.com/go-json-experiment/json", "golang.org/x/sys"},
 	"broker/storetest":                {"broker", "permission", "github.com/stretchr/testify"},
 	"broker/sqlitestore":              {"broker", "broker/internal/rows", "modernc.org/sqlite"},
 	"broker/pgstore":                  {"broker", "broker/internal/rows", "github.com/jackc/pgx/v5"},
@@ -43,7 +44,7 @@ var mayImport = map[string][]string{
 	// Parts of the command.
 	"cmd/pinfold/internal/proposal": {"pathresolver", "permission", "fileskills", "broker", "broker/brokerhttp", "github.com/go-json-experiment/json"},
 	"cmd/pinfold/internal/tuiinbox": {"pathresolver", "broker", "broker/brokerhttp", "charm.land/bubbletea/v2", "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/x/ansi"},
-	"cmd/pinfold/internal/webinbox": {"broker", "broker/brokerhttp", "permission", "pathresolver"},
+	"cmd/pinfold/internal/webinbox": {"broker", "broker/brokerhttp", "permission", "pathresolver", "internal/httpend"},
 }
 
 // free are the packages of tests and measurements, which join everything.

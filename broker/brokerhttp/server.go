@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/internal/httpend"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -58,7 +59,7 @@ type Launch struct {
 type Server struct {
 	b      *broker.Broker
 	opt    Options
-	http   *http.Server
+	http   *httpend.Server
 	tokens *tokens
 	unlock func()
 
@@ -98,7 +99,7 @@ func New(ctx context.Context, b *broker.Broker, opt Options) (*Server, error) {
 	}
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.ending = cancel
-	s.http = &http.Server{
+	s.http = httpend.New(&http.Server{
 		Handler:           s.handler(),
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       idleTime,
@@ -106,7 +107,7 @@ func New(ctx context.Context, b *broker.Broker, opt Options) (*Server, error) {
 		BaseContext:       func(net.Listener) context.Context { return serving },
 		ConnContext:       withOwner,
 		ErrorLog:          slog.NewLogLogger(opt.Logger.Handler(), slog.LevelWarn),
-	}
+	})
 	if opt.Before != nil {
 		if err := opt.Before(ctx); err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -163,12 +164,7 @@ func (s *Server) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	s.ending()
-	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
-	defer cancel()
-	err := s.http.Shutdown(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = s.http.Close()
-	}
+	err := s.http.End(drainTime)
 	s.serving.Wait()
 	s.unlock()
 	return err

@@ -2,13 +2,14 @@ package mcpserver
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net"
 	"net/http"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pinfold-dev/pinfold/internal/httpend"
 )
 
 // Endpoint is the path of the server's URL.
@@ -54,14 +55,14 @@ func (s *Server) sessions() (n int) {
 // Serve serves streamable HTTP on l, which it closes, until ctx ends: that is
 // no error. Then calls are cancelled, and at most a drain later Serve returns.
 func (s *Server) Serve(ctx context.Context, l net.Listener, o HTTPOptions) error {
-	srv := &http.Server{
+	srv := httpend.New(&http.Server{
 		Handler:           s.Handler(o),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeader,
 		BaseContext:       func(net.Listener) context.Context { return withClosing(context.WithoutCancel(ctx), ctx) },
 		ErrorLog:          slog.NewLogLogger(s.opts.Logger.Handler(), slog.LevelWarn),
-	}
+	})
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(l) }()
 	select {
@@ -69,13 +70,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, o HTTPOptions) error
 		return err
 	case <-ctx.Done():
 	}
-	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
-	defer cancel()
 	for session := range s.mcp.Sessions() {
 		go func() { _ = session.Close() }() // ends its streams, once its calls have noticed
 	}
-	if err := srv.Shutdown(patience); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return srv.Close()
+	return srv.End(drain)
 }

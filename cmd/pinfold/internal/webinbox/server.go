@@ -11,6 +11,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/internal/httpend"
 )
 
 // Options are what a Server is made of. Broker and Dir are needed.
@@ -31,7 +32,7 @@ type Options struct {
 type Server struct {
 	opt      Options
 	listener net.Listener
-	http     *http.Server
+	http     *httpend.Server
 	sessions *sessions
 	searches chan struct{}
 	warned   warnings
@@ -61,7 +62,7 @@ func New(l net.Listener, opt Options) (*Server, error) {
 	s.warned.log = opt.Logger
 	serving, cancel := context.WithCancel(context.Background())
 	s.ending = cancel
-	s.http = &http.Server{
+	s.http = httpend.New(&http.Server{
 		Handler:           s.handler(),
 		ReadHeaderTimeout: headerTime,
 		ReadTimeout:       answerTime,
@@ -70,7 +71,7 @@ func New(l net.Listener, opt Options) (*Server, error) {
 		MaxHeaderBytes:    maxHeader,
 		BaseContext:       func(net.Listener) context.Context { return serving },
 		ErrorLog:          slog.NewLogLogger(opt.Logger.Handler(), slog.LevelDebug),
-	}
+	})
 	return s, nil
 }
 
@@ -93,12 +94,7 @@ func (s *Server) Serve() error {
 func (s *Server) Close() error {
 	s.closing.Do(func() {
 		s.ending()
-		ctx, cancel := context.WithTimeout(context.Background(), drainTime)
-		defer cancel()
-		err := s.http.Shutdown(ctx)
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = s.http.Close()
-		}
+		err := s.http.End(drainTime)
 		// Before Serve the listener is not the http server's to close.
 		if e := s.listener.Close(); !errors.Is(e, net.ErrClosed) {
 			err = errors.Join(err, e)
