@@ -47,7 +47,9 @@ func (c *call) fire() (any, error) {
 	}
 	answer := Fired{Fired: []string{}}
 	for _, a := range fired {
-		c.s.Dismiss(a.ID)
+		if !a.EndedAt.IsZero() || !c.s.follows(a.ID) { // else it has to hear of it still
+			c.s.Dismiss(a.ID)
+		}
 		answer.Fired = append(answer.Fired, a.ID)
 	}
 	return answer, nil
@@ -72,8 +74,8 @@ func (c *call) exit() (any, error) {
 		return nil, err
 	case !c.who.Operator() && c.who.AgentID() != id:
 		return nil, fault(broker.CodeOperatorOnly, "only the agent itself and the operator may say that it has ended")
-	case a.Process != "":
-		return nil, fault(broker.CodeInvalid, "the broker runs the agent's command, and sees itself when it ends: 'pinfold fire' ends it")
+	case a.Process != "" && (c.who.Operator() || !c.s.follows(id)):
+		return nil, fault(broker.CodeInvalid, "the broker sees itself when the agent's process ends: 'pinfold fire' ends it")
 	}
 	if err := c.s.b.Exited(c.Context(), id, body); err != nil {
 		return nil, err

@@ -52,6 +52,7 @@ type HireBody struct {
 	Task       string   `json:"task,omitempty"`
 	Command    []string `json:"command,omitempty"`   // to start in a view; none: the agent is only registered
 	Resumable  bool     `json:"resumable,omitempty"` // a message for the agent after it has exited starts the command again
+	Follow     bool     `json:"follow,omitempty"`    // the process that hires, over a socket, runs as the agent: its end, however it comes, is the agent's
 
 	// Resume names an agent that has exited and is to be started again: by the
 	// command that it is resumable by, or by Command. Nothing else is given then.

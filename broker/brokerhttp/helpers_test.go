@@ -21,11 +21,15 @@ import (
 	"github.com/pinfold-dev/pinfold/broker/sqlitestore"
 )
 
-// The test binary is also a stranger: a process that connects to a socket and
-// prints what it is told.
+// The test binary is also a stranger, a process that connects to a socket and
+// prints what it is told, and one that runs as an agent.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "connect" {
 		connect(os.Args[2])
+		return
+	}
+	if len(os.Args) == 4 && os.Args[1] == "follow" {
+		hiresItself(os.Args[2], os.Args[3])
 		return
 	}
 	os.Exit(m.Run())
@@ -41,6 +45,20 @@ func connect(socket string) {
 		}
 	}
 	fmt.Printf("refused: %v", err)
+}
+
+// hiresItself runs as an agent until it is killed.
+func hiresItself(socket, id string) {
+	c, err := NewClient(Endpoint{Socket: socket})
+	if err == nil {
+		_, err = c.Hire(context.Background(), HireBody{ID: id, Preset: "trusted", Cwd: "/", Follow: true})
+	}
+	if err != nil {
+		fmt.Printf("refused: %v", err)
+		return
+	}
+	fmt.Print("hired")
+	_, _ = io.Copy(io.Discard, os.Stdin) // which ends with the test
 }
 
 // stranger runs connect in a process with these attributes.

@@ -29,6 +29,9 @@ func (c *call) hire() (any, error) {
 			return nil, fault(broker.CodeInvalid, "resumable is an agent that is hired with a command")
 		}
 	}
+	if body.Follow && (len(body.Command) > 0 || c.socket() == nil) {
+		return nil, fault(broker.CodeInvalid, "follow is for an agent that is hired over a socket and without a command")
+	}
 	policy, err := c.policy(ctx, &body)
 	if err != nil {
 		return nil, err
@@ -42,8 +45,13 @@ func (c *call) hire() (any, error) {
 	}
 	// From here on it is known: whoever hired it may be gone before it runs.
 	ctx = context.WithoutCancel(ctx)
-	if err = c.s.admit(ctx, agent.ID, len(body.Command) > 0); err == nil && len(body.Command) > 0 {
+	err = c.s.admit(ctx, agent.ID, len(body.Command) > 0)
+	switch {
+	case err != nil:
+	case len(body.Command) > 0:
 		err = c.s.launch(ctx, agent, body.Command)
+	case body.Follow:
+		err = c.followHirer(ctx, agent.ID)
 	}
 	if err != nil {
 		said := broker.Exit{Code: exitNoStart, Output: err.Error()}

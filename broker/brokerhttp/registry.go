@@ -10,6 +10,9 @@ import (
 
 // begin binds the sockets of all who may ask.
 func (s *Server) begin(ctx context.Context) error {
+	if err := s.rejoin(ctx); err != nil {
+		return err
+	}
 	l, err := listenAs(OperatorSocket(s.opt.Dir), broker.OperatorIdentity(), false)
 	if err != nil {
 		return err
@@ -65,6 +68,7 @@ func (s *Server) Admit(ctx context.Context, id string) (socket string, err error
 // Dismiss takes an agent that has ended its socket and its token. What it is
 // connected with already the broker refuses.
 func (s *Server) Dismiss(id string) {
+	s.unfollow(id, nil)
 	s.mu.Lock()
 	l := s.agents[id]
 	delete(s.agents, id)

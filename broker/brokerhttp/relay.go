@@ -28,6 +28,10 @@ type Relay struct {
 	all    sync.WaitGroup
 }
 
+// RelaySocket is where the relay to an agent's socket is bound: beside it, so that
+// the server removes what a process that was killed has left.
+func RelaySocket(socket string) string { return socket + "~" } // no id has a ~
+
 // NewRelay binds the socket at path, in a directory of this user alone that is
 // made if it is missing, and leads to the socket of the agent id at to. ctx is
 // for starting only. logger hears of connections that were turned away; nil is

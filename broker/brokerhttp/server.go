@@ -67,12 +67,16 @@ type Server struct {
 	agents map[string]*listener
 	tcp    bool // tokens are made
 	closed bool
+	// followed are the processes, not started here, that run as agents.
+	followed map[string]*process
+	place    uint64 // tells Dir from others
 
 	// resuming is held while one agent is started again: mu is taken within it.
 	resuming sync.Mutex
 
 	serving sync.WaitGroup
 	failed  chan error
+	serves  context.Context // until Close
 	ending  context.CancelFunc
 }
 
@@ -92,13 +96,16 @@ func New(ctx context.Context, b *broker.Broker, opt Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{b: b, opt: opt, unlock: unlock, agents: map[string]*listener{}, failed: make(chan error, 1)}
-	if s.tokens, err = openTokens(filepath.Join(opt.Dir, "tokens"), b); err != nil {
+	s := &Server{b: b, opt: opt, unlock: unlock, agents: map[string]*listener{}, followed: map[string]*process{}, failed: make(chan error, 1)}
+	if s.place, err = inodeOf(opt.Dir); err == nil {
+		s.tokens, err = openTokens(filepath.Join(opt.Dir, "tokens"), b)
+	}
+	if err != nil {
 		unlock()
 		return nil, err
 	}
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s.ending = cancel
+	s.serves, s.ending = serving, cancel
 	s.http = httpend.New(&http.Server{
 		Handler:           s.handler(),
 		ReadHeaderTimeout: headerTime,
@@ -162,6 +169,9 @@ func (s *Server) Close() error {
 		return nil
 	}
 	s.closed = true
+	for _, p := range s.followed {
+		_ = p.Close() // its wait ends; a later server goes on with it
+	}
 	s.mu.Unlock()
 	s.ending()
 	err := s.http.End(drainTime)
