@@ -160,7 +160,11 @@ func (e *embedded) register(ctx context.Context, f *runFlags, root string, comma
 	if err != nil {
 		return "", err
 	}
-	if err := e.b.Started(ctx, e.agent, fmt.Sprintf("pinfold run, process %d", os.Getpid())); err != nil {
+	process, err := e.srv.OwnProcess()
+	if err != nil {
+		return "", err
+	}
+	if err := e.b.Started(ctx, e.agent, process); err != nil {
 		return "", err
 	}
 	if e.still, err = e.b.Head(ctx, broker.OperatorIdentity()); err != nil {

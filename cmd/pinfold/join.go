@@ -17,7 +17,6 @@ import (
 // by whom PINFOLD_SOCKET stands for. The broker meets one peer, this process;
 // the command speaks through a relay, which holds that it is in this run's view.
 type joined struct {
-	dir     string
 	agent   broker.Agent
 	own     *brokerhttp.Client // as the agent
 	relay   *brokerhttp.Relay
@@ -36,7 +35,7 @@ func (f *runFlags) join(ctx context.Context, a *app, r *pathresolver.Resolver, c
 		return nil, err
 	}
 	defer manager.Close()
-	body := brokerhttp.HireBody{Cwd: r.Root(), Task: taskOf(command), WritePaths: slices.Clone(f.writePaths)}
+	body := brokerhttp.HireBody{Cwd: r.Root(), Task: taskOf(command), WritePaths: slices.Clone(f.writePaths), Follow: true}
 	if err := f.named.text(&body); err != nil {
 		return nil, err
 	}
@@ -62,7 +61,7 @@ func (f *runFlags) join(ctx context.Context, a *app, r *pathresolver.Resolver, c
 	go j.watch(cancel)
 	return &answers{
 		asker: &joinedAsker{c: j.own, leaves: &j.leaves, turn: make(chan struct{}, maxJoinedWaits)}, wait: fuseWait(policy),
-		socket: filepath.Join(j.dir, "agent.sock"), signals: j.signals, fired: fired, end: j.end,
+		socket: brokerhttp.RelaySocket(hired.Socket), signals: j.signals, fired: fired, end: j.end,
 	}, nil
 }
 
@@ -75,18 +74,12 @@ func (j *joined) meet(ctx context.Context) (*permission.Policy, error) {
 	return own.Policy, nil
 }
 
-// relayTo makes the socket that the command gets.
+// relayTo makes the socket that the command gets, beside the agent's own.
 func (j *joined) relayTo(ctx context.Context, shown []string, socket string) (err error) {
 	if err := outsideAll(filepath.Dir(filepath.Dir(socket)), shown); err != nil {
 		return err
 	}
-	if j.dir, err = os.MkdirTemp("", "pinfold-run-"); err != nil {
-		return err
-	}
-	if err := outsideAll(j.dir, shown); err != nil {
-		return err
-	}
-	j.relay, err = brokerhttp.NewRelay(ctx, filepath.Join(j.dir, "agent.sock"), j.agent.ID, socket, nil)
+	j.relay, err = brokerhttp.NewRelay(ctx, brokerhttp.RelaySocket(socket), j.agent.ID, socket, nil)
 	return err
 }
 
@@ -132,7 +125,7 @@ func (j *joined) look(ctx context.Context, seen *int64) bool {
 }
 
 // end says how the command has ended, and lets go of everything. A broker that
-// is away by then hears of it no more: its operator fires the agent.
+// is away by then finds this process gone when it is back.
 func (j *joined) end(exit broker.Exit) error {
 	j.stop()
 	<-j.watched
@@ -145,9 +138,6 @@ func (j *joined) end(exit broker.Exit) error {
 	}
 	if j.relay != nil {
 		err = errors.Join(err, j.relay.Close())
-	}
-	if j.dir != "" {
-		err = errors.Join(err, os.RemoveAll(j.dir))
 	}
 	j.own.Close()
 	return err
