@@ -168,31 +168,42 @@ const (
 
 // poll asks until the answer is what is waited for, and goes on where the
 // broker was started again in between (D17). It ends with ctx.
-func poll[T any](ctx context.Context, c *Client, path string, done func(T) bool) (T, error) {
+func poll[T any](ctx context.Context, c *Client, path string, done func(T) bool) (answer T, err error) {
+	err = c.outlast(ctx, func() (bool, error) {
+		var next T // nothing of an earlier answer
+		err := c.do(ctx, http.MethodGet, path, nil, &next)
+		answer = next
+		return err == nil && done(next), err
+	})
+	return answer, err
+}
+
+// outlast calls try until it is done, or has failed otherwise than by a broker
+// that may come back.
+func (c *Client) outlast(ctx context.Context, try func() (done bool, err error)) error {
 	var lost time.Time // since when nobody answers
 	for {
-		var answer T
-		err := c.do(ctx, http.MethodGet, path, nil, &answer)
+		done, err := try()
 		switch {
-		case err == nil && done(answer):
-			return answer, nil
+		case err == nil && done:
+			return nil
 		case err == nil:
 			lost = time.Time{}
 			continue
 		case ctx.Err() != nil:
-			return answer, ctx.Err()
+			return ctx.Err()
 		case !away(err) || !c.met.Load() && notThere(err):
-			return answer, err
+			return err
 		}
 		if lost.IsZero() {
 			lost = time.Now()
 		}
 		if time.Since(lost) > awayFor {
-			return answer, err
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return answer, ctx.Err()
+			return ctx.Err()
 		case <-time.After(retryAfter):
 		}
 	}

@@ -126,5 +126,9 @@ func (c *Client) DecideWaiting(ctx context.Context, body DecideBody) (Decided, e
 	if _, err := c.Wait(ctx, d.RequestID); err != nil {
 		return Decided{}, err
 	}
-	return c.Decide(ctx, body)
+	err = c.outlast(ctx, func() (bool, error) {
+		d, err = c.Decide(ctx, body)
+		return err == nil, err
+	})
+	return d, err
 }

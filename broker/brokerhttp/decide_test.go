@@ -4,6 +4,13 @@ package brokerhttp
 
 import (
 	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"os"
+	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -114,4 +121,56 @@ func TestOwn(t *testing.T) {
 	require.Equal(t, own.Agent.PolicyHash, own.Policy.Hash().String())
 	_, err = s.as("").Own(t.Context())
 	require.ErrorContains(t, err, "the operator is no agent")
+}
+
+// D17: an answer reaches who waits for it also where the broker goes away between
+// the answer and what is done with it.
+func TestDecideOutlastsABroker(t *testing.T) {
+	dir := private(t)
+	s := serve(t, dir, Options{})
+	s.hire("root", "", "trusted")
+	s.hire("kid", "root", "")
+	root := s.as("root")
+
+	// Between the two a proxy cuts the connection of the second question, once.
+	short, err := os.MkdirTemp("/tmp", "pf") // a socket's name is short
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(short)) })
+	socket := filepath.Join(short, "proxy")
+	l, err := net.Listen("unix", socket)
+	require.NoError(t, err)
+	to := &httputil.ReverseProxy{
+		Rewrite:   func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", "broker" },
+		Transport: &http.Transport{DialContext: dialer(AgentSocket(dir, "kid"))},
+	}
+	var asked atomic.Int32
+	proxy := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/decide" && asked.Add(1) == 2 {
+			panic(http.ErrAbortHandler)
+		}
+		to.ServeHTTP(w, r)
+	})}
+	served := make(chan error, 1)
+	go func() { served <- proxy.Serve(l) }()
+	t.Cleanup(func() {
+		require.NoError(t, proxy.Close())
+		require.ErrorIs(t, <-served, http.ErrServerClosed)
+		to.Transport.(*http.Transport).CloseIdleConnections()
+	})
+	kid, err := NewClient(Endpoint{Socket: socket})
+	require.NoError(t, err)
+	t.Cleanup(kid.Close)
+
+	answer := make(chan error, 1)
+	go func() {
+		d, err := kid.DecideWaiting(context.WithoutCancel(t.Context()), DecideBody{Action: permission.FSWrite, Resource: "src/a"})
+		if err == nil && !d.Allowed() {
+			err = errors.New(d.Text)
+		}
+		answer <- err
+	}()
+	_, err = root.Approve(t.Context(), s.pending(root), ApproveBody{})
+	require.NoError(t, err)
+	require.NoError(t, <-answer)
+	require.EqualValues(t, 3, asked.Load())
 }
