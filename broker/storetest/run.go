@@ -32,6 +32,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Open) {
 		{"requests/pending is one row", requestsPending},
 		{"requests/filter", requestsFilter},
 		{"requests/one winner", oneWinner},
+		{"requests/answered with another", answeredTogether},
 		{"messages", messages},
 		{"messages/unique", messagesUnique},
 		{"messages/delivered once", deliveredOnce},
