@@ -33,7 +33,9 @@
 //     within the manager's own, is another value, and the request is put to
 //     that once more. A grant turns an ask into an allow. It never turns a deny.
 //  6. A grant for one time is consumed with that answer; any other is active
-//     until it is revoked, expires, or the agent ends.
+//     until it is revoked, expires, or the agent ends. What else the agent has
+//     pending, and would not have to ask for any more, is answered with it
+//     (cover.go).
 //
 // A request also ends when nobody is left to answer it: its agent or its
 // manager is fired or exits, it is interrupted, agents wait for each other in a

@@ -10,6 +10,7 @@ import (
 //
 //	pending ─▶ approved ─▶ consumed
 //	        │      └─────▶ active ─▶ revoked | expired
+//	        ├▶ consumed, where the grant of another request covers it
 //	        └▶ denied | cancelled | expired
 type Status string
 

@@ -19,7 +19,9 @@ type Answer struct {
 // Approve answers a request with leave (D9). Only the agent's manager may, or
 // the operator for its own reports, and only what it may do itself at that
 // moment: otherwise the request ends denied (D21). Of several answers one wins;
-// the same answer again is no error.
+// the same answer again is no error. With any scope but once, the agent's other
+// pending requests that the leave covers are answered at the same time: they
+// end as consumed.
 func (b *Broker) Approve(ctx context.Context, who Identity, id string, answer Answer) (Request, error) {
 	if answer.Scope == "" {
 		answer.Scope = Once
@@ -101,6 +103,9 @@ func (b *Broker) resolve(ctx context.Context, who Identity, id, verb string, dec
 			return err
 		}
 		if e := t.answered(who, verb, &r); e != nil {
+			return e
+		}
+		if e := t.cover(ctx, who, &r); e != nil {
 			return e
 		}
 		return err
