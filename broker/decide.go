@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"time"
 
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -15,6 +16,34 @@ func (g *Gate) Decide(ctx context.Context, c Call) permission.Decision {
 		return g.failed(permission.Decision{}, &c, tooManyPlaces())
 	}
 	d, err := g.decide(ctx, &c)
+	if err != nil {
+		return g.failed(d, &c, err)
+	}
+	return d
+}
+
+// Peek says what Decide would answer now, and does nothing: no grant for one time
+// is used up, and nothing is recorded. So nothing may be done because of it.
+func (g *Gate) Peek(ctx context.Context, c Call) permission.Decision {
+	if len(c.Also) > maxAlso {
+		return g.failed(permission.Decision{}, &c, tooManyPlaces())
+	}
+	if !g.b.attempts.admit(g.who) {
+		return g.failed(permission.Decision{}, &c, tooOften())
+	}
+	var d permission.Decision
+	err := g.b.view(ctx, func(tx ReadTx) error {
+		a, err := live(tx, g.who)
+		if err != nil {
+			return err
+		}
+		now, req := clock(time.Now()), c.Request
+		req.Principal, req.ArgsDigest = a.ID, c.digest()
+		if d, err = g.b.check(ctx, tx, a, req, now); err == nil && d.Effect == permission.Ask {
+			d, _, err = g.b.once(ctx, tx, a, req, now)
+		}
+		return err
+	})
 	if err != nil {
 		return g.failed(d, &c, err)
 	}

@@ -43,6 +43,39 @@ func TestDecideAsksNobody(t *testing.T) {
 	require.False(t, w.Gate(broker.Identity{}).Decide(t.Context(), writeOf("docs/a")).Allowed(), "M10: nobody may do nothing")
 }
 
+// A look says what would be decided, and leaves everything as it was: leave for
+// one time is still there, and nothing is recorded or asked.
+func TestPeekDoesNothing(t *testing.T) {
+	w := newWorld(t)
+	manager, worker := w.pair()
+	g := w.Gate(worker)
+	asked := must(w.Ask(t.Context(), worker, writeOf("src/a")))
+	must(w.Approve(t.Context(), manager, asked.ID, broker.Answer{}))
+	tree := must(w.Ask(t.Context(), worker, writeOf("src/t")))
+	must(w.Approve(t.Context(), manager, tree.ID, broker.Answer{Scope: broker.Subtree}))
+	before := must(w.Head(t.Context(), operator))
+	for range 2 {
+		d := g.Peek(t.Context(), writeOf("src/a"))
+		require.True(t, d.Allowed())
+		require.Equal(t, "grant:"+asked.ID, d.Rule)
+		require.Equal(t, "grant:"+tree.ID, g.Peek(t.Context(), writeOf("src/t/b")).Rule)
+	}
+	require.Equal(t, permission.Ask, g.Peek(t.Context(), writeOf("src/b")).Effect)
+	require.Equal(t, permission.Deny, g.Peek(t.Context(), writeOf("go.mod")).Effect)
+	require.True(t, g.Peek(t.Context(), writeOf("docs/a")).Allowed())
+	require.False(t, w.Gate(broker.Identity{}).Peek(t.Context(), writeOf("docs/a")).Allowed(), "M10: nobody may do nothing")
+	require.Equal(t, before, must(w.Head(t.Context(), operator)), "nothing is recorded")
+	require.Empty(t, must(w.Requests(t.Context(), manager)))
+	require.Equal(t, broker.Approved, must(w.Request(t.Context(), worker, asked.ID)).Status)
+	require.True(t, g.Decide(t.Context(), writeOf("src/a")).Allowed(), "it was not used up")
+	require.Equal(t, permission.Ask, g.Peek(t.Context(), writeOf("src/a")).Effect)
+	c := writeOf("docs/a")
+	for range 65 {
+		c.Also = append(c.Also, permission.Access{Action: permission.FSWrite, Resource: "docs/b"})
+	}
+	require.Equal(t, broker.CodeTooLarge, g.Peek(t.Context(), c).Code)
+}
+
 // A question is bounded as a request is: what one names costs the broker each.
 func TestDecideIsBounded(t *testing.T) {
 	w := newWorld(t)

@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -32,20 +33,25 @@ func (t *tx) permit(ctx context.Context, a Agent, c *Call) (permission.Decision,
 
 // lastly decides with what was granted for one time, and uses it up.
 func (t *tx) lastly(ctx context.Context, a Agent, req permission.Request) (permission.Decision, Request, error) {
-	rows, err := t.Requests(RequestFilter{AgentID: a.ID, Statuses: []Status{Approved}, Digest: req.ArgsDigest})
-	if err != nil {
-		return permission.Decision{}, Request{}, err
-	}
-	p, err := t.b.effective(t, a, t.now, rows...)
-	if err != nil {
-		return permission.Decision{}, Request{}, err
-	}
-	d := permission.Enforcer{Policy: p, Registry: kin{t}}.Check(ctx, req)
-	if !d.Allowed() || len(rows) == 0 {
-		return d, Request{}, nil
+	d, rows, err := t.b.once(ctx, t, a, req, t.now)
+	if err != nil || !d.Allowed() || len(rows) == 0 {
+		return d, Request{}, err
 	}
 	t.used = append(t.used, rows[0]) // of one digest one is pending at a time: all are alike
 	return d, rows[0], nil
+}
+
+// once decides with what was granted for one time as well, and returns that.
+func (b *Broker) once(ctx context.Context, tx ReadTx, a Agent, req permission.Request, now time.Time) (permission.Decision, []Request, error) {
+	rows, err := tx.Requests(RequestFilter{AgentID: a.ID, Statuses: []Status{Approved}, Digest: req.ArgsDigest})
+	if err != nil {
+		return permission.Decision{}, nil, err
+	}
+	p, err := b.effective(tx, a, now, rows...)
+	if err != nil {
+		return permission.Decision{}, nil, err
+	}
+	return permission.Enforcer{Policy: p, Registry: kin{tx}}.Check(ctx, req), rows, nil
 }
 
 // consume marks what was used up.

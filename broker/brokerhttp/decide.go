@@ -23,6 +23,9 @@ type DecideBody struct {
 	RequestID string `json:"request_id,omitempty"`
 	// Probe leaves no request where it has to be asked for.
 	Probe bool `json:"probe,omitempty"`
+	// Peek asks what would be answered, and does nothing: no grant is used up,
+	// nothing is recorded, and nothing may be done because of it.
+	Peek bool `json:"peek,omitempty"`
 }
 
 // AccessBody is a permission.Access.
@@ -72,6 +75,9 @@ func (c *call) decide() (any, error) {
 	ctx := c.Context()
 	gate := c.s.b.Gate(c.who)
 	question := body.call()
+	if body.Peek {
+		return decided(gate.Peek(ctx, question), ""), nil
+	}
 	id := body.RequestID
 	if id == "" {
 		d := gate.Decide(ctx, question)

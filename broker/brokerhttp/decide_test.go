@@ -63,11 +63,15 @@ func TestDecide(t *testing.T) {
 		}()
 		return answer
 	}
+	peek := write("src/yes")
+	peek.Peek = true
+	require.Equal(t, permission.Ask, decide(kid, peek).Effect)
 	yes := waits("src/yes")
 	id := s.pending(root)
 	_, err = root.Approve(t.Context(), id, ApproveBody{})
 	require.NoError(t, err)
 	require.True(t, (<-yes).Allowed())
+	require.Equal(t, permission.Ask, decide(kid, peek).Effect)
 	require.Equal(t, permission.Ask, decide(kid, write("src/yes")).Effect, "D25: once is used up by the answer")
 	_, err = root.Deny(t.Context(), s.pending(root), DenyBody{})
 	require.NoError(t, err)

@@ -26,7 +26,8 @@ at DIR. It exits with 0 when the operation is allowed, 1 when it is denied, and
 2 when it was called wrongly.
 
 Inside 'pinfold run' and without any policy flag it answers for that run, and
-a relative PATH starts at the working directory.`,
+a relative PATH starts at the working directory. Where the policy refuses what was
+granted, it names the grant beside that; the exit status is the policy's.`,
 		Example: `  pinfold why -w src go.mod
   pinfold why -w src --op rename src/old.go`,
 		Args: oneArg("PATH"),
@@ -51,13 +52,14 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 	if err != nil {
 		return err
 	}
+	inRun := false
 	if !policyGiven(cmd) {
 		inside, ok, err := insidePolicy()
 		if err != nil {
 			return usageError(err, "name the policy by -C and -w")
 		}
 		if ok {
-			cfg = inside
+			cfg, inRun = inside, true
 			if unsafePath, err = fromHere(unsafePath, cfg.Root); err != nil {
 				return usageError(err, "")
 			}
@@ -70,10 +72,17 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
 	d := r.Explain(op, unsafePath)
 	d.Path = given
+	var grant *whyGrant
+	if inRun && d.Rule == pathresolver.RuleAsk {
+		grant = grantFor(cmd.Context(), op, d.Place)
+	}
 	if f.json {
-		err = writeJSON(a.out.stdout, escapeDecision(d))
+		err = writeJSON(a.out.stdout, whyAnswer{escapeDecision(d), grant})
 	} else {
 		whyText(a.out, &d)
+		if grant != nil {
+			a.out.stdout.printf("  %s\n", grant)
+		}
 		if hint := f.ruleHint(&d); hint != "" {
 			a.out.stdout.printf("  hint: %s\n", pathresolver.EscapePath(hint))
 		}

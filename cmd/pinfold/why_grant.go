@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// whyAnswer is the answer of why as JSON: the policy's, and beside it the grant
+// that allows all the same.
+type whyAnswer struct {
+	pathresolver.Decision
+	Grant *whyGrant `json:"grant,omitempty"`
+}
+
+// whyGrant is leave that was given for what the policy wants asked for.
+type whyGrant struct {
+	ID    string       `json:"id"`
+	Scope broker.Scope `json:"scope"`
+	Until time.Time    `json:"until,omitzero"` // zero: as long as the agent
+}
+
+func (g *whyGrant) String() string {
+	text := "the grant " + pathresolver.EscapePath(g.ID) + " allows it now: scope " + pathresolver.EscapePath(string(g.Scope))
+	if !g.Until.IsZero() {
+		text += ", until " + g.Until.Format(time.RFC3339)
+	}
+	return text
+}
+
+// whyWait is how long the broker has to answer.
+const whyWait = 10 * time.Second
+
+// grantFor asks the broker of the run that this process is in whether what has
+// to be asked for was granted; nil where it was not, or the broker does not say:
+// the policy's answer stands without it.
+func grantFor(ctx context.Context, op pathresolver.Op, place string) *whyGrant {
+	at, err := brokerhttp.FromEnvironment(os.Getenv)
+	if err != nil {
+		return nil
+	}
+	c, err := brokerhttp.NewClient(at)
+	if err != nil {
+		return nil
+	}
+	defer c.Close()
+	ctx, stop := context.WithTimeout(ctx, whyWait)
+	defer stop()
+	d, err := c.Decide(ctx, brokerhttp.DecideBody{Action: viewActions[op], Resource: place, Peek: true})
+	id, granted := strings.CutPrefix(d.Rule, "grant:")
+	if err != nil || !d.Allowed() || !granted {
+		return nil
+	}
+	r, err := c.Request(ctx, id)
+	if err != nil {
+		return nil
+	}
+	return &whyGrant{ID: r.ID, Scope: r.Scope, Until: r.Until}
+}
