@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
-	"time"
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
@@ -21,7 +18,8 @@ import (
 // agent of it. Its operator is whoever started the run.
 type embedded struct {
 	dir       string
-	temporary bool // there is no place where the operator's commands look
+	held      *os.File // keeps dir from being removed
+	temporary bool     // there is no place where the operator's commands look
 	out       *output
 
 	store broker.Store
@@ -39,19 +37,6 @@ type embedded struct {
 	ctx     context.Context // of what goes on beside the command
 	stop    context.CancelFunc
 	follow  chan struct{} // closed once fires and interrupts are no longer followed
-}
-
-// runsDir is where the brokers of runs keep their state. A home that is not
-// there is not made for them.
-func runsDir() (string, error) {
-	base, err := userState()
-	if err == nil && !filepath.IsAbs(os.Getenv("XDG_STATE_HOME")) {
-		_, err = os.Stat(os.Getenv("HOME"))
-	}
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(base, "pinfold", "runs"), nil
 }
 
 // embed starts a broker of the run's own, and registers the command with it.
@@ -87,55 +72,6 @@ func (f *runFlags) embed(ctx context.Context, a *app, r *pathresolver.Resolver, 
 	fired, cancel := context.WithCancel(e.ctx)
 	go e.followAgent(cancel)
 	return &answers{asker: newGateAsker(e.ctx, e.b, e.agent), wait: fuseWait(f.held), socket: socket, signals: e.signals, pause: e.pause, fired: fired, end: e.end}, nil
-}
-
-// makeDir makes the directory of this run's broker, where no agent may reach it.
-// Where the user has no state directory it is a temporary one. shown is what the
-// command is to see of the host.
-func (e *embedded) makeDir(shown []string) error {
-	base, err := runsDir()
-	if err == nil {
-		err = os.MkdirAll(base, 0o700)
-	}
-	if err == nil {
-		e.dir, err = os.MkdirTemp(base, time.Now().UTC().Format("20060102T150405Z-"))
-	} else {
-		e.temporary = true
-		e.dir, err = os.MkdirTemp("", "pinfold-run-")
-	}
-	if err == nil {
-		err = outsideAll(e.dir, shown)
-	}
-	if err != nil {
-		return &exitError{code: exitRunOwn, err: fmt.Errorf("the policy wants things asked for, and there is no place for the run's broker: %w", err),
-			hint: "set XDG_STATE_HOME to a directory of yours outside of the project, and of what --home and --ro show"}
-	}
-	return nil
-}
-
-// shown are the directories of the host that the run's command is to see.
-func (f *runFlags) shown(root string) []string {
-	all := append([]string{root}, f.ro...)
-	if f.home != "" {
-		all = append(all, f.home)
-	}
-	return all
-}
-
-// outsideAll refuses a broker's directory that lies in what a command is shown
-// (M11): it could approve its own requests in the database. What does not exist
-// the launcher refuses.
-func outsideAll(dir string, shown []string) error {
-	for _, at := range shown {
-		at, err := filepath.Abs(at) // --home and --ro may be relative
-		if err == nil {
-			err = (&runner{dir: dir}).outside(at)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
 }
 
 func (e *embedded) serve(ctx context.Context) (err error) {
@@ -238,6 +174,9 @@ func (e *embedded) close() (err error) {
 	}
 	if e.store != nil {
 		err = errors.Join(err, e.store.Close())
+	}
+	if e.held != nil {
+		err = errors.Join(err, e.held.Close())
 	}
 	return err
 }

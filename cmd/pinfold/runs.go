@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// runsDir is where the brokers of runs keep their state. A home that is not
+// there is not made for them.
+func runsDir() (string, error) {
+	base, err := userState()
+	if err == nil && !filepath.IsAbs(os.Getenv("XDG_STATE_HOME")) {
+		_, err = os.Stat(os.Getenv("HOME"))
+	}
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(base, "pinfold", "runs"), nil
+}
+
+// runTime is how the name of a run's directory begins.
+const runTime = "20060102T150405Z"
+
+// makeDir makes the directory of this run's broker, where no agent may reach it.
+// Where the user has no state directory it is a temporary one. shown is what the
+// command is to see of the host.
+func (e *embedded) makeDir(shown []string) error {
+	base, err := runsDir()
+	if err == nil {
+		err = os.MkdirAll(base, 0o700)
+	}
+	if err == nil {
+		e.dir, err = os.MkdirTemp(base, time.Now().UTC().Format(runTime)+"-")
+	} else {
+		e.temporary = true
+		e.dir, err = os.MkdirTemp("", "pinfold-run-")
+	}
+	if err == nil {
+		e.held, err = holdRun(e.dir)
+	}
+	if err == nil {
+		err = outsideAll(e.dir, shown)
+	}
+	if err != nil {
+		return &exitError{code: exitRunOwn, err: fmt.Errorf("the policy wants things asked for, and there is no place for the run's broker: %w", err),
+			hint: "set XDG_STATE_HOME to a directory of yours outside of the project, and of what --home and --ro show"}
+	}
+	if !e.temporary {
+		pruneRuns(base, time.Now())
+	}
+	return nil
+}
+
+// shown are the directories of the host that the run's command is to see.
+func (f *runFlags) shown(root string) []string {
+	all := append([]string{root}, f.ro...)
+	if f.home != "" {
+		all = append(all, f.home)
+	}
+	return all
+}
+
+// outsideAll refuses a broker's directory that lies in what a command is shown
+// (M11): it could approve its own requests in the database. What does not exist
+// the launcher refuses.
+func outsideAll(dir string, shown []string) error {
+	for _, at := range shown {
+		at, err := filepath.Abs(at) // --home and --ro may be relative
+		if err == nil {
+			err = (&runner{dir: dir}).outside(at)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
