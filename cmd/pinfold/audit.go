@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,7 @@ func newAudit(a *app) *cobra.Command {
 
 func newAuditVerify(a *app) *cobra.Command {
 	var head string
+	var run auditRun
 	cmd := &cobra.Command{
 		Use:   "verify [flags]",
 		Short: "Look for records that were changed, removed or moved",
@@ -30,7 +32,7 @@ func newAuditVerify(a *app) *cobra.Command {
 whole looks whole by itself: --head, from an earlier verify, shows that.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+			return run.withAudit(cmd, a, func(ctx context.Context, c *brokerhttp.Client, _ bool) error {
 				v, err := c.AuditVerify(ctx, head)
 				if err != nil {
 					return err
@@ -52,6 +54,7 @@ whole looks whole by itself: --head, from an earlier verify, shows that.`,
 	}
 	jsonFlag(cmd)
 	cmd.Flags().StringVar(&head, "head", "", "a `HEAD` that verify printed before: its record must be there still")
+	run.add(cmd)
 	return cmd
 }
 
@@ -80,7 +83,8 @@ func newAuditFollow(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "follow [flags]",
 		Short: "Print or send the records, and go on as they are written",
-		Long: `follow is export, and goes on with what is recorded meanwhile, until Ctrl-C.
+		Long: `follow is export, and goes on with what is recorded meanwhile, until Ctrl-C;
+of a run that has ended, with --run, until the end of what is there.
 
 ` + otlpHelp,
 		Args: noArgs,
@@ -92,4 +96,12 @@ func newAuditFollow(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) record(r broker.Record) error { return encodeJSON(a.out.stdout, r, "") }
+// record prints a record. A reader that went away ends it, as a pipe ends a
+// program.
+func (a *app) record(r broker.Record) error {
+	err := encodeJSON(a.out.stdout, r, "")
+	if errors.Is(err, syscall.EPIPE) {
+		return silent(exitSignal + int(syscall.SIGPIPE))
+	}
+	return err
+}

@@ -27,19 +27,21 @@ const otlpHelp = `Headers for the collector, such as its key, are taken from ` +
 type recordFlags struct {
 	after int64
 	otlp  string
+	run   auditRun
 }
 
 func (f *recordFlags) add(cmd *cobra.Command) {
 	jsonFlag(cmd)
 	cmd.Flags().Int64Var(&f.after, "after", 0, "begin after the record with this `NUMBER`")
 	cmd.Flags().StringVar(&f.otlp, "otlp", "", "send the records to the OpenTelemetry collector at `URL` (without a path: /v1/logs)")
+	f.run.add(cmd)
 }
 
 // records prints records, or sends them to a collector.
 func (a *app) records(cmd *cobra.Command, f recordFlags, follow bool) error {
 	if f.otlp == "" {
-		return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
-			return c.Audit(ctx, f.after, follow, a.record)
+		return f.run.withAudit(cmd, a, func(ctx context.Context, c *brokerhttp.Client, grows bool) error {
+			return c.Audit(ctx, f.after, follow && grows, a.record)
 		})
 	}
 	header, err := headersOf(os.Getenv(otlpHeaders))
@@ -52,8 +54,8 @@ func (a *app) records(cmd *cobra.Command, f recordFlags, follow bool) error {
 	}
 	defer x.Close()
 	sent, last := 0, f.after
-	err = withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
-		return c.AuditPages(ctx, f.after, follow, func(page []broker.Record) error {
+	err = f.run.withAudit(cmd, a, func(ctx context.Context, c *brokerhttp.Client, grows bool) error {
+		return c.AuditPages(ctx, f.after, follow && grows, func(page []broker.Record) error {
 			if err := x.Export(ctx, page); err != nil {
 				return err
 			}

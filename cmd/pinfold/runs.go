@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -24,6 +25,15 @@ func runsDir() (string, error) {
 
 // runTime is how the name of a run's directory begins.
 const runTime = "20060102T150405Z"
+
+// startOf is when the run began whose directory has this name.
+func startOf(name string) (time.Time, error) {
+	stamp, _, found := strings.Cut(name, "-")
+	if !found {
+		return time.Time{}, errors.New("no run has such a name")
+	}
+	return time.Parse(runTime, stamp)
+}
 
 // makeDir makes the directory of this run's broker, where no agent may reach it.
 // Where the user has no state directory it is a temporary one. shown is what the

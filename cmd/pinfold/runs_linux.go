@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,8 +24,8 @@ const (
 	prunedAtOnce = 4
 )
 
-// holdRun keeps a run's new directory from being removed by other runs, until
-// the file is closed.
+// holdRun keeps a run's directory from being removed by other runs, until the file
+// is closed. It may be held several times.
 func holdRun(dir string) (_ *os.File, err error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -108,13 +107,4 @@ func runNames(root *os.Root) ([]string, error) {
 	})
 	slices.Sort(names)
 	return names, nil
-}
-
-// startOf is when the run began whose directory has this name.
-func startOf(name string) (time.Time, error) {
-	stamp, _, found := strings.Cut(name, "-")
-	if !found {
-		return time.Time{}, errors.New("no run has such a name")
-	}
-	return time.Parse(runTime, stamp)
 }
