@@ -179,8 +179,8 @@ func (t *tx) answered(who Identity, verb string, r *Request) error {
 		effect = permission.Allow
 	}
 	t.record(Record{Principal: who.String(), Action: verb, Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: effect, Code: Code(r.Status), Reason: "request of " + r.AgentID + " " + string(r.Scope) + r.DenyReason, RequestID: r.ID})
-	t.Notify(requestTopic(r.ID))
-	t.Notify(agentTopic(r.AgentID))
+	t.Notify(agentTopic(r.AgentID)) // its view, before who waits and goes on by what the view knows
 	t.Notify(agentTopic(r.ApproverID))
+	t.Notify(requestTopic(r.ID))
 	return nil
 }

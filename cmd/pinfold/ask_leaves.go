@@ -15,26 +15,14 @@ type leaves struct {
 	rows atomic.Pointer[[]broker.Request]
 }
 
-// follow keeps it up to date until ctx ends.
-func (l *leaves) follow(ctx context.Context, b *broker.Broker, who broker.Identity) {
-	wake, stop := b.Watch(who)
-	defer stop()
-	for {
-		l.read(ctx, b, who)
-		select {
-		case <-wake:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-func (l *leaves) read(ctx context.Context, b *broker.Broker, who broker.Identity) {
+// read brings it up to date, and reports whether it could.
+func (l *leaves) read(ctx context.Context, b *broker.Broker, who broker.Identity) bool {
 	rows, err := b.Grants(ctx, who)
 	if err != nil {
-		return // what is remembered stays: it is a hint only
+		return false // what is remembered stays: it is a hint only
 	}
 	l.set(slices.DeleteFunc(rows, func(r broker.Request) bool { return r.AgentID != who.AgentID() }))
+	return true
 }
 
 func (l *leaves) set(rows []broker.Request) { l.rows.Store(&rows) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pinfold-dev/pinfold/broker"
@@ -42,16 +43,23 @@ type gateAsker struct {
 	b      *broker.Broker
 	who    broker.Identity
 	leaves leaves
+
+	mu    sync.Mutex      // of what follows
+	wake  <-chan struct{} // something has changed
+	stale bool            // and leaves may not know yet
 }
+
+// catchUpWithin bounds what a broker that hangs costs an operation.
+const catchUpWithin = time.Second
 
 var _ sandboxfs.Asker = (*gateAsker)(nil)
 
-// newGateAsker is the asker of one agent. It keeps an eye on what the agent was
-// granted until ctx ends.
+// newGateAsker is the asker of one agent until ctx ends.
 func newGateAsker(ctx context.Context, b *broker.Broker, id string) *gateAsker {
-	g := &gateAsker{b: b, who: broker.AgentIdentity(id)}
-	g.leaves.read(ctx, g.b, g.who)
-	go g.leaves.follow(ctx, g.b, g.who)
+	g := &gateAsker{b: b, who: broker.AgentIdentity(id), stale: true}
+	var stop func()
+	g.wake, stop = b.Watch(g.who)
+	context.AfterFunc(ctx, stop)
 	return g
 }
 
@@ -74,8 +82,29 @@ func (g *gateAsker) Record(ctx context.Context, q sandboxfs.AskRequest) error {
 	return err
 }
 
-// Leave says from memory whether leave may have been given.
-func (g *gateAsker) Leave(op pathresolver.Op, place string) bool { return g.leaves.cover(op, place) }
+// Leave says whether leave may have been given: all of which somebody was told
+// before, such as the program that asked and now does what it asked for.
+func (g *gateAsker) Leave(op pathresolver.Op, place string) bool {
+	g.catchUp()
+	return g.leaves.cover(op, place)
+}
+
+// catchUp reads what was granted, if something has changed.
+func (g *gateAsker) catchUp() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	select {
+	case <-g.wake:
+		g.stale = true
+	default:
+	}
+	if !g.stale {
+		return
+	}
+	ctx, stop := context.WithTimeout(context.Background(), catchUpWithin)
+	defer stop()
+	g.stale = !g.leaves.read(ctx, g.b, g.who)
+}
 
 // asksAnything reports whether a view of this configuration ever has to ask.
 func asksAnything(cfg pathresolver.Config) bool { return len(cfg.AskRead)+len(cfg.AskWrite) > 0 }
