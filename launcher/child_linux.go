@@ -53,7 +53,7 @@ type mountArgs struct {
 
 // init takes over in the processes that Run and Probe start. A program that uses
 // them cannot forget to do it, and run its own main once more instead; and the
-// packages that only that main needs are not initialized first, which is a tenth
+// packages that only that main needs are not initialized first, which is about a tenth
 // of the time that `pinfold run` takes to start.
 func init() {
 	if len(os.Args) > 0 && (os.Args[0] == keeperName || os.Args[0] == initName || os.Args[0] == trialName) {

@@ -22,8 +22,8 @@ type Asker interface {
 	// is put to Ask.
 	Record(ctx context.Context, q AskRequest) error
 
-	// Leave reports at once, from memory, whether leave for op at place may have
-	// been given: then an operation that is not waited for is put to Ask when it
+	// Leave reports soon, from memory but for what has changed since it was asked
+	// last, whether leave for op at place may have been given: then an operation that is not waited for is put to Ask when it
 	// is tried first. It allows nothing by itself. access(2) tells of it.
 	Leave(op pathresolver.Op, place string) bool
 }
