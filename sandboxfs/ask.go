@@ -23,8 +23,9 @@ type Asker interface {
 	Record(ctx context.Context, q AskRequest) error
 
 	// Leave reports soon, from memory but for what has changed since it was asked
-	// last, whether leave for op at place may have been given: then an operation that is not waited for is put to Ask when it
-	// is tried first. It allows nothing by itself. access(2) tells of it.
+	// last, whether leave for op at place may have been given: then an operation
+	// that is not waited for is put to Ask when it is tried first. It allows nothing
+	// by itself. access(2) tells of it.
 	Leave(op pathresolver.Op, place string) bool
 }
 
