@@ -62,16 +62,30 @@ func plant(t *testing.T, root string, specs ...string) {
 // mount plants a tree and mounts a view of it until the test ends.
 func mount(t *testing.T, o sandboxfs.Options, cfg pathresolver.Config, specs ...string) *fixture {
 	t.Helper()
+	f := planted(t, specs...)
+	f.start(o, cfg)
+	return f
+}
+
+// planted is a tree without a view.
+func planted(t *testing.T, specs ...string) *fixture {
+	t.Helper()
 	base := t.TempDir()
 	f := &fixture{t: t, root: filepath.Join(base, "root"), mnt: filepath.Join(base, "mnt")}
 	require.NoError(t, os.Mkdir(f.root, 0o755))
 	require.NoError(t, os.Mkdir(f.mnt, 0o755))
 	plant(t, f.root, specs...)
-	f.start(o, cfg)
 	return f
 }
 
 func (f *fixture) start(o sandboxfs.Options, cfg pathresolver.Config) {
+	f.t.Helper()
+	f.build(o, cfg)
+	require.NoError(f.t, f.v.Mount(f.mnt))
+}
+
+// build makes a view that is not mounted yet.
+func (f *fixture) build(o sandboxfs.Options, cfg pathresolver.Config) {
 	f.t.Helper()
 	cfg.Root = f.root
 	r, err := pathresolver.New(cfg)
@@ -79,7 +93,6 @@ func (f *fixture) start(o sandboxfs.Options, cfg pathresolver.Config) {
 	o.Logger = testLogger(f.t)
 	f.v, err = sandboxfs.New(r, o)
 	require.NoError(f.t, err)
-	require.NoError(f.t, f.v.Mount(f.mnt))
 	f.t.Cleanup(func() {
 		require.NoError(f.t, f.v.Close())
 		require.NoError(f.t, r.Close())

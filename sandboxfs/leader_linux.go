@@ -30,39 +30,49 @@ type leader struct {
 	turn   atomic.Uint64
 	unique atomic.Uint64 // of the request that is answered in this turn
 	seen   uint64        // the turn that the watchdog saw
+
+	company company // of who leads
 }
 
 // lead answers requests until somebody else leads, or the connection ends.
 func (l *leader) lead() {
 	buf := getBuffer()
 	defer putBuffer(buf)
-	for since := time.Now(); ; since = yield(since) {
+	since := time.Now()
+	for now := since; ; now = time.Now() {
+		since = yield(since, now)
 		q, err := l.c.read(buf)
 		if err != nil {
 			l.t.remove(l)
 			l.c.end(err)
 			return
 		}
+		got := time.Now()
+		l.company.waited(got.Sub(now))
 		l.c.busy.Add(1)
 		if q.waits() {
 			l.c.waits.Store(q.unique(), nil)
 			go l.c.wait(q.detached()) // not in within: what a lock opens it opens with all rights
 			continue
 		}
-		if !l.answer(q) {
+		if !l.answer(q, l.company.wanted(got)) {
 			l.t.answering.Add(-1)
 			return
 		}
 	}
 }
 
-// answer answers a request in a turn of the leader's, and reports whether the
-// lead is still the caller's.
-func (l *leader) answer(q request) (mine bool) {
+// answer answers a request in a turn of the leader's, and has the next one lead
+// where who asked is if it is to join. It reports whether the lead is still the
+// caller's.
+func (l *leader) answer(q request, join bool) (mine bool) {
 	l.unique.Store(q.unique())
 	turn := l.turn.Add(1)
 	if !l.t.watching.Load() {
 		l.t.wakeWatchdog()
+	}
+	if join {
+		return l.joinCaller(q, turn)
 	}
 	l.c.answer(q)
 	return l.turn.CompareAndSwap(turn, turn+1)
@@ -84,8 +94,7 @@ const slice = 5 * time.Millisecond
 // not seen for 10 ms, though only waiting in system calls, it takes for one
 // that hogs its P: sysmon (runtime/proc.go) then takes the P away at each of its
 // ticks, and keeps ticking every 20 µs.
-func yield(since time.Time) time.Time {
-	now := time.Now()
+func yield(since, now time.Time) time.Time {
 	if now.Sub(since) < slice {
 		return since
 	}

@@ -5,7 +5,6 @@ package sandboxfs_test
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -45,10 +44,7 @@ func (d *slowDir) Lookup(ctx context.Context, name string, _ *fuse.EntryOut) (*f
 
 // onSlowDisk mounts a view of a tree on a slowDir.
 func onSlowDisk(t *testing.T, o sandboxfs.Options) (*fixture, *slowDir) {
-	base := t.TempDir()
-	f := &fixture{t: t, root: filepath.Join(base, "root"), mnt: filepath.Join(base, "mnt")}
-	require.NoError(t, os.Mkdir(f.root, 0o755))
-	require.NoError(t, os.Mkdir(f.mnt, 0o755))
+	f := planted(t)
 	disk := &slowDir{asked: make(chan string), released: make(chan struct{})}
 	server, err := fs.Mount(f.root, disk, &fs.Options{MountOptions: fuse.MountOptions{DirectMount: true}})
 	require.NoError(t, err)

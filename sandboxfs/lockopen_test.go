@@ -5,7 +5,6 @@ package sandboxfs_test
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -37,10 +36,7 @@ func (f *shutFile) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint3
 // user's that is 0444, is told, also when ready to wait.
 func TestLockOfFileThatOpensOnce(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
-		base := t.TempDir()
-		f := &fixture{t: t, root: filepath.Join(base, "root"), mnt: filepath.Join(base, "mnt")}
-		require.NoError(t, os.Mkdir(f.root, 0o755))
-		require.NoError(t, os.Mkdir(f.mnt, 0o755))
+		f := planted(t)
 		db, disk := &shutFile{}, &fs.Inode{}
 		db.Attr.Mode = 0o644
 		server, err := fs.Mount(f.root, disk, &fs.Options{

@@ -22,10 +22,7 @@ import (
 func TestMemoryPerFile(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		const dirs, each = 200, 200
-		base := t.TempDir()
-		f := &fixture{t: t, root: filepath.Join(base, "root"), mnt: filepath.Join(base, "mnt")}
-		require.NoError(t, os.Mkdir(f.root, 0o755))
-		require.NoError(t, os.Mkdir(f.mnt, 0o755))
+		f := planted(t)
 		require.NoError(t, unix.Mount("tmpfs", f.root, "tmpfs", 0, "")) // for speed
 		defer unix.Unmount(f.root, unix.MNT_DETACH)
 		plant(t, f.root, "out/")

@@ -15,6 +15,7 @@ const maxAnswering = 256
 type transport struct {
 	within    func(lead func()) // runs lead, which answers requests
 	answering atomic.Int32      // goroutines in lead that lead no more
+	company   company           // what a leader begins with
 
 	watching atomic.Bool   // the watchdog is awake
 	wake     chan struct{} // to wake it, holds one
@@ -26,12 +27,12 @@ type transport struct {
 
 // newTransport makes one whose goroutines are run by within.
 func newTransport(within func(lead func())) *transport {
-	return &transport{within: within, wake: make(chan struct{}, 1)}
+	return &transport{within: within, company: newCompany(), wake: make(chan struct{}, 1)}
 }
 
 // add has the requests of c answered from now on.
 func (t *transport) add(c *connection) {
-	l := &leader{c: c, t: t}
+	l := &leader{c: c, t: t, company: t.company}
 	c.lead = l
 	t.mu.Lock()
 	defer t.mu.Unlock()
