@@ -28,7 +28,7 @@ const (
 	// Between two times there are at least leastPause, and up to mostPause where
 	// it does not help.
 	keepBusy   = 200 * time.Microsecond
-	leastPause = 10 * time.Millisecond
+	leastPause = 2 * time.Millisecond
 	mostPause  = 160 * time.Millisecond
 
 	// metAfter is how many requests the next leader has answered by then.
