@@ -22,14 +22,10 @@ func (p *part) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadRe
 	return fuse.ReadResultData(buf[:size]), fuse.OK
 }
 
-// muchData is from where on moving the data takes so long that others are
-// answered meanwhile, in bytes.
-const muchData = 64 << 10
-
 // pread reads what is in memory at once. Before it waits for a disk others are
 // answered.
 func (p *part) pread(h *fuse.InHeader, fd int, buf []byte, off int64) (int, error) {
-	for done := 0; len(buf) < muchData; {
+	for done := 0; ; {
 		size, err := unix.Preadv2(fd, [][]byte{buf[done:]}, off+int64(done), unix.RWF_NOWAIT)
 		if err != nil {
 			break
@@ -89,9 +85,6 @@ func (p *part) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, 
 	// The kernel believes to know where the file ends; the host may have
 	// written since. Pages of a shared mapping have a place of their own.
 	atEnd := in.Flags&unix.O_APPEND != 0 && in.WriteFlags&fuse.WRITE_CACHE == 0
-	if len(data) >= muchData {
-		p.slow(&in.InHeader)
-	}
 	size, err := fsat.Pwrite(h.fd, data, int64(in.Offset), atEnd)
 	return uint32(size), status(err)
 }
@@ -148,9 +141,10 @@ func (p *part) CopyFileRange(_ <-chan struct{}, in *fuse.CopyFileRangeIn) (uint3
 	if err != nil {
 		return 0, status(err)
 	}
-	const most = 1 << 30 // the answer has 32 bits
+	const most = 1 << 30    // the answer has 32 bits
+	const little = 64 << 10 // is copied so soon that others may wait for it
 	var sx unix.Statx_t
-	if err := statFD(from.fd, &sx); err != nil || min(in.Len, sx.Size) >= muchData {
+	if err := statFD(from.fd, &sx); err != nil || min(in.Len, sx.Size) > little {
 		p.slow(&in.InHeader)
 	}
 	offIn, offOut := int64(in.OffIn), int64(in.OffOut)

@@ -138,18 +138,10 @@ func (p *part) valid(watched bool) time.Duration {
 	return validPlain
 }
 
-// requestSize is the most that one request of this part moves.
-func (p *part) requestSize() int {
-	if p.ReadOnly || p.v.o.Passthrough {
-		return smallRequest
-	}
-	return largeRequest
-}
-
 func (p *part) serverOptions() *fuse.MountOptions {
 	o := &fuse.MountOptions{
 		Logger:               p.v.o.Logger,
-		MaxWrite:             p.requestSize(),
+		MaxWrite:             largeRequest,
 		MaxBackground:        64,
 		EnableSymlinkCaching: true,
 		MaxStackDepth:        1,
