@@ -49,12 +49,12 @@ func (v *View) MountArgs(i, fuseFD int) (source, fstype string, flags uintptr, d
 		fmt.Sprintf("user_id=%d", v.o.Owner.UID),
 		fmt.Sprintf("group_id=%d", v.o.Owner.GID),
 	}
-	opts = append(opts, v.mountOptions(p)...)
+	opts = append(opts, v.mountOptions()...)
 	return fsName, "fuse." + fsName, flags, strings.Join(opts, ",")
 }
 
 // mountOptions are those that do not depend on who mounts.
-func (v *View) mountOptions(p *part) []string {
+func (v *View) mountOptions() []string {
 	opts := []string{fmt.Sprintf("max_read=%d", largeRequest)}
 	if v.o.DefaultPermissions {
 		opts = append(opts, "default_permissions")
@@ -118,7 +118,7 @@ func (v *View) Mount(dir string) error {
 
 // fusermount mounts the only part for an ordinary user.
 func (v *View) fusermount(dir string) (fd int, err error) {
-	opts := append(v.mountOptions(v.parts[0]), "fsname="+fsName, "subtype="+fsName)
+	opts := append(v.mountOptions(), "fsname="+fsName, "subtype="+fsName)
 	if v.parts[0].ReadOnly {
 		opts = append(opts, "ro")
 	}
