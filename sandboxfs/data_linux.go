@@ -82,6 +82,12 @@ func (p *part) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, 
 			return 0, status(err)
 		}
 	}
+	// While one leads, another write is answered only if it takes long; then this
+	// one may as well.
+	defer p.writing.Add(-1)
+	if p.writing.Add(1) > 1 {
+		p.slow(&in.InHeader)
+	}
 	// The kernel believes to know where the file ends; the host may have
 	// written since. Pages of a shared mapping have a place of their own.
 	atEnd := in.Flags&unix.O_APPEND != 0 && in.WriteFlags&fuse.WRITE_CACHE == 0

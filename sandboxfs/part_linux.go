@@ -46,6 +46,7 @@ type part struct {
 	umask    uint32
 	begun    time.Time
 	requests atomic.Uint64
+	writing  atomic.Int32 // writes being answered
 
 	passthrough atomic.Bool // the kernel reads and writes open files by itself
 }

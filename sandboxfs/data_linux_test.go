@@ -1,0 +1,43 @@
+package sandboxfs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// Writes to a slow disk do not each keep others waiting for the watchdog: only
+// the first does.
+func TestWriteBesideAnotherGivesTheLeadOn(t *testing.T) {
+	led := make(chan struct{}, 1)
+	l := &leader{t: newTransport(func(func()) { led <- struct{}{} })}
+	p := &part{conn: &connection{lead: l}}
+	p.opens.init()
+	defer p.opens.closeAll()
+	fd, err := unix.Open(filepath.Join(t.TempDir(), "file"), unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC, 0o644)
+	require.NoError(t, err)
+	h, _ := p.opens.add(&node{}, fd, true, func() int32 { return 0 })
+	writeAt := func(off uint64) (turn uint64) {
+		l.unique.Store(off)
+		l.turn.Store(1)
+		size, st := p.Write(nil, &fuse.WriteIn{InHeader: fuse.InHeader{Unique: off}, Fh: h.id, Offset: off}, []byte("data"))
+		require.Equal(t, fuse.OK, st)
+		require.EqualValues(t, 4, size)
+		return l.turn.Load()
+	}
+	require.EqualValues(t, 1, writeAt(0), "alone it keeps the lead")
+	p.writing.Add(1) // one that takes long
+	require.EqualValues(t, 2, writeAt(4))
+	<-led
+	p.writing.Add(-1)
+	require.EqualValues(t, 1, writeAt(8))
+	require.Empty(t, led)
+	content, err := os.ReadFile(fmt.Sprint("/proc/self/fd/", fd))
+	require.NoError(t, err)
+	require.Equal(t, "datadatadata", string(content))
+}
