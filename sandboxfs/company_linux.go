@@ -24,7 +24,7 @@ const (
 	apartEnough    = 16
 	togetherEnough = 32
 
-	// keepBusy bounds for how long the last leader is busy with nothing.
+	// keepBusy bounds for how long the last leader is busy, its answer included.
 	// Between two times there are at least leastPause, and up to mostPause where
 	// it does not help.
 	keepBusy   = 200 * time.Microsecond
@@ -81,12 +81,13 @@ func (c *company) wanted(now time.Time) bool {
 // joinCaller answers a request in a turn of the leader's and has the next one
 // lead where who asked is. It reports whether the lead is still the caller's.
 func (l *leader) joinCaller(q request, turn uint64) (mine bool) {
+	until := time.Now().Add(keepBusy)
 	l.t.takeOver(l, turn)
 	l.c.answer(q)
 	if l.turn.CompareAndSwap(turn, turn+1) {
 		return true // there are too many to have one more
 	}
-	for until := time.Now().Add(keepBusy); time.Now().Before(until) && l.turn.Load() <= turn+2*metAfter; {
+	for time.Now().Before(until) && l.turn.Load() <= turn+2*metAfter {
 		continue
 	}
 	return false

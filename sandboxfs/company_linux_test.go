@@ -1,15 +1,27 @@
 package sandboxfs
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
 	"github.com/stretchr/testify/require"
 )
 
 // SeekCompany has every leader bring itself together with who asks at each
-// request.
-func (v *View) SeekCompany() { v.transport.company = company{} }
+// request. It returns how many have led so far, and how many answer that lead no
+// more.
+func (v *View) SeekCompany() (led func() int, answering func() int) {
+	t, count := v.transport, new(atomic.Int32)
+	t.company = company{}
+	within := t.within
+	t.within = func(lead func()) {
+		count.Add(1)
+		within(lead)
+	}
+	return func() int { return int(count.Load()) }, func() int { return int(t.answering.Load()) }
+}
 
 func TestCompanyIsSoughtWhileApart(t *testing.T) {
 	c, now := newCompany(), time.Now()
@@ -63,4 +75,31 @@ func TestCompanyPauses(t *testing.T) {
 	require.True(t, c.wanted(now))
 	beApart()
 	require.True(t, c.wanted(now.Add(leastPause)))
+}
+
+// slowForget takes longer than who answers is busy for company.
+type slowForget struct {
+	fuse.RawFileSystem
+	ended time.Time
+}
+
+func (s *slowForget) Forget(_, _ uint64) {
+	time.Sleep(2 * keepBusy)
+	s.ended = time.Now()
+}
+
+// After an answer that took long nobody is kept busy: the next leader has been
+// where it belongs for long.
+func TestCompanyIsNotWaitedForAfterSlowAnswer(t *testing.T) {
+	fs := &slowForget{}
+	l := &leader{c: &connection{fs: fs}, t: newTransport(func(func()) {})}
+	least := time.Hour
+	for range 100 { // whatever else the machine does
+		l.c.busy.Add(1)
+		l.turn.Store(1)
+		mine := l.joinCaller(made(opForget, 5, nil, make([]byte, 8)), 1)
+		least = min(least, time.Since(fs.ended))
+		require.False(t, mine)
+	}
+	require.Less(t, least, keepBusy/2)
 }

@@ -22,7 +22,7 @@ func TestEachRequestGivesTheLeadOn(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f := planted(t, "out/")
 		f.build(o, pathresolver.Config{WritePaths: []string{"out"}})
-		f.v.SeekCompany()
+		led, answering := f.v.SeekCompany()
 		require.NoError(t, f.v.Mount(f.mnt))
 		var all sync.WaitGroup
 		for i := range 4 {
@@ -38,6 +38,8 @@ func TestEachRequestGivesTheLeadOn(t *testing.T) {
 			})
 		}
 		all.Wait()
+		require.Greater(t, led(), 4*100, "each file is some requests")
+		eventually(t, bound, func() bool { return answering() == 0 }, "who leads no more ends")
 	})
 }
 
