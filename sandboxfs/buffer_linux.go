@@ -19,7 +19,8 @@ const (
 
 // buffers are those that are not used now, of all views. They lie outside
 // Go's heap and are never unmapped: go-fuse keeps references to what it was
-// given last, which must neither keep memory alive nor come to point to something else. Pages that were never touched, or given back, cost nothing.
+// given last, which must neither keep memory alive nor come to point to
+// something else. Pages that were never touched, or given back, cost nothing.
 var buffers struct {
 	mu   sync.Mutex
 	free [][]byte

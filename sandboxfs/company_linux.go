@@ -2,25 +2,25 @@ package sandboxfs
 
 import "time"
 
-// On a machine with little else to do the kernel wakes the leader on a
-// processor that sleeps, and who asked on another that has gone to sleep
-// meanwhile. On a virtual machine that is 30 µs each, ten times the rest of a
-// small request. Where both share a processor it is two changes of context and
-// nobody sleeps: the leader has not been waiting yet when the next request comes.
+// On a machine with little else to do the kernel wakes the leader on one
+// processor and who asked on another, and each has gone to sleep meanwhile. On a
+// virtual machine it takes 30 µs to wake one, ten times the rest of a small
+// request. Where both share a processor it does not sleep, and a request costs
+// two changes of context: the next comes almost as soon as it is waited for.
 //
-// The kernel leaves them on one where no other looks idle when they wake each
-// other, and prefers where they were. So that is how they are brought together:
-// the next leader is started while who asked sleeps, hence on the processor that
-// they left; and the last one keeps its own busy until the two have met there.
+// The kernel wakes a thread where it last ran, unless that processor is busy and
+// another is idle. So they are brought together while who asked sleeps: the next
+// leader is started, on the processor that is idle now, which is theirs; and the
+// last one keeps its own busy until the two have met there.
 
 const (
-	// A wait for a request that is shorter than soon was none of a sleeper's.
-	// One longer than late is not the kernel's, but of who had nothing to ask.
+	// In a wait for a request that is shorter than soon no processor went to
+	// sleep. In one that is longer than late there was nothing to ask.
 	soon = 15 * time.Microsecond
 	late = 200 * time.Microsecond
 
-	// apartEnough is by how many more of late's waits had been those of a
-	// sleeper, and togetherEnough how many in a row were not.
+	// They are apart when apartEnough more waits were from soon to late than were
+	// shorter, and together when togetherEnough in a row were shorter.
 	apartEnough    = 16
 	togetherEnough = 32
 
@@ -41,8 +41,8 @@ type company struct {
 	enough      int // see apartEnough
 	least, most time.Duration
 
-	apart    int // from 0 to twice enough
-	together int // in a row
+	apart    int // waits from soon to late less shorter ones, 0 to twice enough
+	together int // shorter ones in a row
 	pause    time.Duration
 	next     time.Time // when it may be sought again
 }

@@ -22,8 +22,8 @@ func (p *part) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadRe
 	return fuse.ReadResultData(buf[:size]), fuse.OK
 }
 
-// pread reads what is in memory at once. Before it waits for a disk others are
-// answered.
+// pread reads what is in memory at once. Before it waits for a disk, or on a
+// file system that cannot say (overlayfs, tmpfs), others are answered.
 func (p *part) pread(h *fuse.InHeader, fd int, buf []byte, off int64) (int, error) {
 	for done := 0; ; {
 		size, err := unix.Preadv2(fd, [][]byte{buf[done:]}, off+int64(done), unix.RWF_NOWAIT)
@@ -82,8 +82,9 @@ func (p *part) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, 
 			return 0, status(err)
 		}
 	}
-	// While one leads, another write is answered only if it takes long; then this
-	// one may as well.
+	// Another write is being answered besides only if it takes long (or just gave
+	// the lead on). Then this one may take long, too, and each that had to wait
+	// for the watchdog would add that to the wait of whoever comes after.
 	defer p.writing.Add(-1)
 	if p.writing.Add(1) > 1 {
 		p.slow(&in.InHeader)

@@ -30,14 +30,15 @@
 //
 // One goroutine for each connection, the leader (leader_linux.go), reads a
 // request, answers it and waits for the next, so that no request costs a change
-// of threads. Before something that may take long (much data, a disk) another
-// goroutine takes over, and so it does when anything else takes more than 2 ms
+// of threads. Before something that may take long (a read that has to wait for a
+// disk, fsync, a large copy, a second write at a time) another goroutine takes
+// over, and so it does when anything else takes more than 2 ms
 // (watchdog_linux.go); who waits for a file lock waits apart. At most
 // maxAnswering answer at a time, each with one thread and one buffer. Where the
 // kernel wakes the leader and who asks on a processor each, the lead is given on
-// so that they come to share one (company_linux.go). The requests
-// that come most often are decoded in place (quick_linux.go), the rest by
-// go-fuse (fuse.ProtocolServer), whose server is not used.
+// so that they come to share one (company_linux.go). The requests that come most
+// often are decoded in place (quick_linux.go), the rest by go-fuse
+// (fuse.ProtocolServer), whose server is not used.
 //
 // A process that serves a view should leave the Go runtime more processors than
 // there are connections (runtime.GOMAXPROCS): where none is idle, sysmon takes

@@ -14,9 +14,10 @@ import (
 //
 //   - While it answers, turn is odd. Whoever makes it even has the lead to give:
 //     the one that leads itself, when it is done; who serves the request,
-//     before something that may take long (slow); the watchdog, when it sees
-//     the same turn twice. The latter two start another goroutine to lead, and
-//     the one that led ends with its answer.
+//     before something that may take long (slow) or to share a processor with
+//     who asked (joinCaller); the watchdog, when it sees the same turn twice.
+//     All but the first start another goroutine to lead, and the one that led
+//     ends with its answer.
 //   - One that waits for what others do (F_SETLKW) is no longer the leader's:
 //     it waits in a goroutine of its own, without a thread or a buffer. There
 //     are as many as threads that wait inside the view.
