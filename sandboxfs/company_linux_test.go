@@ -1,12 +1,14 @@
 package sandboxfs
 
 import (
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // SeekCompany has every leader bring itself together with who asks at each
@@ -102,4 +104,43 @@ func TestCompanyIsNotWaitedForAfterSlowAnswer(t *testing.T) {
 		require.False(t, mine)
 	}
 	require.Less(t, least, keepBusy/2)
+}
+
+// What nobody waits for is done before what is asked next.
+func TestCompanyIsNotSoughtForWhoDoesNotWait(t *testing.T) {
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	require.NoError(t, err)
+	c, _ := newRecorded(t)
+	ended := make(chan struct{})
+	c.file, c.fd, c.gone = os.NewFile(uintptr(ends[0]), "/dev/fuse"), ends[0], make(chan struct{})
+	c.onEnd = func() { close(ended) }
+	var led atomic.Int32
+	tr := newTransport(func(lead func()) {
+		led.Add(1)
+		lead()
+	})
+	tr.company = company{} // wanted at each request
+	tr.add(c)
+	ask := func(op uint32) {
+		_, err := unix.Write(ends[1], made(op, 5, nil, make([]byte, argumentSize[op])).in)
+		require.NoError(t, err)
+	}
+	answered := func() {
+		_, err := unix.Read(ends[1], make([]byte, 1024))
+		require.NoError(t, err)
+	}
+	for range 10 {
+		ask(opForget)
+		ask(opRelease)
+		answered()
+		ask(opReleasedir)
+		answered()
+	}
+	for range 10 {
+		ask(opGetattr)
+		answered()
+	}
+	require.NoError(t, unix.Close(ends[1]))
+	<-ended
+	require.EqualValues(t, 1+10, led.Load(), "one more for each that somebody waited for")
 }

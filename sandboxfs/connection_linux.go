@@ -171,6 +171,17 @@ func (q request) interrupted() (unique uint64, ok bool) {
 // without a thread of its own meanwhile.
 func (q request) waits() bool { return q.op() == opSetLkw }
 
+// awaited reports whether who made it sleeps until it is answered. What is not
+// awaited has to be done before what they ask next: a lock is given back with
+// the last descriptor.
+func (q request) awaited() bool {
+	switch q.op() {
+	case opForget, opBatchForget, opRelease, opReleasedir, opInterrupt:
+		return false
+	}
+	return true
+}
+
 // detached is the same request, of those that wait, in memory of its own.
 func (q request) detached() request {
 	return request{append([]byte(nil), q.in...), make([]byte, outHeaderSize)}

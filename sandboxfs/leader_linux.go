@@ -56,7 +56,7 @@ func (l *leader) lead() {
 			go l.c.wait(q.detached()) // not in within: what a lock opens it opens with all rights
 			continue
 		}
-		if !l.answer(q, l.company.wanted(got)) {
+		if !l.answer(q, q.awaited() && l.company.wanted(got)) {
 			l.t.answering.Add(-1)
 			return
 		}
