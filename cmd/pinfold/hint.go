@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -108,14 +109,38 @@ func hintOutside(command string) string {
 	if err == nil {
 		outside, err = filepath.Abs(outside)
 	}
-	if err != nil {
+	switch {
+	case err != nil && strings.Contains(command, "/"):
+		return "there is no program of that name outside either"
+	case err != nil:
 		return "it is not in $PATH outside either"
 	}
-	hint := fmt.Sprintf("outside it is %q: --ro shows more of the host inside", outside)
+	is := fmt.Sprintf("outside it is %q", outside)
 	if real, err := filepath.EvalSymlinks(outside); err == nil && real != outside {
-		hint = fmt.Sprintf("outside it is %q, a link to %q: --ro shows more of the host inside", outside, real)
+		is += fmt.Sprintf(", a link to %q", real)
 	}
-	return hint
+	if name := interpreterOf(outside); name != "" && !strings.HasPrefix(name, "/usr/") && !strings.HasPrefix(name, "/bin/") {
+		is += fmt.Sprintf(", a script for %q", name)
+	}
+	return is + ": --ro shows more of the host inside"
+}
+
+// interpreterOf is what a script's first line names, "" for what is none. Where
+// that is missing the kernel says that the script is (execve(2)).
+func interpreterOf(program string) string {
+	file, err := os.Open(program)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = file.Close() }() // was only read
+	line := make([]byte, 256)           // more than the kernel reads
+	n, _ := io.ReadFull(file, line)
+	first, _, _ := strings.Cut(string(line[:n]), "\n")
+	names, script := strings.CutPrefix(first, "#!")
+	if fields := strings.Fields(names); script && len(fields) > 0 {
+		return fields[0]
+	}
+	return ""
 }
 
 // nestedError explains a set-up that failed for being inside another run.

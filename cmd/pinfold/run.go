@@ -47,6 +47,9 @@ own: CMD did not run then.`,
 		Args:        commandGiven,
 		Annotations: map[string]string{ownErrors: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.home == "" && cmd.Flags().Changed("home") {
+				return usageError(errors.New("--home is empty"), "name a directory, or leave it out for a private home that is empty")
+			}
 			return runCommand(cmd.Context(), a, &f, args)
 		},
 	}
