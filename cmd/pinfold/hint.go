@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -128,12 +129,15 @@ func hintOutside(command string) string {
 // interpreterOf is what a script's first line names, "" for what is none. Where
 // that is missing the kernel says that the script is (execve(2)).
 func interpreterOf(program string) string {
-	file, err := os.Open(program)
+	file, err := os.OpenFile(program, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a FIFO
 	if err != nil {
 		return ""
 	}
 	defer func() { _ = file.Close() }() // was only read
-	line := make([]byte, 256)           // more than the kernel reads
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	line := make([]byte, 256) // more than the kernel reads
 	n, _ := io.ReadFull(file, line)
 	first, _, _ := strings.Cut(string(line[:n]), "\n")
 	names, script := strings.CutPrefix(first, "#!")
