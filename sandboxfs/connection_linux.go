@@ -7,6 +7,7 @@ import (
 	"log"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -28,6 +29,10 @@ type connection struct {
 	lead  *leader         // set before the first request
 	waits sync.Map        // ids of the requests that wait for what others do
 
+	writer writer // fs, if it takes data in pipes
+	pipes  pipes
+	large  atomic.Bool // the last request was a large write, and the next may be one
+
 	interrupts interrupts // for those that wait for somebody's answer
 	asks       bool       // whether there may be any
 }
@@ -41,6 +46,7 @@ func connect(fd int, fs fuse.RawFileSystem, o *fuse.MountOptions, onEnd func()) 
 		file: os.NewFile(uintptr(fd), "/dev/fuse"), fd: fd,
 		gone: make(chan struct{}), onEnd: onEnd,
 	}
+	c.writer, _ = fs.(writer)
 	if err := c.init(); err != nil {
 		_ = c.file.Close()
 		return nil, fmt.Errorf("init: %w", err)
@@ -71,17 +77,30 @@ func (c *connection) init() error {
 // read waits for a request.
 func (c *connection) read(buf []byte) (request, error) {
 	for {
-		n, err := unix.Read(c.fd, buf[:largeRequest+structRoom])
+		q, err := c.readOne(buf)
 		switch {
 		case err == unix.EINTR || err == unix.ENOENT: // who asked does not want it any more
 		case err != nil:
 			return request{}, err
-		case n < inHeaderSize:
+		case len(q.in) < inHeaderSize:
 			return request{}, errors.New("short read")
 		default:
-			return request{buf[:n], buf[(n+7)&^7:]}, nil
+			return q, nil
 		}
 	}
+}
+
+func (c *connection) readOne(buf []byte) (request, error) {
+	if c.large.Load() {
+		if p := c.pipes.get(); p != nil {
+			return c.readPiped(p, buf)
+		}
+	}
+	n, err := unix.Read(c.fd, buf[:largeRequest+structRoom])
+	if err != nil {
+		return request{}, err
+	}
+	return newRequest(buf[:n], buf), nil
 }
 
 // wait answers a request that is answered only when others do something.
@@ -102,6 +121,9 @@ func (c *connection) answer(q request) {
 		}
 	}
 	c.reply(q, size)
+	if q.data != nil {
+		c.pipes.put(q.data)
+	}
 }
 
 // reply gives the kernel an answer; nothing if its size is 0.
@@ -126,12 +148,19 @@ func (c *connection) end(err error) {
 	close(c.gone) // who waits for a lock need not any more
 	c.interrupts.end()
 	c.busy.Wait()
+	c.pipes.close()
 	_ = c.file.Close()
 	c.onEnd()
 }
 
 // request is what was read, and the room for the answer.
-type request struct{ in, room []byte }
+type request struct {
+	in, room []byte
+	data     *pipe // what is written, if it is not in in
+}
+
+// newRequest is what lies at the beginning of buf, and answered in its rest.
+func newRequest(in, buf []byte) request { return request{in: in, room: buf[(len(in)+7)&^7:]} }
 
 // See linux/fuse.h.
 const (
@@ -159,6 +188,12 @@ func (q request) answered() syscall.Errno {
 	return syscall.Errno(-int32(binary.NativeEndian.Uint32(q.room[4:])))
 }
 
+// isWrite reports whether it writes size bytes, and is nothing unusual.
+func (q request) isWrite(size int) bool {
+	in := argsOf[fuse.WriteIn](q)
+	return in != nil && q.op() == opWrite && int(in.Size) == size && in.TotalExtlen == 0 && in.NodeId != pollInode
+}
+
 // interrupted is the id of the request that an opInterrupt is about.
 func (q request) interrupted() (unique uint64, ok bool) {
 	if q.op() != opInterrupt || len(q.in) < inHeaderSize+8 {
@@ -184,5 +219,5 @@ func (q request) awaited() bool {
 
 // detached is the same request, of those that wait, in memory of its own.
 func (q request) detached() request {
-	return request{append([]byte(nil), q.in...), make([]byte, outHeaderSize)}
+	return request{in: append([]byte(nil), q.in...), room: make([]byte, outHeaderSize)}
 }

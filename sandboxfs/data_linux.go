@@ -72,6 +72,17 @@ func (p *part) readable(in *fuse.InHeader, fh uint64) (fd int, done func(), st f
 
 // Write is write(2) of a file whose data goes through the server.
 func (p *part) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
+	return p.write(in, func(fd int, off int64, atEnd bool) (int, error) {
+		return fsat.Pwrite(fd, data, off, atEnd)
+	})
+}
+
+// WritePipe is Write of what is in a pipe.
+func (p *part) WritePipe(in *fuse.WriteIn, data *pipe) (uint32, fuse.Status) {
+	return p.write(in, data.pwrite)
+}
+
+func (p *part) write(in *fuse.WriteIn, pwrite func(fd int, off int64, atEnd bool) (int, error)) (uint32, fuse.Status) {
 	p.requests.Add(1)
 	h, err := p.opens.get(in.Fh)
 	if err != nil {
@@ -92,7 +103,7 @@ func (p *part) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, 
 	// The kernel believes to know where the file ends; the host may have
 	// written since. Pages of a shared mapping have a place of their own.
 	atEnd := in.Flags&unix.O_APPEND != 0 && in.WriteFlags&fuse.WRITE_CACHE == 0
-	size, err := fsat.Pwrite(h.fd, data, int64(in.Offset), atEnd)
+	size, err := pwrite(h.fd, int64(in.Offset), atEnd)
 	return uint32(size), status(err)
 }
 

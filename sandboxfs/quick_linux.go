@@ -116,11 +116,20 @@ func (c *connection) quick(q request) (size int, done bool) {
 		st = open(nil, in, answerOf[fuse.OpenOut](q, &size))
 	case opWrite:
 		in := argsOf[fuse.WriteIn](q)
-		if in == nil || uint64(in.Size) != uint64(len(q.in))-uint64(unsafe.Sizeof(*in)) {
+		if in == nil {
 			return 0, false
 		}
 		out := answerOf[fuse.WriteOut](q, &size)
-		out.Size, st = c.fs.Write(nil, in, q.in[unsafe.Sizeof(*in):])
+		if q.data != nil {
+			out.Size, st = c.writer.WritePipe(in, q.data)
+			break
+		}
+		data := q.in[unsafe.Sizeof(*in):]
+		if !q.isWrite(len(data)) {
+			return 0, false
+		}
+		c.large.Store(len(data) >= largeWrite && c.writer != nil)
+		out.Size, st = c.fs.Write(nil, in, data)
 	case opFlush:
 		in := argsOf[fuse.FlushIn](q)
 		if in == nil {

@@ -121,7 +121,7 @@ func made(op uint32, node uint64, args func([]byte) []byte, rest []byte) request
 	h := (*fuse.InHeader)(unsafe.Pointer(&b[0]))
 	h.Length, h.Opcode, h.Unique, h.NodeId = uint32(len(b)), op, 42, node
 	h.Uid, h.Gid, h.Pid = 1000, 1001, 4711
-	return request{b, make([]byte, 64<<10)}
+	return request{in: b, room: make([]byte, 64<<10)}
 }
 
 // argumentSize is what stands between the header and the names or the data.

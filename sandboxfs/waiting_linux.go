@@ -27,7 +27,7 @@ func (p *part) openAsked(in fuse.OpenIn, q AskRequest) {
 	defer p.conn.busy.Done()
 	leave, st := p.await(&in.InHeader, &q)
 	var room [outHeaderSize + unsafe.Sizeof(fuse.OpenOut{})]byte
-	answer := request{unsafe.Slice((*byte)(unsafe.Pointer(&in)), unsafe.Sizeof(in)), room[:]}
+	answer := request{in: unsafe.Slice((*byte)(unsafe.Pointer(&in)), unsafe.Sizeof(in)), room: room[:]}
 	size := 0
 	out := answerOf[fuse.OpenOut](answer, &size)
 	if st == fuse.OK {

@@ -1,0 +1,181 @@
+package sandboxfs
+
+import (
+	"io"
+	"sync"
+	"unsafe"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/fsat"
+)
+
+// Most of what a large write costs in the server is copying: from the kernel to
+// us, and from us to the file. Through a pipe (splice(2)) the kernel hands over
+// its pages, and they are copied once. What is no large write costs two more
+// calls that way, so it is taken only for what comes after a large write.
+
+const (
+	// largeWrite is the least data, in bytes, for which a pipe is worth it.
+	largeWrite = 64 << 10
+	// pipeSize has a slot for each page of the largest request, wherever in a
+	// page its data begins, and for what stands before it.
+	pipeSize = 2 * largeRequest
+	// warmPipes is how many unused pipes a connection keeps.
+	warmPipes = 2
+)
+
+// writer is a file system that takes the data of a write in a pipe.
+type writer interface {
+	// WritePipe is Write of all that is in data.
+	WritePipe(in *fuse.WriteIn, data *pipe) (uint32, fuse.Status)
+}
+
+// pipes are those of a connection.
+type pipes struct {
+	mu   sync.Mutex
+	free []*pipe
+	none bool // the process may not have one that is large enough
+}
+
+// pipe carries the data of one request.
+type pipe struct {
+	r, w int
+	left int    // bytes that are in it
+	room []byte // for those, where they cannot be spliced
+}
+
+// get returns an empty pipe, or nil.
+func (p *pipes) get() *pipe {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last := len(p.free) - 1; last >= 0 {
+		q := p.free[last]
+		p.free = p.free[:last]
+		return q
+	}
+	if p.none {
+		return nil
+	}
+	q, err := newPipe()
+	p.none = err != nil
+	return q
+}
+
+// put takes a pipe back, which is closed when it is not empty.
+func (p *pipes) put(q *pipe) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q.room = nil
+	if q.left > 0 || len(p.free) >= warmPipes {
+		q.close()
+		return
+	}
+	p.free = append(p.free, q)
+}
+
+// close closes those that are not used.
+func (p *pipes) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, q := range p.free {
+		q.close()
+	}
+	p.free = nil
+}
+
+func newPipe() (*pipe, error) {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+		return nil, err
+	}
+	q := &pipe{r: fds[0], w: fds[1]}
+	if _, err := unix.FcntlInt(uintptr(q.w), unix.F_SETPIPE_SZ, pipeSize); err != nil {
+		q.close()
+		return nil, err
+	}
+	return q, nil
+}
+
+func (q *pipe) close() {
+	closeFD(q.r)
+	closeFD(q.w)
+}
+
+// read fills buf, which is no longer than what is left.
+func (q *pipe) read(buf []byte) error {
+	for len(buf) > 0 {
+		n, err := unix.Read(q.r, buf)
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return err
+		case n == 0:
+			return io.ErrUnexpectedEOF
+		default:
+			q.left -= n
+			buf = buf[n:]
+		}
+	}
+	return nil
+}
+
+// pwrite is fsat.Pwrite of what is left. What cannot be spliced (at the end of
+// a file, or on a file system that has none of it), or fails, is written from
+// memory, which also tells why.
+func (q *pipe) pwrite(fd int, off int64, atEnd bool) (int, error) {
+	done := 0
+	for !atEnd && q.left > 0 {
+		n, err := unix.Splice(q.r, nil, fd, &off, q.left, 0)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n == 0 {
+			break
+		}
+		done += int(n)
+		q.left -= int(n)
+	}
+	if q.left == 0 {
+		return done, nil
+	}
+	rest := q.room[:q.left]
+	err := q.read(rest)
+	if err == nil {
+		var n int
+		n, err = fsat.Pwrite(fd, rest, off, atEnd)
+		done += n
+	}
+	if done > 0 {
+		err = nil
+	}
+	return done, err
+}
+
+// readPiped is read by a pipe. Only a large write is left in it.
+func (c *connection) readPiped(p *pipe, buf []byte) (q request, err error) {
+	defer func() {
+		if q.data == nil {
+			c.pipes.put(p)
+		}
+	}()
+	size, err := unix.Splice(c.fd, nil, p.w, nil, largeRequest+structRoom, 0)
+	if err != nil {
+		return request{}, err
+	}
+	p.left = int(size)
+	head := buf[:min(p.left, int(unsafe.Sizeof(fuse.WriteIn{})))]
+	if err := p.read(head); err != nil {
+		return request{}, err
+	}
+	if q = newRequest(head, buf); q.isWrite(p.left) && p.left >= largeWrite {
+		q.data, p.room = p, buf[structRoom:]
+		return q, nil
+	}
+	c.large.Store(false)
+	if err := p.read(buf[len(head) : len(head)+p.left]); err != nil {
+		return request{}, err
+	}
+	return newRequest(buf[:size], buf), nil
+}
