@@ -93,7 +93,10 @@ func (c *connection) read(buf []byte) (request, error) {
 func (c *connection) readOne(buf []byte) (request, error) {
 	if c.large.Load() {
 		if p := c.pipes.get(); p != nil {
-			return c.readPiped(p, buf)
+			if q, err := c.readPiped(p, buf); err == nil {
+				return q, nil
+			}
+			c.large.Store(false) // splice may be refused (seccomp) where read is not; else it fails as well
 		}
 	}
 	n, err := unix.Read(c.fd, buf[:largeRequest+structRoom])

@@ -189,6 +189,32 @@ func TestLargeWrites(t *testing.T) {
 	require.Positive(t, used, "through pipes")
 }
 
+// A system that refuses to splice from /dev/fuse costs no request.
+func TestNoSplice(t *testing.T) {
+	base := t.TempDir()
+	root, mnt := filepath.Join(base, "root"), filepath.Join(base, "mnt")
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "out"), 0o755))
+	require.NoError(t, os.Mkdir(mnt, 0o755))
+	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"out"}})
+	require.NoError(t, err)
+	defer r.Close()
+	v, err := New(r, Options{Logger: log.New(failing{t}, "", 0)})
+	require.NoError(t, err)
+	require.NoError(t, v.Mount(mnt))
+	defer func() { require.NoError(t, v.Close()) }()
+	for _, p := range v.parts {
+		q, err := newPipe()
+		require.NoError(t, err)
+		q.r, q.w = q.w, q.r // EBADF
+		p.conn.pipes.put(q)
+	}
+	data := noise(5*largeRequest, 1)
+	require.NoError(t, os.WriteFile(filepath.Join(mnt, "out/file"), data, 0o644))
+	got, err := os.ReadFile(filepath.Join(root, "out/file"))
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(data, got))
+}
+
 // failing fails the test with what is logged.
 type failing struct{ t *testing.T }
 
