@@ -31,7 +31,7 @@ type connection struct {
 
 	writer writer // fs, if it takes data in pipes
 	pipes  pipes
-	large  atomic.Bool // the last request was a large write, and the next may be one
+	large  atomic.Bool // the last request was a large write, so the next one probably is
 
 	interrupts interrupts // for those that wait for somebody's answer
 	asks       bool       // whether there may be any

@@ -15,6 +15,10 @@ import (
 // us, and from us to the file. Through a pipe (splice(2)) the kernel hands over
 // its pages, and they are copied once. What is no large write costs two more
 // calls that way, so it is taken only for what comes after a large write.
+//
+// The pages are those of the kernel's cache: where the host truncates the file
+// meanwhile, and the view has noticed, what lay behind the end is zero in them.
+// That is so from the write(2) on until the data is copied, by whatever means.
 
 const (
 	// largeWrite is the least data, in bytes, for which a pipe is worth it.
@@ -36,7 +40,7 @@ type writer interface {
 type pipes struct {
 	mu   sync.Mutex
 	free []*pipe
-	none bool // the process may not have one that is large enough
+	none bool // one that is large enough was not to be had; it is not tried again
 }
 
 // pipe carries the data of one request.
@@ -148,12 +152,13 @@ func (q *pipe) pwrite(fd int, off int64, atEnd bool) (int, error) {
 		done += n
 	}
 	if done > 0 {
-		err = nil
+		err = nil // a short write
 	}
 	return done, err
 }
 
-// readPiped is read by a pipe. Only a large write is left in it.
+// readPiped is readOne through an empty pipe, which it takes over. The data of a
+// large write stays in it; anything else, and an error, gives it back.
 func (c *connection) readPiped(p *pipe, buf []byte) (q request, err error) {
 	defer func() {
 		if q.data == nil {
