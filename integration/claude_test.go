@@ -51,7 +51,7 @@ func TestHookClaude(t *testing.T) {
 	s := serveBroker(t)
 	p := s.project
 	s.write("../policy.yaml", "version: 1\nextends: sandboxed\nfs: {write: [docs], ask_write: [src], hide: [secrets]}\n"+
-		"tools: {Bash: {enabled: true}}\nbash_policy: test\nbash_commands: [go test]\n")
+		"tools: {Bash: {enabled: true}, Task: {}}\nbash_policy: test\nbash_commands: [go test]\n")
 	flags := []string{"-C", p, "--policy", p + "/../policy.yaml"}
 	file := func(path string) map[string]any { return map[string]any{"file_path": path} }
 	for _, c := range []struct {
@@ -85,6 +85,11 @@ func TestHookClaude(t *testing.T) {
 		{"WebFetch", map[string]any{"url": "https://example.com"}, "deny", "Tool 'WebFetch' is not declared by the policy"}, // M7
 		{"mcp__other__tool", map[string]any{}, "deny", "is not declared"},
 		{"TodoWrite", map[string]any{"todos": []any{}}, "", ""}, // it touches nothing: Claude Code goes on
+		{"TaskUpdate", map[string]any{"taskId": "1"}, "", ""},
+		{"TaskStop", map[string]any{"task_id": "b1"}, "allow", ""}, // as Bash
+		{"Agent", map[string]any{"prompt": "x"}, "allow", ""},      // as Task
+		{"Workflow", map[string]any{}, "deny", "is not declared"},
+		{"Monitor", map[string]any{"command": "rm -rf ~"}, "deny", "is not declared"},
 	} {
 		decision, reason, said, code := hook(t, s.command("", flags...), preToolUse(p, c.tool, c.input))
 		require.Zero(t, code, "%s %v: %s", c.tool, c.input, said)

@@ -130,6 +130,10 @@ func TestAgentTypes(t *testing.T) {
 // P10: effective is profile and front matter, and where they do not agree it is
 // said.
 func TestAgentEffective(t *testing.T) {
+	renamed, found := effective(t, "name: x\nprofile: yolo\ntools: Agent")
+	require.Empty(t, found)
+	require.Equal(t, []Effect{Allow, Deny}, []Effect{tool(renamed, "Task"), tool(renamed, "Read")}, "Claude Code's new name")
+
 	p, found := effective(t, "name: coder\ntools: Read, Edit\nwrite_paths: [src]")
 	require.Empty(t, found)
 	require.Equal(t, []Effect{Allow, Allow, Deny, Deny}, []Effect{tool(p, "Read"), tool(p, "edit_file"), tool(p, "Bash"), tool(p, "write_file")})

@@ -92,9 +92,10 @@ func splitCommas(s string) []string {
 	return list
 }
 
-// sameTools are the skills that do what a tool of an agent's own command line
+// sameTools are the tools that do what a tool of an agent's own command line
 // does: who has the tool has them.
 var sameTools = map[string][]string{
+	"Agent": {"Task"}, // its name since Claude Code 2.1
 	"Read":  {"read_file", "file_info", "list_directory"},
 	"Grep":  {"grep", "search_text"},
 	"Glob":  {"glob", "list_directory"},
@@ -107,7 +108,12 @@ var sameTools = map[string][]string{
 var claudeTools = []string{"Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "Task", "TodoWrite", "WebFetch", "WebSearch", "Write"}
 
 // otherTools are names that real definitions have and no profile grants.
-var otherTools = []string{"Agent", "AskUserQuestion", "BashOutput", "ExitPlanMode", "KillShell", "LS", "MultiEdit", "NotebookRead", "Skill", "SlashCommand"}
+var otherTools = []string{
+	"Agent", "AskUserQuestion", "BashOutput", "CronCreate", "CronDelete", "CronList", "EnterPlanMode", "EnterWorktree",
+	"ExitPlanMode", "ExitWorktree", "KillShell", "LS", "LSP", "ListMcpResourcesTool", "Monitor", "MultiEdit", "NotebookRead",
+	"PowerShell", "ReadMcpResourceTool", "ReportFindings", "ScheduleWakeup", "SendMessage", "Skill", "SlashCommand",
+	"TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "ToolSearch", "Workflow",
+}
 
 // KnownTools returns the names of tools that a document can mean, without those
 // of MCP servers, which begin with mcp__.

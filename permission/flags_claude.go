@@ -2,7 +2,15 @@ package permission
 
 import "strings"
 
-// FlagsClaude returns the flags of Claude Code (as of 2.x). It never asks for
+// besides are tools that are part of another one: what a list of things to do,
+// and a command in the background, is looked at with. Programs that do not have
+// them pass over the names.
+var besides = map[string][]string{
+	"Bash":      {"TaskOutput", "TaskStop"},
+	"TodoWrite": {"TaskCreate", "TaskGet", "TaskList", "TaskUpdate"},
+}
+
+// FlagsClaude returns the flags of Claude Code (as of 2.1). It never asks for
 // bypassPermissions.
 func FlagsClaude(p *Policy, opt LaunchOptions) Launch {
 	var tools, allowed, denied []string
@@ -13,7 +21,7 @@ func FlagsClaude(p *Policy, opt LaunchOptions) Launch {
 			denied = append(denied, name)
 			continue
 		}
-		tools = append(tools, name)
+		tools = append(append(tools, name), besides[name]...)
 		switch {
 		case effect == Ask:
 		case name == "Bash" && commands != nil:

@@ -13,7 +13,7 @@ func TestFlagsClaude(t *testing.T) {
 	p, _ := effective(t, "name: coder\ntools: Read, Grep, Edit, Bash\nwrite_paths: [src]")
 	l := FlagsClaude(p, LaunchOptions{Root: "/p", Headless: true, Model: "opus"})
 	require.Equal(t, []string{
-		"--tools", "Bash,Edit,Grep,Read",
+		"--tools", "Bash,TaskOutput,TaskStop,Edit,Grep,Read",
 		"--allowedTools", "Bash(pnpm:*),Bash(pytest:*),Bash(tsc:*),Bash(git add:*),Bash(git commit:*),Edit,Grep,Read",
 		"--disallowedTools", "Glob,NotebookEdit,Task,TodoWrite,WebFetch,WebSearch,Write",
 		"--add-dir", "/p", "--model", "opus",
@@ -34,12 +34,15 @@ func TestFlagsClaude(t *testing.T) {
 		}
 	}
 	readOnly := strings.Join(FlagsClaude(preset(t, "READ_ONLY"), LaunchOptions{}).Args, " ")
-	require.Contains(t, readOnly, "--tools Bash,Glob,Grep,Read ")
+	require.Contains(t, readOnly, "--tools Bash,TaskOutput,TaskStop,Glob,Grep,Read ")
 	require.Contains(t, readOnly, "--disallowedTools Edit,NotebookEdit,Task,TodoWrite,WebFetch,WebSearch,Write ")
 	require.Contains(t, FlagsClaude(preset(t, "sandboxed"), LaunchOptions{}).Notes, "the network is off in this policy, and claude needs it to reach its model")
 
 	narrow, _ := effective(t, "name: coder\ntools: Bash(git add -p:*), Bash(git:*)")
 	require.Equal(t, "Bash(git add:*),Bash(git commit:*),Bash(git add -p:*)", FlagsClaude(narrow, LaunchOptions{}).Args[3])
+
+	lists := FlagsClaude(compile(t, "version: 1\nextends: READ_ONLY\ntools: {TodoWrite: {}}"), LaunchOptions{})
+	require.Contains(t, lists.Args[1], "TodoWrite,TaskCreate,TaskGet,TaskList,TaskUpdate", "as Claude Code calls it now")
 
 	// What has to be confirmed is offered, but not allowed beforehand.
 	ask := FlagsClaude(compile(t, "version: 1\nextends: READ_ONLY\ntools: {Grep: {requires_confirmation: true}}"), LaunchOptions{})

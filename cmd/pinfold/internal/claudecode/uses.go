@@ -46,10 +46,12 @@ var fileTools = map[string]struct {
 }
 
 // talkTools touch nothing but the conversation.
-var talkTools = []string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "TodoRead", "TodoWrite", "ToolSearch"}
+var talkTools = []string{
+	"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TodoRead", "TodoWrite", "ToolSearch",
+}
 
-// shellTools are about shells that Bash has started.
-var shellTools = []string{"BashOutput", "KillBash", "KillShell"}
+// shellTools are about shells that Bash has started, and other work behind.
+var shellTools = []string{"BashOutput", "KillBash", "KillShell", "TaskOutput", "TaskStop"}
 
 // EffectsOf says what a call does. cwd is what its paths are relative to.
 func EffectsOf(tool string, input json.RawMessage, cwd string) (Effects, error) {
@@ -89,7 +91,9 @@ func EffectsOf(tool string, input json.RawMessage, cwd string) (Effects, error) 
 		e.Command, err = text(input, tool, "command", true)
 		return e, err
 	case slices.Contains(shellTools, tool):
-		e.Tool, e.Talk = "Bash", false
+		e.Tool = "Bash"
+	case tool == "Agent": // as Claude Code calls it since 2.1
+		e.Tool = "Task"
 	}
 	return e, nil
 }
