@@ -112,22 +112,30 @@ func TestNoPipe(t *testing.T) {
 	require.Len(t, fresh.free, 1)
 }
 
+// viewOfOut is a view whose data goes through the server, and its write path on
+// the host and inside.
+func viewOfOut(t *testing.T) (v *View, on, in string) {
+	t.Helper()
+	root, mnt := t.TempDir(), t.TempDir()
+	on, in = filepath.Join(root, "out"), filepath.Join(mnt, "out")
+	require.NoError(t, os.Mkdir(on, 0o755))
+	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"out"}})
+	require.NoError(t, err)
+	v, err = New(r, Options{Logger: log.New(failing{t}, "", 0)})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, v.Close())
+		require.NoError(t, r.Close())
+	})
+	require.NoError(t, v.Mount(mnt))
+	return v, on, in
+}
+
 // Files that are written in pieces of all sizes, by several at once and with
 // other requests between, are the same as those written to directly.
 func TestLargeWrites(t *testing.T) {
-	base := t.TempDir()
-	root, mnt, direct := filepath.Join(base, "root"), filepath.Join(base, "mnt"), filepath.Join(base, "direct")
-	for _, dir := range []string{filepath.Join(root, "out"), mnt, direct} {
-		require.NoError(t, os.MkdirAll(dir, 0o755))
-	}
-	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"out"}})
-	require.NoError(t, err)
-	defer r.Close()
-	v, err := New(r, Options{Logger: log.New(failing{t}, "", 0)})
-	require.NoError(t, err)
-	require.NoError(t, v.Mount(mnt))
-	defer func() { require.NoError(t, v.Close()) }()
-
+	v, on, in := viewOfOut(t)
+	direct := t.TempDir()
 	sizes := []int{1, largeWrite - 1, largeWrite, largeWrite + 1, largeRequest - 1, largeRequest, largeRequest + 1, 1<<20 + 3}
 	work := func(dir string, seed uint64) error {
 		name := filepath.Join(dir, fmt.Sprint("file", seed))
@@ -167,7 +175,7 @@ func TestLargeWrites(t *testing.T) {
 	for seed := range uint64(4) {
 		require.NoError(t, work(direct, seed))
 		all.Go(func() {
-			if err := work(filepath.Join(mnt, "out"), seed); err != nil {
+			if err := work(in, seed); err != nil {
 				t.Error(err)
 			}
 		})
@@ -176,7 +184,7 @@ func TestLargeWrites(t *testing.T) {
 	for seed := range uint64(4) {
 		want, err := os.ReadFile(filepath.Join(direct, fmt.Sprint("file", seed)))
 		require.NoError(t, err)
-		got, err := os.ReadFile(filepath.Join(root, "out", fmt.Sprint("file", seed)))
+		got, err := os.ReadFile(filepath.Join(on, fmt.Sprint("file", seed)))
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(want, got), "file %d", seed)
 	}
@@ -191,17 +199,7 @@ func TestLargeWrites(t *testing.T) {
 
 // A system that refuses to splice from /dev/fuse costs no request.
 func TestNoSplice(t *testing.T) {
-	base := t.TempDir()
-	root, mnt := filepath.Join(base, "root"), filepath.Join(base, "mnt")
-	require.NoError(t, os.MkdirAll(filepath.Join(root, "out"), 0o755))
-	require.NoError(t, os.Mkdir(mnt, 0o755))
-	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"out"}})
-	require.NoError(t, err)
-	defer r.Close()
-	v, err := New(r, Options{Logger: log.New(failing{t}, "", 0)})
-	require.NoError(t, err)
-	require.NoError(t, v.Mount(mnt))
-	defer func() { require.NoError(t, v.Close()) }()
+	v, on, in := viewOfOut(t)
 	for _, p := range v.parts {
 		q, err := newPipe()
 		require.NoError(t, err)
@@ -209,8 +207,8 @@ func TestNoSplice(t *testing.T) {
 		p.conn.pipes.put(q)
 	}
 	data := noise(5*largeRequest, 1)
-	require.NoError(t, os.WriteFile(filepath.Join(mnt, "out/file"), data, 0o644))
-	got, err := os.ReadFile(filepath.Join(root, "out/file"))
+	require.NoError(t, os.WriteFile(filepath.Join(in, "file"), data, 0o644))
+	got, err := os.ReadFile(filepath.Join(on, "file"))
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(data, got))
 }
