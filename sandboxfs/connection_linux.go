@@ -93,9 +93,10 @@ func (c *connection) read(buf []byte) (request, error) {
 func (c *connection) readOne(buf []byte) (request, error) {
 	if c.large.Load() {
 		if p := c.pipes.get(); p != nil {
-			if q, err := c.readPiped(p, buf); err == nil {
-				return q, nil
+			if p.fill(c.fd) == nil {
+				return c.unpack(p, buf)
 			}
+			c.pipes.put(p)
 			c.large.Store(false) // splice may be refused (seccomp) where read is not; else it fails as well
 		}
 	}

@@ -157,30 +157,27 @@ func (q *pipe) pwrite(fd int, off int64, atEnd bool) (int, error) {
 	return done, err
 }
 
-// readPiped is readOne through an empty pipe, which it takes over. The data of a
-// large write stays in it; anything else, and an error, gives it back.
-func (c *connection) readPiped(p *pipe, buf []byte) (q request, err error) {
-	defer func() {
-		if q.data == nil {
-			c.pipes.put(p)
-		}
-	}()
-	size, err := unix.Splice(c.fd, nil, p.w, nil, largeRequest+structRoom, 0)
-	if err != nil {
-		return request{}, err
-	}
-	p.left = int(size)
-	head := buf[:min(p.left, int(unsafe.Sizeof(fuse.WriteIn{})))]
-	if err := p.read(head); err != nil {
-		return request{}, err
-	}
-	if q = newRequest(head, buf); q.isWrite(p.left) && p.left >= largeWrite {
+// fill has the next request in the pipe.
+func (q *pipe) fill(fd int) error {
+	size, err := unix.Splice(fd, nil, q.w, nil, largeRequest+structRoom, 0)
+	q.left = int(max(size, 0))
+	return err
+}
+
+// unpack is the request that fill has put into p, which it takes over. The data
+// of a large write stays in the pipe; anything else gives it back.
+func (c *connection) unpack(p *pipe, buf []byte) (request, error) {
+	size := p.left
+	head := buf[:min(size, int(unsafe.Sizeof(fuse.WriteIn{})))]
+	err := p.read(head)
+	if q := newRequest(head, buf); err == nil && q.isWrite(p.left) && p.left >= largeWrite {
 		q.data, p.room = p, buf[structRoom:]
 		return q, nil
 	}
 	c.large.Store(false)
-	if err := p.read(buf[len(head) : len(head)+p.left]); err != nil {
-		return request{}, err
+	if err == nil {
+		err = p.read(buf[len(head):size])
 	}
-	return newRequest(buf[:size], buf), nil
+	c.pipes.put(p)
+	return newRequest(buf[:size], buf), err
 }
