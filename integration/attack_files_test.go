@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,7 +42,7 @@ func TestAttackNone(t *testing.T) {
 				a := attack{name: "first", policy: []string{"-w", "work"}, files: map[string]string{"work/first": ""}}
 				s := a.site(t, run.uid)
 				a.inside(t, s)
-				require.NoFileExists(t, s.root+"/work/first")
+				require.NoFileExists(t, filepath.Join(s.root, "work", "first"))
 			})
 		}
 	}

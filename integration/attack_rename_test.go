@@ -2,6 +2,7 @@ package integration
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -24,7 +25,7 @@ func TestAttackRenameRace(t *testing.T) {
 			for _, dir := range []string{".git", "work/dir/x/hooks"} {
 				require.NoError(t, os.MkdirAll(s.root+"/"+dir, 0o755))
 			}
-			require.NoError(t, os.WriteFile(s.root+"/work/f", nil, 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join(s.root, "work", "f"), nil, 0o644))
 			r, err := pathresolver.New(pathresolver.Config{Root: s.root, WritePaths: []string{"."}, ForceWalker: mode == "walker"})
 			require.NoError(t, err)
 			defer r.Close()
@@ -37,7 +38,7 @@ func TestAttackRenameRace(t *testing.T) {
 					case <-stop:
 						return
 					default:
-						_ = unix.Renameat2(unix.AT_FDCWD, s.root+"/work/f", unix.AT_FDCWD, s.root+"/work/dir", unix.RENAME_EXCHANGE)
+						_ = unix.Renameat2(unix.AT_FDCWD, filepath.Join(s.root, "work", "f"), unix.AT_FDCWD, filepath.Join(s.root, "work", "dir"), unix.RENAME_EXCHANGE)
 					}
 				}
 			}()
@@ -47,7 +48,7 @@ func TestAttackRenameRace(t *testing.T) {
 					return false
 				}
 				_, err := os.Stat(s.root + "/.git/modules/x/hooks")
-				_ = os.Rename(s.root+"/.git/modules", s.root+"/work/f")
+				_ = os.Rename(s.root+"/.git/modules", filepath.Join(s.root, "work", "f"))
 				return err == nil
 			}
 			for range renameTries {
@@ -56,7 +57,7 @@ func TestAttackRenameRace(t *testing.T) {
 				}))
 			}
 			require.Eventually(t, func() bool {
-				return planted(func() error { return os.Rename(s.root+"/work/f", s.root+"/.git/modules") })
+				return planted(func() error { return os.Rename(filepath.Join(s.root, "work", "f"), s.root+"/.git/modules") })
 			}, attackLimit, time.Microsecond, "the race is never won where nobody decides")
 		})
 	}

@@ -129,7 +129,7 @@ func outsideOf(s *site, prefix string) cases.Snapshot {
 // wholeFiles counts the finished files, all of which must be whole.
 func wholeFiles(t *testing.T, s *site) int {
 	t.Helper()
-	files, err := filepath.Glob(s.root + "/work/w*/done-*")
+	files, err := filepath.Glob(filepath.Join(s.root, "work", "w*/done-*"))
 	require.NoError(t, err)
 	for _, f := range files {
 		data, err := os.ReadFile(f)

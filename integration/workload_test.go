@@ -161,7 +161,7 @@ func runToEnd(t *testing.T, cmd *exec.Cmd) {
 func TestWorkloadsCanFail(t *testing.T) {
 	w := newWorkshop(t, os.Geteuid(), "sed")
 	outside := w.work(w.outside("script.sh", w.home()))
-	require.NoError(t, os.WriteFile(w.root+"/work/d.sh", []byte("torn"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(w.root, "work", "d.sh"), []byte("torn"), 0o644))
 	changed, err := cases.Contents(w.root, incidental)
 	require.NoError(t, err)
 	require.NotEqual(t, outside, changed)
