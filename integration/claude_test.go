@@ -96,6 +96,12 @@ func TestHookClaude(t *testing.T) {
 		require.Equal(t, c.want, decision, "%s %v: %s", c.tool, c.input, reason)
 		require.Contains(t, reason, c.text)
 	}
+	// What a policy says of the tool's own name counts more.
+	s.write("../own.yaml", "version: 1\nextends: trusted\ntools: {Agent: {enabled: false}, TaskStop: {enabled: false}}\n")
+	for tool, want := range map[string]string{"Task": "allow", "TaskOutput": "allow", "Agent": "deny", "TaskStop": "deny"} {
+		decision, reason, said, _ := hook(t, s.command("", "-C", p, "--policy", p+"/../own.yaml"), preToolUse(p, tool, map[string]any{}))
+		require.Equal(t, want, decision, "%s: %s%s", tool, reason, said)
+	}
 	// A relative path starts where Claude Code says that it is.
 	decision, _, _, _ := hook(t, s.command("", flags...), preToolUse(p+"/docs", "Write", map[string]any{"file_path": "x", "content": "y"}))
 	require.Equal(t, "allow", decision)

@@ -191,7 +191,7 @@ func (a *Agent) toolLayer() *Source {
 		set(name, true)
 	}
 	for _, name := range a.Disallowed {
-		set(name, false)
+		set(toolName(name), false)
 	}
 	if a.Tools != nil {
 		doc.Defaults = map[Action]Effect{ToolUse: Deny}

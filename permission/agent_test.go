@@ -133,6 +133,8 @@ func TestAgentEffective(t *testing.T) {
 	renamed, found := effective(t, "name: x\nprofile: yolo\ntools: Agent")
 	require.Empty(t, found)
 	require.Equal(t, []Effect{Allow, Deny}, []Effect{tool(renamed, "Task"), tool(renamed, "Read")}, "Claude Code's new name")
+	without, _ := effective(t, "name: x\nprofile: yolo\ndisallowedTools: Agent")
+	require.Equal(t, []Effect{Deny, Allow}, []Effect{tool(without, "Task"), tool(without, "Read")})
 
 	p, found := effective(t, "name: coder\ntools: Read, Edit\nwrite_paths: [src]")
 	require.Empty(t, found)

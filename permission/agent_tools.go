@@ -22,6 +22,7 @@ func (a *Agent) tools(d *decoder, e entry) []string {
 		if name == "*" {
 			return nil
 		}
+		name = toolName(name)
 		if found && name == "Bash" {
 			args = strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(args), ")"), "*"), ":"))
 			if args != "" {
@@ -35,6 +36,14 @@ func (a *Agent) tools(d *decoder, e entry) []string {
 		}
 	}
 	return names
+}
+
+// toolName is what a policy calls a tool of a definition.
+func toolName(name string) string {
+	if name == "Agent" {
+		return "Task" // which Claude Code calls so since 2.1
+	}
+	return name
 }
 
 // names reads a list of strings, or one string with commas. Commas within
@@ -92,10 +101,9 @@ func splitCommas(s string) []string {
 	return list
 }
 
-// sameTools are the tools that do what a tool of an agent's own command line
+// sameTools are the skills that do what a tool of an agent's own command line
 // does: who has the tool has them.
 var sameTools = map[string][]string{
-	"Agent": {"Task"}, // its name since Claude Code 2.1
 	"Read":  {"read_file", "file_info", "list_directory"},
 	"Grep":  {"grep", "search_text"},
 	"Glob":  {"glob", "list_directory"},

@@ -26,6 +26,12 @@ func (p *Policy) toolEffect(name string) Effect {
 	return p.Check(context.Background(), Request{Action: ToolUse, Resource: name}).Effect
 }
 
+// NamesTool reports whether a document of the chain has an entry for a tool,
+// whatever it says.
+func (p *Policy) NamesTool(name string) bool {
+	return slices.ContainsFunc(p.layers(), func(l *layer) bool { return l.tools[name] != nil })
+}
+
 // bashCommands are the commands that every document of the chain lists that
 // lists any. "git add -p" is within "git add".
 func (p *Policy) bashCommands() []string {

@@ -41,8 +41,6 @@ func (p *Policy) lintLayer(l *layer) []Problem {
 		path, t := join("tools", name), doc.Tools[name]
 		if hint := UnknownTool(name); hint != "" {
 			add("unknown_tool", path, hint, "unknown tool '%s'", name)
-		} else if name == "Agent" {
-			add("unknown_tool", path, "a policy calls it 'Task'", "unknown tool '%s'", name)
 		}
 		if t.AllowedPaths != nil && len(t.AllowedPaths) == 0 && t.Enabled {
 			add("empty_list", path+".allowed_paths", "leave the key out for no restriction, or disable the tool", "tool '%s' may touch no path", name)

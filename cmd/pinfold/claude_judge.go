@@ -70,7 +70,11 @@ func (j *claudeJudge) tool(ctx context.Context, e claudecode.Effects, input json
 		}
 		return claudecode.Ask, fmt.Sprintf("no policy speaks of the tool '%s'", pathresolver.EscapePath(e.Tool))
 	}
-	b, reason, code := j.put(ctx, question{permission.ToolUse, e.Tool, e.Tool}, input)
+	tool := e.Tool
+	if e.Own != "" && j.held.NamesTool(e.Own) {
+		tool = e.Own
+	}
+	b, reason, code := j.put(ctx, question{permission.ToolUse, tool, tool}, input)
 	if b == claudecode.Deny && e.Talk && code == permission.CodeToolNotDeclared {
 		return "", "" // it touches nothing that a policy is about
 	}

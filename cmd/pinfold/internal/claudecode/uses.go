@@ -24,6 +24,7 @@ type Use struct {
 // Effects are what a call of a tool does.
 type Effects struct {
 	Tool    string // the policy's name for it
+	Own     string // the tool's own name, where a policy may have that, too; it counts then
 	Uses    []Use
 	Command string // of a shell; "" for other tools
 
@@ -91,9 +92,9 @@ func EffectsOf(tool string, input json.RawMessage, cwd string) (Effects, error) 
 		e.Command, err = text(input, tool, "command", true)
 		return e, err
 	case slices.Contains(shellTools, tool):
-		e.Tool = "Bash"
+		e.Tool, e.Own = "Bash", tool
 	case tool == "Agent": // as Claude Code calls it since 2.1
-		e.Tool = "Task"
+		e.Tool, e.Own = "Task", tool
 	}
 	return e, nil
 }
