@@ -1,6 +1,8 @@
 package sandboxfs
 
 import (
+	"time"
+
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
@@ -22,20 +24,40 @@ func (p *part) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadRe
 	return fuse.ReadResultData(buf[:size]), fuse.OK
 }
 
-// pread reads what is in memory at once. Before it waits for a disk, or on a
-// file system that cannot say (overlayfs, tmpfs), others are answered.
-func (p *part) pread(h *fuse.InHeader, fd int, buf []byte, off int64) (int, error) {
-	for done := 0; ; {
+// pread reads what is in memory at once. Before it waits for a disk others are
+// answered.
+func (p *part) pread(h *fuse.InHeader, fd int, buf []byte, off int64) (n int, err error) {
+	if !p.pace.needed.Load() {
+		n, err = preadNow(fd, buf, off)
+		if err == nil {
+			return n, nil
+		}
+		if err != unix.EOPNOTSUPP {
+			p.slow(h)
+			return fsat.Pread(fd, buf, off)
+		}
+		p.pace.needed.Store(true)
+	}
+	if p.pace.begin() {
+		p.slow(h)
+	}
+	began := time.Now()
+	n, err = fsat.Pread(fd, buf, off)
+	p.pace.end(time.Since(began))
+	return n, err
+}
+
+// preadNow is fsat.Pread, but fails where that would wait for a disk.
+func preadNow(fd int, buf []byte, off int64) (done int, err error) {
+	for {
 		size, err := unix.Preadv2(fd, [][]byte{buf[done:]}, off+int64(done), unix.RWF_NOWAIT)
 		if err != nil {
-			break
+			return 0, err
 		}
 		if done += size; size == 0 || done == len(buf) {
 			return done, nil
 		}
 	}
-	p.slow(h)
-	return fsat.Pread(fd, buf, off)
 }
 
 // readable returns a descriptor to read from, and what to do after.

@@ -41,3 +41,43 @@ func TestWriteBesideAnotherGivesTheLeadOn(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "datadatadata", string(content))
 }
+
+// Reads from a file system that cannot say whether they wait for a disk keep
+// the lead as long as those before took no time.
+func TestReadsThatMayWait(t *testing.T) {
+	var p pace
+	require.False(t, p.begin())
+	require.True(t, p.begin(), "beside one that is not done")
+	p.end(0)
+	p.end(longRead)
+	require.False(t, p.begin())
+	p.end(longRead + 1)
+	for range waryFor {
+		require.True(t, p.begin())
+		p.end(0)
+	}
+	require.False(t, p.begin(), "is tried again")
+	p.end(0)
+}
+
+// What is read from such a file system is what is there, and whether it is one
+// the first read finds out.
+func TestReadWithoutNowait(t *testing.T) {
+	l := &leader{t: newTransport(func(func()) { require.Fail(t, "the lead was given on") })}
+	p := &part{conn: &connection{lead: l}}
+	file := filepath.Join("/dev/shm", fmt.Sprint("pinfold-test-", os.Getpid()))
+	fd, err := unix.Open(file, unix.O_CREAT|unix.O_EXCL|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(file))
+	defer unix.Close(fd)
+	_, err = unix.Write(fd, []byte("content"))
+	require.NoError(t, err)
+	buf := make([]byte, 16)
+	_, now := preadNow(fd, buf, 0) // tmpfs cannot in Linux 6.18
+	for off, want := range []string{"content", "ontent", "ntent"} {
+		n, err := p.pread(&fuse.InHeader{}, fd, buf, int64(off))
+		require.NoError(t, err)
+		require.Equal(t, want, string(buf[:n]))
+		require.Equal(t, now == unix.EOPNOTSUPP, p.pace.needed.Load())
+	}
+}
