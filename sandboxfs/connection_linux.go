@@ -29,9 +29,10 @@ type connection struct {
 	lead  *leader         // set before the first request
 	waits sync.Map        // ids of the requests that wait for what others do
 
-	writer writer // fs, if it takes data in pipes
-	pipes  pipes
-	large  atomic.Bool // the last request was a large write, so the next one probably is
+	piped   piped // fs, if it takes and gives data in pipes
+	pipes   pipes
+	large   atomic.Bool // the last request was a large write, so the next one probably is
+	unpiped atomic.Bool // no read is answered from a pipe: it did not work
 
 	interrupts interrupts // for those that wait for somebody's answer
 	asks       bool       // whether there may be any
@@ -46,7 +47,7 @@ func connect(fd int, fs fuse.RawFileSystem, o *fuse.MountOptions, onEnd func()) 
 		file: os.NewFile(uintptr(fd), "/dev/fuse"), fd: fd,
 		gone: make(chan struct{}), onEnd: onEnd,
 	}
-	c.writer, _ = fs.(writer)
+	c.piped, _ = fs.(piped)
 	if err := c.init(); err != nil {
 		_ = c.file.Close()
 		return nil, fmt.Errorf("init: %w", err)

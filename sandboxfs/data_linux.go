@@ -24,40 +24,40 @@ func (p *part) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadRe
 	return fuse.ReadResultData(buf[:size]), fuse.OK
 }
 
-// pread reads what is in memory at once. Before it waits for a disk others are
-// answered.
-func (p *part) pread(h *fuse.InHeader, fd int, buf []byte, off int64) (n int, err error) {
-	if !p.pace.needed.Load() {
-		n, err = preadNow(fd, buf, off)
-		if err == nil {
-			return n, nil
-		}
-		if err != unix.EOPNOTSUPP {
-			p.slow(h)
-			return fsat.Pread(fd, buf, off)
-		}
-		p.pace.needed.Store(true)
+// ReadPipe is Read into a pipe.
+func (p *part) ReadPipe(in *fuse.ReadIn, data *pipe, head func(size int) []byte) error {
+	fd, done, st := p.readable(&in.InHeader, in.Fh)
+	if st != fuse.OK {
+		return errNotPiped
 	}
-	if p.pace.begin() {
-		p.slow(h)
+	defer done()
+	var sx unix.Statx_t
+	if statFD(fd, &sx) != nil {
+		return errNotPiped
 	}
-	began := time.Now()
-	n, err = fsat.Pread(fd, buf, off)
-	p.pace.end(time.Since(began))
-	return n, err
+	off := int64(in.Offset)
+	size := min(int64(in.Size), int64(sx.Size)-off)
+	if size < largeData {
+		return errNotPiped
+	}
+	// Where the last byte is in memory the rest most probably is.
+	var began time.Time
+	if _, ok := p.readNow(fd, make([]byte, 1), off+size-1); !ok {
+		began = p.mayWait(&in.InHeader)
+	}
+	defer p.waited(began)
+	return data.take(head(int(size)), fd, off, int(size))
 }
 
-// preadNow is fsat.Pread, but fails where that would wait for a disk.
-func preadNow(fd int, buf []byte, off int64) (done int, err error) {
-	for {
-		size, err := unix.Preadv2(fd, [][]byte{buf[done:]}, off+int64(done), unix.RWF_NOWAIT)
-		if err != nil {
-			return 0, err
-		}
-		if done += size; size == 0 || done == len(buf) {
-			return done, nil
-		}
+// pread reads what is in memory at once. Before it waits for a disk others are
+// answered.
+func (p *part) pread(h *fuse.InHeader, fd int, buf []byte, off int64) (int, error) {
+	if n, ok := p.readNow(fd, buf, off); ok {
+		return n, nil
 	}
+	began := p.mayWait(h)
+	defer p.waited(began)
+	return fsat.Pread(fd, buf, off)
 }
 
 // readable returns a descriptor to read from, and what to do after.

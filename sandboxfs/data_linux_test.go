@@ -73,7 +73,7 @@ func TestReadWithoutNowait(t *testing.T) {
 	_, err = unix.Write(fd, []byte("content"))
 	require.NoError(t, err)
 	buf := make([]byte, 16)
-	_, now := preadNow(fd, buf, 0) // tmpfs cannot in Linux 6.18
+	_, now := unix.Preadv2(fd, [][]byte{buf}, 0, unix.RWF_NOWAIT) // tmpfs cannot in Linux 6.18
 	for off, want := range []string{"content", "ontent", "ntent"} {
 		n, err := p.pread(&fuse.InHeader{}, fd, buf, int64(off))
 		require.NoError(t, err)

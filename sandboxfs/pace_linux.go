@@ -3,6 +3,9 @@ package sandboxfs
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -35,4 +38,44 @@ func (p *pace) end(took time.Duration) {
 		p.wary.Store(waryFor)
 	}
 	p.reading.Add(-1)
+}
+
+// readNow fills buf from a file, as far as that goes, unless that may have to
+// wait for a disk.
+func (p *part) readNow(fd int, buf []byte, off int64) (done int, ok bool) {
+	if p.pace.needed.Load() {
+		return 0, false
+	}
+	for {
+		size, err := unix.Preadv2(fd, [][]byte{buf[done:]}, off+int64(done), unix.RWF_NOWAIT)
+		if err != nil {
+			if err == unix.EOPNOTSUPP {
+				p.pace.needed.Store(true)
+			}
+			return 0, false
+		}
+		if done += size; size == 0 || done == len(buf) {
+			return done, true
+		}
+	}
+}
+
+// mayWait is called before a read that is not to be had at once: others are
+// answered first if it is expected to take long. What it returns is for waited.
+func (p *part) mayWait(h *fuse.InHeader) (began time.Time) {
+	if !p.pace.needed.Load() {
+		p.slow(h)
+		return time.Time{}
+	}
+	if p.pace.begin() {
+		p.slow(h)
+	}
+	return time.Now()
+}
+
+// waited is called after such a read.
+func (p *part) waited(began time.Time) {
+	if !began.IsZero() {
+		p.pace.end(time.Since(began))
+	}
 }

@@ -3,38 +3,19 @@ package sandboxfs
 import (
 	"io"
 	"sync"
-	"unsafe"
 
-	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
 
-// Most of what a large write costs in the server is copying: from the kernel to
-// us, and from us to the file. Through a pipe (splice(2)) the kernel hands over
-// its pages, and they are copied once. What is no large write costs two more
-// calls that way, so it is taken only for what comes after a large write.
-//
-// The pages are those of the kernel's cache: where the host truncates the file
-// meanwhile, and the view has noticed, what lay behind the end is zero in them.
-// That is so from the write(2) on until the data is copied, by whatever means.
-
 const (
-	// largeWrite is the least data, in bytes, for which a pipe is worth it.
-	largeWrite = 64 << 10
 	// pipeSize has a slot for each page of the largest request, wherever in a
 	// page its data begins, and for what stands before it.
 	pipeSize = 2 * largeRequest
 	// warmPipes is how many unused pipes a connection keeps.
 	warmPipes = 2
 )
-
-// writer is a file system that takes the data of a write in a pipe.
-type writer interface {
-	// WritePipe is Write of all that is in data.
-	WritePipe(in *fuse.WriteIn, data *pipe) (uint32, fuse.Status)
-}
 
 // pipes are those of a connection.
 type pipes struct {
@@ -157,27 +138,43 @@ func (q *pipe) pwrite(fd int, off int64, atEnd bool) (int, error) {
 	return done, err
 }
 
-// fill has the next request in the pipe.
-func (q *pipe) fill(fd int) error {
-	size, err := unix.Splice(fd, nil, q.w, nil, largeRequest+structRoom, 0)
-	q.left = int(max(size, 0))
-	return err
+// take fills an empty pipe with head and size bytes of a file. Where the file
+// has no more that many it is io.ErrUnexpectedEOF.
+func (q *pipe) take(head []byte, fd int, off int64, size int) error {
+	n, err := unix.Write(q.w, head) // there is room: never in part, nor interrupted
+	if err != nil {
+		return err
+	}
+	q.left = n
+	for size > 0 {
+		n, err := unix.Splice(fd, &off, q.w, nil, size, 0)
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return err
+		case n == 0:
+			return io.ErrUnexpectedEOF
+		default:
+			q.left += int(n)
+			size -= int(n)
+		}
+	}
+	return nil
 }
 
-// unpack is the request that fill has put into p, which it takes over. The data
-// of a large write stays in the pipe; anything else gives it back.
-func (c *connection) unpack(p *pipe, buf []byte) (request, error) {
-	size := p.left
-	head := buf[:min(size, int(unsafe.Sizeof(fuse.WriteIn{})))]
-	err := p.read(head)
-	if q := newRequest(head, buf); err == nil && q.isWrite(p.left) && p.left >= largeWrite {
-		q.data, p.room = p, buf[structRoom:]
-		return q, nil
+// give writes all that is in the pipe to fd at once.
+func (q *pipe) give(fd int) error {
+	for {
+		n, err := unix.Splice(q.r, nil, fd, nil, q.left, 0)
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return err
+		default:
+			if q.left -= int(n); q.left > 0 {
+				return io.ErrShortWrite
+			}
+			return nil
+		}
 	}
-	c.large.Store(false)
-	if err == nil {
-		err = p.read(buf[len(head):size])
-	}
-	c.pipes.put(p)
-	return newRequest(buf[:size], buf), err
 }

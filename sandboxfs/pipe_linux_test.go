@@ -2,18 +2,14 @@ package sandboxfs
 
 import (
 	"bytes"
-	"fmt"
-	"log"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
-
-	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // noise is data that is nowhere twice.
@@ -112,111 +108,32 @@ func TestNoPipe(t *testing.T) {
 	require.Len(t, fresh.free, 1)
 }
 
-// viewOfOut is a view whose data goes through the server, and its write path on
-// the host and inside.
-func viewOfOut(t *testing.T) (v *View, on, in string) {
-	t.Helper()
-	root, mnt := t.TempDir(), t.TempDir()
-	on, in = filepath.Join(root, "out"), filepath.Join(mnt, "out")
-	require.NoError(t, os.Mkdir(on, 0o755))
-	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"out"}})
+// What is taken from a file comes out again behind its head, and what the file
+// does not have is told.
+func TestPipeTake(t *testing.T) {
+	data := noise(200<<10, 1)
+	path := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(path, data, 0o644))
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	require.NoError(t, err)
-	v, err = New(r, Options{Logger: log.New(failing{t}, "", 0)})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		require.NoError(t, v.Close())
-		require.NoError(t, r.Close())
-	})
-	require.NoError(t, v.Mount(mnt))
-	return v, on, in
-}
-
-// Files that are written in pieces of all sizes, by several at once and with
-// other requests between, are the same as those written to directly.
-func TestLargeWrites(t *testing.T) {
-	v, on, in := viewOfOut(t)
-	direct := t.TempDir()
-	sizes := []int{1, largeWrite - 1, largeWrite, largeWrite + 1, largeRequest - 1, largeRequest, largeRequest + 1, 1<<20 + 3}
-	work := func(dir string, seed uint64) error {
-		name := filepath.Join(dir, fmt.Sprint("file", seed))
-		rnd := rand.New(rand.NewPCG(seed, 2))
-		flags := os.O_RDWR | os.O_CREATE
-		if seed%3 == 0 {
-			flags |= os.O_APPEND
-		}
-		file, err := os.OpenFile(name, flags, 0o644)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		for i := range 60 {
-			data, off := noise(sizes[rnd.IntN(len(sizes))], seed+uint64(i)), rnd.Int64N(2<<20)
-			if flags&os.O_APPEND != 0 {
-				_, err = file.Write(data)
-			} else {
-				_, err = file.WriteAt(data, off)
-			}
-			if err != nil {
-				return err
-			}
-			switch rnd.IntN(4) {
-			case 0:
-				err = os.WriteFile(name+".small", data[:min(len(data), 9)], 0o644)
-			case 1:
-				err = file.Sync()
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+	defer closeFD(fd)
+	var p pipes
+	defer p.close()
+	for _, off := range []int{0, 1, 100 << 10} {
+		q := p.get()
+		require.NotNil(t, q)
+		require.NoError(t, q.take([]byte("head"), fd, int64(off), len(data)-off))
+		got := make([]byte, q.left)
+		require.NoError(t, q.read(got))
+		require.True(t, bytes.Equal(append([]byte("head"), data[off:]...), got))
+		p.put(q)
 	}
-	var all sync.WaitGroup
-	for seed := range uint64(4) {
-		require.NoError(t, work(direct, seed))
-		all.Go(func() {
-			if err := work(in, seed); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	for seed := range uint64(4) {
-		want, err := os.ReadFile(filepath.Join(direct, fmt.Sprint("file", seed)))
-		require.NoError(t, err)
-		got, err := os.ReadFile(filepath.Join(on, fmt.Sprint("file", seed)))
-		require.NoError(t, err)
-		require.True(t, bytes.Equal(want, got), "file %d", seed)
-	}
-	used := 0
-	for _, p := range v.parts {
-		p.conn.pipes.mu.Lock()
-		used += len(p.conn.pipes.free)
-		p.conn.pipes.mu.Unlock()
-	}
-	require.Positive(t, used, "through pipes")
-}
-
-// A system that refuses to splice from /dev/fuse costs no request.
-func TestNoSplice(t *testing.T) {
-	v, on, in := viewOfOut(t)
-	for _, p := range v.parts {
-		q, err := newPipe()
-		require.NoError(t, err)
-		q.r, q.w = q.w, q.r // EBADF
-		p.conn.pipes.put(q)
-	}
-	data := noise(5*largeRequest, 1)
-	require.NoError(t, os.WriteFile(filepath.Join(in, "file"), data, 0o644))
-	got, err := os.ReadFile(filepath.Join(on, "file"))
-	require.NoError(t, err)
-	require.True(t, bytes.Equal(data, got))
-}
-
-// failing fails the test with what is logged.
-type failing struct{ t *testing.T }
-
-func (f failing) Write(text []byte) (int, error) {
-	f.t.Errorf("%s", text)
-	return len(text), nil
+	q := p.get()
+	require.ErrorIs(t, q.take([]byte("head"), fd, 1, len(data)), io.ErrUnexpectedEOF)
+	require.Equal(t, len("head")+len(data)-1, q.left)
+	p.put(q)
+	require.Empty(t, p.free, "what is left in it is not for the next")
+	q = p.get()
+	require.ErrorIs(t, q.take([]byte("head"), -1, 0, 1), unix.EBADF)
+	p.put(q)
 }

@@ -24,6 +24,7 @@ const (
 	opRmdir       = 11
 	opRename      = 12
 	opOpen        = 14
+	opRead        = 15
 	opWrite       = 16
 	opRelease     = 18
 	opGetxattr    = 22
@@ -114,6 +115,21 @@ func (c *connection) quick(q request) (size int, done bool) {
 			open = c.fs.OpenDir
 		}
 		st = open(nil, in, answerOf[fuse.OpenOut](q, &size))
+	case opRead:
+		in := argsOf[fuse.ReadIn](q)
+		if in == nil || int(in.Size) > len(q.room)-outHeaderSize {
+			return 0, false
+		}
+		if c.answerPiped(q, in) {
+			return 0, true
+		}
+		room := q.room[outHeaderSize:][:in.Size]
+		var data fuse.ReadResult
+		if data, st = c.fs.Read(nil, in, room); st == fuse.OK {
+			room, st = data.Bytes(room)
+			size = copy(q.room[outHeaderSize:], room)
+			data.Done()
+		}
 	case opWrite:
 		in := argsOf[fuse.WriteIn](q)
 		if in == nil {
@@ -121,14 +137,14 @@ func (c *connection) quick(q request) (size int, done bool) {
 		}
 		out := answerOf[fuse.WriteOut](q, &size)
 		if q.data != nil {
-			out.Size, st = c.writer.WritePipe(in, q.data)
+			out.Size, st = c.piped.WritePipe(in, q.data)
 			break
 		}
 		data := q.in[unsafe.Sizeof(*in):]
 		if !q.isWrite(len(data)) {
 			return 0, false
 		}
-		c.large.Store(len(data) >= largeWrite && c.writer != nil)
+		c.large.Store(len(data) >= largeData && c.piped != nil)
 		out.Size, st = c.fs.Write(nil, in, data)
 	case opFlush:
 		in := argsOf[fuse.FlushIn](q)

@@ -71,6 +71,15 @@ func (r *recorder) ReleaseDir(in *fuse.ReleaseIn) {
 	r.note("releasedir", &in.InHeader, in.Fh, in.Flags)
 }
 
+func (r *recorder) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
+	data := []byte("data from elsewhere")
+	if in.Offset%2 == 0 {
+		data = buf[:copy(buf, "data in place")]
+	}
+	data = data[:min(len(data), len(buf))]
+	return fuse.ReadResultData(data), r.note("read", &in.InHeader, in.Fh, in.Offset, in.Flags, in.ReadFlags, in.LockOwner, len(buf))
+}
+
 func (r *recorder) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
 	return uint32(len(data)), r.note("write", &in.InHeader, in.Fh, in.Offset, in.Flags, in.WriteFlags, data)
 }
@@ -127,7 +136,7 @@ func made(op uint32, node uint64, args func([]byte) []byte, rest []byte) request
 // argumentSize is what stands between the header and the names or the data.
 var argumentSize = map[uint32]int{
 	opLookup: 0, opForget: 8, opGetattr: 16, opMkdir: 8, opUnlink: 0, opRmdir: 0, opRename: 8, opOpen: 8,
-	opWrite: 40, opRelease: 24, opGetxattr: 8, opFlush: 24, opCreate: 16, opBatchForget: 8, opRename2: 16,
+	opRead: 40, opWrite: 40, opRelease: 24, opGetxattr: 8, opFlush: 24, opCreate: 16, opBatchForget: 8, opRename2: 16,
 	opOpendir: 8, opReleasedir: 24,
 }
 
@@ -146,6 +155,8 @@ func TestQuickIsLikeGoFuse(t *testing.T) {
 			switch op {
 			case opWrite:
 				binary.NativeEndian.PutUint32(args[16:], uint32(len(rest)))
+			case opRead:
+				binary.NativeEndian.PutUint32(args[16:], []uint32{0, 3, 4096}[random.IntN(3)])
 			case opGetxattr:
 				binary.NativeEndian.PutUint32(args, []uint32{0, 1, 64}[random.IntN(3)])
 			case opBatchForget:
@@ -200,6 +211,10 @@ func TestQuickLeavesTheUnusual(t *testing.T) {
 	(*fuse.InHeader)(unsafe.Pointer(&extended.in[0])).TotalExtlen = 1
 	_, done = c.quick(extended)
 	require.False(t, done)
+	read := made(opRead, 5, nil, make([]byte, 40))
+	binary.NativeEndian.PutUint32(read.in[inHeaderSize+16:], uint32(len(read.room)))
+	_, done = c.quick(read)
+	require.False(t, done, "more than there is room for")
 	many := made(opBatchForget, 0, nil, make([]byte, 8+16))
 	binary.NativeEndian.PutUint32(many.in[inHeaderSize:], 2)
 	_, done = c.quick(many)

@@ -1,0 +1,236 @@
+package sandboxfs
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// viewOfOut is a view whose data goes through the server, and its write path on
+// the host and inside.
+func viewOfOut(t *testing.T) (v *View, on, in string) {
+	t.Helper()
+	root, mnt := t.TempDir(), t.TempDir()
+	on, in = filepath.Join(root, "out"), filepath.Join(mnt, "out")
+	require.NoError(t, os.Mkdir(on, 0o755))
+	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"out"}})
+	require.NoError(t, err)
+	v, err = New(r, Options{Logger: log.New(failing{t}, "", 0)})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, v.Close())
+		require.NoError(t, r.Close())
+	})
+	require.NoError(t, v.Mount(mnt))
+	return v, on, in
+}
+
+// Files that are written in pieces of all sizes, by several at once and with
+// other requests between, are the same as those written to directly.
+func TestLargeWrites(t *testing.T) {
+	v, on, in := viewOfOut(t)
+	direct := t.TempDir()
+	sizes := []int{1, largeData - 1, largeData, largeData + 1, largeRequest - 1, largeRequest, largeRequest + 1, 1<<20 + 3}
+	work := func(dir string, seed uint64) error {
+		name := filepath.Join(dir, fmt.Sprint("file", seed))
+		rnd := rand.New(rand.NewPCG(seed, 2))
+		flags := os.O_RDWR | os.O_CREATE
+		if seed%3 == 0 {
+			flags |= os.O_APPEND
+		}
+		file, err := os.OpenFile(name, flags, 0o644)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		for i := range 60 {
+			data, off := noise(sizes[rnd.IntN(len(sizes))], seed+uint64(i)), rnd.Int64N(2<<20)
+			if flags&os.O_APPEND != 0 {
+				_, err = file.Write(data)
+			} else {
+				_, err = file.WriteAt(data, off)
+			}
+			if err != nil {
+				return err
+			}
+			switch rnd.IntN(4) {
+			case 0:
+				err = os.WriteFile(name+".small", data[:min(len(data), 9)], 0o644)
+			case 1:
+				err = file.Sync()
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var all sync.WaitGroup
+	for seed := range uint64(4) {
+		require.NoError(t, work(direct, seed))
+		all.Go(func() {
+			if err := work(in, seed); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for seed := range uint64(4) {
+		want, err := os.ReadFile(filepath.Join(direct, fmt.Sprint("file", seed)))
+		require.NoError(t, err)
+		got, err := os.ReadFile(filepath.Join(on, fmt.Sprint("file", seed)))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want, got), "file %d", seed)
+	}
+	require.Positive(t, pipesOf(v), "through pipes")
+}
+
+// pipesOf is how many pipes there are that are not used.
+func pipesOf(v *View) (n int) {
+	for _, p := range v.parts {
+		p.conn.pipes.mu.Lock()
+		n += len(p.conn.pipes.free)
+		p.conn.pipes.mu.Unlock()
+	}
+	return n
+}
+
+// Files that are read in pieces of all sizes, also beyond their ends, by several
+// at once, are as they are.
+func TestLargeReads(t *testing.T) {
+	v, on, in := viewOfOut(t)
+	data := noise(2<<20+5, 1)
+	name := filepath.Join("deep", "file")
+	for _, dir := range []string{on, filepath.Dir(on)} { // of the write part, and of the read-only one
+		require.NoError(t, os.Mkdir(filepath.Join(dir, "deep"), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o644))
+	}
+	var all sync.WaitGroup
+	for seed := range uint64(8) {
+		path := filepath.Join(in, name)
+		if seed%2 == 1 {
+			path = filepath.Join(filepath.Dir(in), name)
+		}
+		all.Go(func() {
+			rnd := rand.New(rand.NewPCG(seed, 3))
+			for range 60 {
+				flags := []int{os.O_RDONLY, os.O_RDONLY | unix.O_DIRECT}[rnd.IntN(2)]
+				file, err := os.OpenFile(path, flags, 0)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				off := rnd.IntN(len(data) + 1000)
+				want := data[min(off, len(data)):]
+				got := make([]byte, rnd.IntN(1<<20))
+				n, err := file.ReadAt(got, int64(off))
+				if err != nil && err != io.EOF {
+					t.Error(err)
+				}
+				if !bytes.Equal(got[:n], want[:min(len(want), len(got))]) {
+					t.Errorf("%d bytes at %d of %s: other data", len(got), off, path)
+				}
+				if err := file.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.Positive(t, pipesOf(v), "through pipes")
+	for _, p := range v.parts {
+		require.False(t, p.conn.unpiped.Load())
+	}
+}
+
+// A file that the host cuts off and writes again while it is read is read up to
+// where it ended, never with another size than was announced.
+func TestLargeReadsOfWhatIsTruncated(t *testing.T) {
+	_, on, in := viewOfOut(t)
+	data := noise(8*largeRequest, 1)
+	name := filepath.Join(on, "file")
+	require.NoError(t, os.WriteFile(name, data, 0o644))
+	done := make(chan struct{})
+	var host sync.WaitGroup
+	host.Go(func() {
+		for i := int64(0); ; i = (i + 4099) % int64(len(data)) {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			if err := os.Truncate(name, i); err != nil {
+				t.Error(err)
+			}
+			if err := os.WriteFile(name, data, 0o644); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 100 {
+		file, err := os.OpenFile(filepath.Join(in, "file"), os.O_RDONLY|unix.O_DIRECT, 0)
+		require.NoError(t, err)
+		got := make([]byte, len(data))
+		n, err := io.ReadFull(file, got)
+		if err != io.EOF && err != io.ErrUnexpectedEOF {
+			require.NoError(t, err)
+		}
+		for i, b := range got[:n] {
+			if b != data[i] && b != 0 {
+				require.Fail(t, "other data", "at %d of %d", i, n)
+			}
+		}
+		require.NoError(t, file.Close())
+	}
+	close(done)
+	host.Wait()
+}
+
+// A system that refuses to splice from /dev/fuse costs no request.
+func TestNoSplice(t *testing.T) {
+	v, on, in := viewOfOut(t)
+	for _, p := range v.parts {
+		q, err := newPipe()
+		require.NoError(t, err)
+		q.r, q.w = q.w, q.r // EBADF
+		p.conn.pipes.put(q)
+	}
+	data := noise(5*largeRequest, 1)
+	require.NoError(t, os.WriteFile(filepath.Join(in, "file"), data, 0o644))
+	got, err := os.ReadFile(filepath.Join(on, "file"))
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(data, got))
+
+	for _, p := range v.parts {
+		q, err := newPipe()
+		require.NoError(t, err)
+		closeFD(q.r)
+		q.r, err = unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0) // EINVAL for what is to come out
+		require.NoError(t, err)
+		p.conn.pipes.close()
+		p.conn.pipes.put(q)
+	}
+	got, err = os.ReadFile(filepath.Join(in, "file"))
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(data, got))
+	require.True(t, v.parts[len(v.parts)-1].conn.unpiped.Load(), "and is not tried again")
+}
+
+// failing fails the test with what is logged.
+type failing struct{ t *testing.T }
+
+func (f failing) Write(text []byte) (int, error) {
+	f.t.Errorf("%s", text)
+	return len(text), nil
+}
