@@ -163,6 +163,6 @@ func measureView(ctx context.Context, o options, v viewbench.Options, p figures.
 func fill(ctx context.Context, h *figures.Half, rows []figures.Work, rounds int, p figures.Progress) error {
 	began := time.Now()
 	err := h.Run(ctx, rows, rounds, p)
-	h.Notes = append(h.Notes, fmt.Sprintf("took %v for at most %d rounds of each row", time.Since(began).Round(time.Second), rounds))
+	h.Notes = append(h.Notes, fmt.Sprintf("took %v with --rounds %d", time.Since(began).Round(time.Second), rounds))
 	return err
 }

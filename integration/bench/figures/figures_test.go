@@ -83,3 +83,18 @@ func TestRunStopsWhenTheContextDoes(t *testing.T) {
 	err := h.Run(ctx, []Work{{Name: "r", Columns: h.Columns}}, 1, Progress{})
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+// Short rows have more rounds, long ones fewer.
+func TestRounds(t *testing.T) {
+	h := Half{Columns: []string{"a"}}
+	once := func(context.Context, string) (float64, error) { return 1, nil }
+	err := h.Run(t.Context(), []Work{
+		{Name: "plain", Columns: h.Columns, Measure: once},
+		{Name: "short", Columns: h.Columns, Measure: once, Times: 4},
+		{Name: "long", Columns: h.Columns, Measure: once, Most: 3},
+	}, 5, Progress{})
+	require.NoError(t, err)
+	for i, rounds := range []int{5, 20, 3} {
+		require.Len(t, h.Rows[i].Cells["a"].Rounds, rounds, h.Rows[i].Name)
+	}
+}

@@ -15,6 +15,8 @@ type Work struct {
 	Apart bool
 	// Most bounds the rounds of a long row; 0 is no bound of its own.
 	Most int
+	// Times is how many times as many rounds a short row has; 0 is once.
+	Times int
 	// Measure does the work once for a column, and answers with nanoseconds
 	// per operation.
 	Measure func(ctx context.Context, column string) (float64, error)
@@ -31,7 +33,7 @@ func (h *Half) Run(ctx context.Context, rows []Work, rounds int, p Progress) err
 		for _, c := range w.Columns {
 			row.Cells[c] = &Cell{}
 		}
-		rounds := rounds
+		rounds := rounds * max(w.Times, 1)
 		if w.Most > 0 {
 			rounds = min(rounds, w.Most)
 		}

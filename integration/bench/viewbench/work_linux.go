@@ -22,7 +22,7 @@ const StartRow = "startup"
 func (b *Bench) Work() []figures.Work {
 	var work []figures.Work
 	for _, r := range worker.Rows() {
-		work = append(work, figures.Work{Name: r.Name, Title: r.Title, Columns: b.half.Columns, Most: r.Repeat,
+		work = append(work, figures.Work{Name: r.Name, Title: r.Title, Columns: b.half.Columns, Most: r.Repeat, Times: r.Times,
 			Measure: func(ctx context.Context, column string) (float64, error) { return b.measure(ctx, r, column) }})
 	}
 	start := figures.Work{Name: StartRow, Title: "start-up to true", Measure: b.startUp}
