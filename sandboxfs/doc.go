@@ -38,8 +38,8 @@
 // kernel wakes the leader and who asks on a processor each, the lead is given on
 // so that they come to share one (company_linux.go). The requests that come most
 // often are decoded in place (quick_linux.go), the rest by go-fuse
-// (fuse.ProtocolServer), whose server is not used. Large writes come through a
-// pipe (pipe_linux.go).
+// (fuse.ProtocolServer), whose server is not used. The data of
+// large reads and writes goes through a pipe (splice_linux.go).
 //
 // A process that serves a view should leave the Go runtime more processors than
 // there are connections (runtime.GOMAXPROCS): where none is idle, sysmon takes
