@@ -1,8 +1,6 @@
 package sandboxfs
 
 import (
-	"time"
-
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
@@ -12,41 +10,43 @@ import (
 // Read is read(2). On the read-only part there is no handle: the file is
 // found by its place again, and must be the one that the kernel means.
 func (p *part) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
-	fd, done, st := p.readable(&in.InHeader, in.Fh)
+	n, _, st := p.ReadPiped(in, buf, nil)
 	if st != fuse.OK {
 		return nil, st
 	}
-	defer done()
-	size, err := p.pread(&in.InHeader, fd, buf[:min(int(in.Size), len(buf))], int64(in.Offset))
-	if err != nil {
-		return nil, status(err)
-	}
-	return fuse.ReadResultData(buf[:size]), fuse.OK
+	return fuse.ReadResultData(buf[:n]), fuse.OK
 }
 
-// ReadPipe is Read into a pipe.
-func (p *part) ReadPipe(in *fuse.ReadIn, data *pipe, head func(size int) []byte) error {
+// ReadPiped is Read, through a pipe if take is given and has done it.
+func (p *part) ReadPiped(in *fuse.ReadIn, buf []byte, take takes) (n int, piped bool, st fuse.Status) {
 	fd, done, st := p.readable(&in.InHeader, in.Fh)
 	if st != fuse.OK {
-		return errNotPiped
+		return 0, false, st
 	}
 	defer done()
-	var sx unix.Statx_t
-	if statFD(fd, &sx) != nil {
-		return errNotPiped
+	buf = buf[:min(int(in.Size), len(buf))]
+	if take != nil && p.pipes(fd, int64(in.Offset), buf, take) {
+		return 0, true, fuse.OK
 	}
-	off := int64(in.Offset)
-	size := min(int64(in.Size), int64(sx.Size)-off)
-	if size < largeData {
-		return errNotPiped
+	n, err := p.pread(&in.InHeader, fd, buf, int64(in.Offset))
+	return n, false, status(err)
+}
+
+// pipes has take do a read that needs not wait for a disk. Both ends being in
+// memory the rest most probably is, unless another read that looked so has not
+// come to an end. What cannot say so (readNow) is read into memory: FUSE beneath,
+// for one, splices pages of its own where a read would ask anew.
+func (p *part) pipes(fd int, off int64, buf []byte, take takes) bool {
+	defer p.piping.Add(-1)
+	if p.piping.Add(1) > 1 {
+		return false
 	}
-	// Where the last byte is in memory the rest most probably is.
-	var began time.Time
-	if _, ok := p.readNow(fd, make([]byte, 1), off+size-1); !ok {
-		began = p.mayWait(&in.InHeader)
+	for _, at := range []int{0, len(buf) - 1} {
+		if n, ok := p.readNow(fd, buf[at:at+1], off+int64(at)); !ok || n == 0 {
+			return false
+		}
 	}
-	defer p.waited(began)
-	return data.take(head(int(size)), fd, off, int(size))
+	return take(fd, off, len(buf)) == nil
 }
 
 // pread reads what is in memory at once. Before it waits for a disk others are

@@ -17,7 +17,7 @@ const (
 )
 
 // pace tells whether reads have to wait for a disk where the file system cannot
-// say so itself (overlayfs, tmpfs; RWF_NOWAIT): by those before.
+// say so itself (RWF_NOWAIT: overlayfs, tmpfs, FUSE and others): by those before.
 type pace struct {
 	needed  atomic.Bool  // the file system cannot say so
 	reading atomic.Int32 // reads that go by this

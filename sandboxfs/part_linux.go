@@ -47,6 +47,7 @@ type part struct {
 	begun    time.Time
 	requests atomic.Uint64
 	writing  atomic.Int32 // writes being answered
+	piping   atomic.Int32 // reads that go through a pipe
 	pace     pace         // of reads
 
 	passthrough atomic.Bool // the kernel reads and writes open files by itself

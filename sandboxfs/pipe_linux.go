@@ -13,6 +13,9 @@ const (
 	// pipeSize has a slot for each page of the largest request, wherever in a
 	// page its data begins, and for what stands before it.
 	pipeSize = 2 * largeRequest
+	// maxPipes is how many a connection uses at a time. All of a user's pipes may
+	// have 64 MiB (pipe(7)), and where they do those of others get small.
+	maxPipes = 16
 	// warmPipes is how many unused pipes a connection keeps.
 	warmPipes = 2
 )
@@ -21,6 +24,7 @@ const (
 type pipes struct {
 	mu   sync.Mutex
 	free []*pipe
+	used int
 	none bool // one that is large enough was not to be had; it is not tried again
 }
 
@@ -35,16 +39,24 @@ type pipe struct {
 func (p *pipes) get() *pipe {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.used >= maxPipes {
+		return nil
+	}
 	if last := len(p.free) - 1; last >= 0 {
 		q := p.free[last]
 		p.free = p.free[:last]
+		p.used++
 		return q
 	}
 	if p.none {
 		return nil
 	}
 	q, err := newPipe()
-	p.none = err != nil
+	if err != nil {
+		p.none = true
+		return nil
+	}
+	p.used++
 	return q
 }
 
@@ -52,6 +64,7 @@ func (p *pipes) get() *pipe {
 func (p *pipes) put(q *pipe) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.used--
 	q.room = nil
 	if q.left > 0 || len(p.free) >= warmPipes {
 		q.close()
@@ -139,7 +152,8 @@ func (q *pipe) pwrite(fd int, off int64, atEnd bool) (int, error) {
 }
 
 // take fills an empty pipe with head and size bytes of a file. Where the file
-// has no more that many it is io.ErrUnexpectedEOF.
+// has not that many any more it is io.ErrUnexpectedEOF, where they need more of
+// the pipe than there is EAGAIN.
 func (q *pipe) take(head []byte, fd int, off int64, size int) error {
 	n, err := unix.Write(q.w, head) // there is room: never in part, nor interrupted
 	if err != nil {
@@ -147,7 +161,7 @@ func (q *pipe) take(head []byte, fd int, off int64, size int) error {
 	}
 	q.left = n
 	for size > 0 {
-		n, err := unix.Splice(fd, &off, q.w, nil, size, 0)
+		n, err := unix.Splice(fd, &off, q.w, nil, size, unix.SPLICE_F_NONBLOCK)
 		switch {
 		case err == unix.EINTR:
 		case err != nil:

@@ -120,15 +120,8 @@ func (c *connection) quick(q request) (size int, done bool) {
 		if in == nil || int(in.Size) > len(q.room)-outHeaderSize {
 			return 0, false
 		}
-		if c.answerPiped(q, in) {
+		if size, done, st = c.readFile(q, in); done {
 			return 0, true
-		}
-		room := q.room[outHeaderSize:][:in.Size]
-		var data fuse.ReadResult
-		if data, st = c.fs.Read(nil, in, room); st == fuse.OK {
-			room, st = data.Bytes(room)
-			size = copy(q.room[outHeaderSize:], room)
-			data.Done()
 		}
 	case opWrite:
 		in := argsOf[fuse.WriteIn](q)

@@ -1,8 +1,6 @@
 package sandboxfs
 
 import (
-	"errors"
-	"io"
 	"unsafe"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -16,23 +14,23 @@ import (
 // write.
 //
 // The pages are those of the kernel's cache: where the host truncates the file
-// meanwhile, and the view has noticed, what lay behind the end is zero in them.
-// That is so from the write(2) on until the data is copied, by whatever means.
+// meanwhile, what lay behind the end is zero in them. Of a write, where the view
+// has noticed, that is so from the write(2) on until the data is copied, by
+// whatever means; of a read, from the look at the file until its answer is given.
 
 // largeData is the least data, in bytes, for which a pipe is worth it.
 const largeData = 64 << 10
-
-// errNotPiped is what ReadPipe says of what Read does better.
-var errNotPiped = errors.New("not by a pipe")
 
 // piped is a file system that takes and gives data in pipes.
 type piped interface {
 	// WritePipe is Write of all that is in data.
 	WritePipe(in *fuse.WriteIn, data *pipe) (uint32, fuse.Status)
-	// ReadPipe is Read into an empty pipe, behind what head says to put before
-	// so many bytes. After an error, of whatever kind, Read is what counts.
-	ReadPipe(in *fuse.ReadIn, data *pipe, head func(size int) []byte) error
+	// ReadPiped is Read, but may have take do it instead.
+	ReadPiped(in *fuse.ReadIn, buf []byte, take takes) (n int, piped bool, st fuse.Status)
 }
+
+// takes takes so many bytes of a file, which it has, or fails.
+type takes func(fd int, off int64, size int) error
 
 // fill has the next request in the pipe.
 func (q *pipe) fill(fd int) error {
@@ -59,30 +57,42 @@ func (c *connection) unpack(p *pipe, buf []byte) (request, error) {
 	return newRequest(buf[:size], buf), err
 }
 
-// answerPiped answers a large read, and reports whether it did. What fails is
-// left to who reads into memory, which also tells why.
-func (c *connection) answerPiped(q request, in *fuse.ReadIn) bool {
-	if in.Size < largeData || c.piped == nil || c.unpiped.Load() {
-		return false
+// readFile answers a read, the data of which may come from a pipe. The answer is then
+// given already, and done.
+func (c *connection) readFile(q request, in *fuse.ReadIn) (size int, done bool, st fuse.Status) {
+	room := q.room[outHeaderSize:][:in.Size]
+	if in.Size >= largeData && c.piped != nil && !c.unpiped.Load() {
+		if p := c.pipes.get(); p != nil {
+			defer c.pipes.put(p)
+			size, done, st = c.piped.ReadPiped(in, room, func(fd int, off int64, size int) error {
+				q.finish(size, fuse.OK)
+				return c.spliced(p.take(q.room[:outHeaderSize], fd, off, size))
+			})
+			if !done {
+				return size, false, st
+			}
+			switch err := p.give(c.fd); err {
+			case nil, unix.ENOENT, unix.ENODEV: // who asked has it, or does not want it any more
+				return 0, true, fuse.OK
+			default:
+				c.unpiped.Store(true) // read it again
+			}
+		}
 	}
-	p := c.pipes.get()
-	if p == nil {
-		return false
+	data, st := c.fs.Read(nil, in, room)
+	if st != fuse.OK {
+		return 0, false, st
 	}
-	defer c.pipes.put(p)
-	err := c.piped.ReadPipe(in, p, func(size int) []byte {
-		q.finish(size, fuse.OK)
-		return q.room[:outHeaderSize]
-	})
-	if err == nil {
-		err = p.give(c.fd)
+	defer data.Done()
+	from, st := data.Bytes(room)
+	return copy(room, from), false, st
+}
+
+// spliced is err, of a splice from a file. Where splice is refused (seccomp), or
+// not to be had of a file system, it is not tried again.
+func (c *connection) spliced(err error) error {
+	if err == unix.EPERM || err == unix.ENOSYS || err == unix.EINVAL {
+		c.unpiped.Store(true)
 	}
-	switch err {
-	case nil, unix.ENOENT, unix.ENODEV: // who asked has it, or does not want it any more
-		return true
-	case errNotPiped, io.ErrUnexpectedEOF:
-	default:
-		c.unpiped.Store(true) // splice may be refused (seccomp), or not be had of this file system
-	}
-	return false
+	return err
 }

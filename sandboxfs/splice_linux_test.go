@@ -2,6 +2,7 @@ package sandboxfs
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -9,8 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
@@ -197,7 +202,7 @@ func TestLargeReadsOfWhatIsTruncated(t *testing.T) {
 	host.Wait()
 }
 
-// A system that refuses to splice from /dev/fuse costs no request.
+// A system that refuses to splice from /dev/fuse, or to it, costs no request.
 func TestNoSplice(t *testing.T) {
 	v, on, in := viewOfOut(t)
 	for _, p := range v.parts {
@@ -215,7 +220,7 @@ func TestNoSplice(t *testing.T) {
 	for _, p := range v.parts {
 		q, err := newPipe()
 		require.NoError(t, err)
-		closeFD(q.r)
+		defer closeFD(q.r)
 		q.r, err = unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0) // EINVAL for what is to come out
 		require.NoError(t, err)
 		p.conn.pipes.close()
@@ -225,6 +230,84 @@ func TestNoSplice(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(data, got))
 	require.True(t, v.parts[len(v.parts)-1].conn.unpiped.Load(), "and is not tried again")
+}
+
+// beneath is a file of a file system beneath. It says that it has largeData
+// bytes, has more, all of them others at each look, or fails.
+type beneath struct {
+	fs.Inode
+	fails syscall.Errno
+	looks atomic.Uint32
+}
+
+func (b *beneath) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	out.Mode, out.Size = 0o644, largeData
+	return fs.OK
+}
+
+func (b *beneath) Open(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	return nil, fuse.FOPEN_DIRECT_IO, fs.OK
+}
+
+func (b *beneath) Read(_ context.Context, _ fs.FileHandle, buf []byte, _ int64) (fuse.ReadResult, syscall.Errno) {
+	return fuse.ReadResultData(bytes.Repeat([]byte{byte(b.looks.Add(1))}, len(buf))), b.fails
+}
+
+// beneathRoot has such files, by name.
+type beneathRoot struct {
+	fs.Inode
+	files map[string]*beneath
+}
+
+func (r *beneathRoot) OnAdd(ctx context.Context) {
+	for name, file := range r.files {
+		r.AddChild(name, r.NewPersistentInode(ctx, file, fs.StableAttr{Mode: unix.S_IFREG}), false)
+	}
+}
+
+// A large read gives what a small one would where the file system beneath
+// splices something else: pages from before, no more than it said there is; and
+// it ends where the file is gone.
+func TestLargeReadsOfFUSEBeneath(t *testing.T) {
+	root := &beneathRoot{files: map[string]*beneath{
+		"there": {}, "gone": {fails: unix.ENOENT}, "unplugged": {fails: unix.ENODEV}, "bad": {fails: unix.EIO}}}
+	dir, mnt := t.TempDir(), t.TempDir()
+	on := filepath.Join(dir, "out")
+	require.NoError(t, os.Mkdir(on, 0o755))
+	server, err := fs.Mount(on, root, &fs.Options{MountOptions: fuse.MountOptions{DirectMount: true}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Unmount()) })
+	r, err := pathresolver.New(pathresolver.Config{Root: dir, WritePaths: []string{"out"}})
+	require.NoError(t, err)
+	v, err := New(r, Options{Logger: log.New(failing{t}, "", 0)})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, v.Close())
+		require.NoError(t, r.Close())
+	})
+	require.NoError(t, v.Mount(mnt))
+
+	read := func(name string) (int, byte, error) {
+		fd, err := unix.Open(filepath.Join(mnt, "out", name), unix.O_RDONLY|unix.O_DIRECT|unix.O_CLOEXEC, 0)
+		require.NoError(t, err)
+		defer closeFD(fd)
+		buf := make([]byte, largeRequest)
+		n, err := unix.Pread(fd, buf, 0)
+		return n, buf[0], err
+	}
+	for last := byte(0); last < 10; {
+		n, look, err := read("there")
+		require.NoError(t, err)
+		require.Equal(t, largeRequest, n)
+		require.Greater(t, look, last)
+		last = look
+	}
+	for name, file := range root.files {
+		if file.fails != 0 {
+			_, _, err := read(name)
+			require.ErrorIs(t, err, file.fails)
+		}
+	}
 }
 
 // failing fails the test with what is logged.
