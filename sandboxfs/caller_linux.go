@@ -109,3 +109,9 @@ func procPath(fd int) string { return fsat.ProcPath(fd) }
 func statFD(fd int, sx *unix.Statx_t) error {
 	return fsat.Statx(fd, "", unix.AT_EMPTY_PATH, statxMask, sx)
 }
+
+// statNow is statFD without what the kernel remembers. A file system on FUSE or
+// the network may not have told it of a link that was just made.
+func statNow(fd int, sx *unix.Statx_t) error {
+	return fsat.Statx(fd, "", unix.AT_EMPTY_PATH|unix.AT_STATX_FORCE_SYNC, statxMask, sx)
+}

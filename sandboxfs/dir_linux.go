@@ -139,7 +139,7 @@ func (p *part) listGranted(in *fuse.ReadIn, add func(*listing, dirent, pathresol
 			return p.ask(&in.InHeader, "readdir", d, leave, act{op: pathresolver.OpRead, place: l.place})
 		}
 	}
-	l.watched = p.watch.add(dir, l.fd)
+	l.watched = p.watch.add(dir, l.fd, &l.sx)
 	return status(eachEntry(l.fd, in.Offset, func(e dirent) bool {
 		var verdict pathresolver.Verdict
 		if e.name != "." && e.name != ".." {

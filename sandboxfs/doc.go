@@ -80,7 +80,8 @@
 //   - 10 s in the read-only part, and in practice at once: directories that
 //     the kernel knows are watched (inotify), and it is told of each change;
 //   - 1 s where watches are not to be had, or more than maxWatches directories
-//     would need one;
+//     would need one, or where they tell of nothing, since others than this kernel
+//     change the tree (FUSE and network file systems beneath);
 //   - 1 s in write parts, for names and attributes. The data of files that are
 //     open with passthrough is the host's own.
 //

@@ -38,7 +38,7 @@ func (p *part) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, out *fus
 		return status(err)
 	}
 	defer in.drop()
-	watched := p.watch.add(dir, in.fd)
+	watched := p.watch.add(dir, in.fd, &in.sx)
 	var sx unix.Statx_t
 	err = p.statIn(in, child, name, &sx)
 	if err == unix.ENOENT {

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
 
 // maxWatches bounds how many directories one view watches. The system's limit
@@ -30,6 +33,38 @@ type watcher struct {
 	fd   int
 	dirs map[int32]*node
 	done chan struct{}
+
+	elsewhere sync.Map // of devices: whether their files change unseen
+}
+
+// unseen are file systems that others change than this kernel: a server, or
+// another machine. inotify says nothing of that.
+var unseen = []int64{
+	unix.FUSE_SUPER_MAGIC, unix.NFS_SUPER_MAGIC, unix.SMB_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC,
+	unix.V9FS_MAGIC, unix.CEPH_SUPER_MAGIC, unix.AFS_SUPER_MAGIC, unix.AFS_FS_MAGIC, unix.CODA_SUPER_MAGIC,
+	unix.NCP_SUPER_MAGIC,
+	0x0bd00bd0, // lustre
+	0x47504653, // gpfs
+	0x01161970, // gfs2
+	0x7461636f, // ocfs2
+	0x786f4256, // vboxsf
+	0xbacbacbc, // vmhgfs
+	0x7c7c6673, // prl_fs
+}
+
+// changesUnseen reports whether fd, which lies on the device dev, may change
+// without an event. Each device is asked once.
+func (w *watcher) changesUnseen(fd int, dev uint32) bool {
+	if known, ok := w.elsewhere.Load(dev); ok {
+		return known.(bool)
+	}
+	var st unix.Statfs_t
+	if err := fsat.Retry(func() error { return unix.Fstatfs(fd, &st) }); err != nil {
+		return true
+	}
+	is := slices.Contains(unseen, int64(uint32(st.Type)))
+	w.elsewhere.Store(dev, is)
+	return is
 }
 
 func newWatcher(p *part) *watcher {
@@ -49,16 +84,16 @@ func (w *watcher) start() {
 	go w.run(w.file, w.done)
 }
 
-// add watches a directory, which fd is, and reports whether its changes will be
-// notified: all that come after.
-func (w *watcher) add(dir *node, fd int) bool {
+// add watches a directory, which fd is and sx describes, and reports whether its
+// changes will be notified: all that come after.
+func (w *watcher) add(dir *node, fd int, sx *unix.Statx_t) bool {
 	if w == nil {
 		return false
 	}
 	if w.p.tab.dirWatched(dir) {
 		return true
 	}
-	if w.full.Load() {
+	if w.full.Load() || w.changesUnseen(fd, deviceOf(sx)) {
 		return false
 	}
 	w.mu.Lock()

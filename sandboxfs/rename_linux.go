@@ -91,14 +91,14 @@ func (p *part) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, leave path
 	}
 	defer done()
 	var before, sx unix.Statx_t
-	if err := statFD(fd, &before); err != nil {
+	if err := statNow(fd, &before); err != nil {
 		return status(err)
 	}
 	// By descriptor: the name could stand for another file by now.
 	if err := unix.Linkat(unix.AT_FDCWD, procPath(fd), dirfd, name, unix.AT_SYMLINK_FOLLOW); err != nil {
 		return status(err)
 	}
-	if err := statFD(fd, &sx); err != nil {
+	if err := statNow(fd, &sx); err != nil {
 		return status(err)
 	}
 	p.noteLink(n, &before, &sx)
