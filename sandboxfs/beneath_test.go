@@ -13,13 +13,18 @@ import (
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // lateNode answers a link with how many there were before, as servers do for
 // which each name is a file of its own (libfuse without inode numbers).
-type lateNode struct{ fs.LoopbackNode }
+type lateNode struct{ *fs.LoopbackNode }
+
+func (n *lateNode) WrapChild(_ context.Context, child fs.InodeEmbedder) fs.InodeEmbedder {
+	return &lateNode{child.(*fs.LoopbackNode)}
+}
 
 func (n *lateNode) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	child, errno := n.LoopbackNode.Link(ctx, target, name, out)
@@ -36,10 +41,7 @@ func beneath(t *testing.T, attributes time.Duration, specs ...string) (*fixture,
 	require.NoError(t, os.Mkdir(behind, 0o755))
 	plant(t, behind, specs...)
 	data := &fs.LoopbackRoot{Path: behind}
-	data.NewNode = func(data *fs.LoopbackRoot, _ *fs.Inode, _ string, _ *syscall.Stat_t) fs.InodeEmbedder {
-		return &lateNode{fs.LoopbackNode{RootData: data}}
-	}
-	data.RootNode = data.NewNode(data, nil, "", nil)
+	data.RootNode = &lateNode{&fs.LoopbackNode{RootData: data}}
 	short := time.Duration(0)
 	server, err := fs.Mount(f.root, data.RootNode, &fs.Options{AttrTimeout: &attributes, EntryTimeout: &short})
 	require.NoError(t, err)
@@ -76,9 +78,9 @@ func TestLinkOnFUSE(t *testing.T) {
 	require.Equal(t, "2", f.read(f.in("out/y")))
 }
 
-func nlink(t *testing.T, path string) uint64 {
+func nlink(t *testing.T, path string) uint32 {
 	t.Helper()
-	info, err := os.Lstat(path)
-	require.NoError(t, err)
-	return uint64(info.Sys().(*syscall.Stat_t).Nlink)
+	var sx unix.Statx_t
+	require.NoError(t, unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_NLINK, &sx))
+	return sx.Nlink
 }
