@@ -251,7 +251,7 @@ func TestEditCancelled(t *testing.T) {
 			require.NoError(t, err)
 			var worst time.Duration
 			cancelled := 0
-			for after := time.Millisecond; ; after *= 2 {
+			for after := 100 * time.Microsecond; ; after *= 2 {
 				ctx, cancel := context.WithCancel(background)
 				stopped := make(chan time.Time, 1)
 				timer := time.AfterFunc(after, func() { stopped <- time.Now(); cancel() })
@@ -277,4 +277,4 @@ func TestEditCancelled(t *testing.T) {
 }
 
 // cancelledBytes is the size of the file in TestEditCancelled.
-const cancelledBytes = 8 << 20
+const cancelledBytes = 2 << 20
