@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // TestAttackSetUID: no program is left on the host that runs with the rights
@@ -19,23 +20,25 @@ func TestAttackSetUID(t *testing.T) {
 			a := attack{name: "setuid", policy: []string{"-w", "work"}, files: map[string]string{"work/f": ""}}
 			s := a.site(t, run.uid)
 			a.inside(t, s)
-			require.Empty(t, setIDs(t, s))
+			require.Empty(t, setIDs(t, s.root+"/work"))
 			s = a.site(t, run.uid)
 			a.outside(t, s)
-			require.NotEmpty(t, setIDs(t, s))
+			require.NotEmpty(t, setIDs(t, s.root+"/work"))
 		})
 	}
 }
 
-// setIDs lists the files with set-user-id or set-group-id bits.
-func setIDs(t *testing.T, s *site) (found []string) {
+// setIDs lists the files of a directory with set-user-id or set-group-id bits, or
+// with capabilities.
+func setIDs(t *testing.T, dir string) (found []string) {
 	t.Helper()
-	entries, err := os.ReadDir(s.root + "/work")
+	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	for _, e := range entries {
 		info, err := e.Info()
 		require.NoError(t, err)
-		if info.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0 {
+		caps, _ := unix.Lgetxattr(dir+"/"+e.Name(), xattrCaps, nil)
+		if info.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0 || caps > 0 {
 			found = append(found, e.Name())
 		}
 	}

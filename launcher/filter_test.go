@@ -40,6 +40,8 @@ func decide(t *testing.T, prog []unix.SockFilter, nr, arch uint32, args ...uint6
 			yes = acc == in.K
 		case unix.BPF_JMP | unix.BPF_K | unix.BPF_JGE:
 			yes = acc >= in.K
+		case unix.BPF_JMP | unix.BPF_K | unix.BPF_JSET:
+			yes = acc&in.K != 0
 		default:
 			require.Failf(t, "unknown instruction", "%+v", in)
 		}
@@ -56,7 +58,7 @@ func decide(t *testing.T, prog []unix.SockFilter, nr, arch uint32, args ...uint6
 func TestFilter(t *testing.T) {
 	errno := func(e unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(e) }
 	const allow = unix.SECCOMP_RET_ALLOW
-	prog, nested := filter(false), filter(true)
+	prog, nested := filter(false, false), filter(true, false)
 	for _, c := range []struct {
 		what string
 		want uint32
@@ -88,4 +90,40 @@ func TestFilter(t *testing.T) {
 	if foreignBit != 0 {
 		assert.Equal(t, errno(unix.ENOSYS), decide(t, prog, foreignBit|unix.SYS_READ, auditArch), "x32")
 	}
+}
+
+// The mode counts where the kernel looks at it, and nowhere else.
+func TestSetIDFilter(t *testing.T) {
+	const refused, absent = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM), unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+	const allow = unix.SECCOMP_RET_ALLOW
+	free := filter(false, false)
+	for _, nested := range []bool{false, true} {
+		prog := filter(nested, true)
+		for _, c := range modeCalls {
+			args := func(mode, flags uint64) []uint64 {
+				a := make([]uint64, 6)
+				a[c.mode] = mode
+				if c.flags != none {
+					a[c.flags] = flags
+				}
+				return a
+			}
+			for _, bits := range []uint64{0o4755, 0o2755, 0o6000, 1<<32 | 0o4700} {
+				for _, flags := range []uint64{unix.O_CREAT, unix.O_CREAT | unix.O_EXCL | unix.O_WRONLY, unix.O_TMPFILE | unix.O_RDWR, 1<<32 | unix.O_CREAT} {
+					a := args(bits, flags)
+					assert.Equal(t, refused, decide(t, prog, c.nr, auditArch, a...), "call %d %o", c.nr, a)
+					assert.EqualValues(t, allow, decide(t, free, c.nr, auditArch, a...), "call %d %o where nothing of the host's is written", c.nr, a)
+				}
+			}
+			assert.EqualValues(t, allow, decide(t, prog, c.nr, auditArch, args(0o1777, unix.O_CREAT)...), "call %d", c.nr)
+			if c.flags != none {
+				a := args(0o7777, unix.O_RDWR|unix.O_DIRECTORY)
+				assert.EqualValues(t, allow, decide(t, prog, c.nr, auditArch, a...), "call %d makes nothing: its mode may be anything", c.nr)
+			}
+		}
+		assert.Equal(t, absent, decide(t, prog, unix.SYS_OPENAT2, auditArch))
+		assert.Equal(t, refused, decide(t, prog, unix.SYS_OPEN_BY_HANDLE_AT, auditArch), "what follows still holds")
+		assert.EqualValues(t, allow, decide(t, prog, unix.SYS_READ, auditArch))
+	}
+	assert.EqualValues(t, allow, decide(t, free, unix.SYS_OPENAT2, auditArch))
 }

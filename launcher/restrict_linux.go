@@ -42,7 +42,7 @@ func restrict(p *Plan) (lost []string, err error) {
 			return nil, &SetupError{Step: "set Landlock rules", Err: err}
 		}
 	}
-	if err := installFilter(filter(p.Nested)); err != nil {
+	if err := installFilter(filter(p.Nested, p.writesHost())); err != nil {
 		return nil, &SetupError{Step: "install the system call filter", Err: err,
 			Fix: "the kernel needs CONFIG_SECCOMP_FILTER"}
 	}

@@ -57,8 +57,9 @@ const (
 	offArg1   = 24
 )
 
-// filter is the program that decides about each system call.
-func filter(nested bool) []unix.SockFilter {
+// filter is the program that decides about each system call; writesHost says
+// that something of the host's can be written other than through the view.
+func filter(nested, writesHost bool) []unix.SockFilter {
 	var prog []unix.SockFilter
 	stmt := func(code uint16, k uint32) { prog = append(prog, unix.SockFilter{Code: code, K: k}) }
 	load := func(off uint32) { stmt(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, off) }
@@ -82,6 +83,9 @@ func filter(nested bool) []unix.SockFilter {
 	if foreignBit != 0 {
 		jump(unix.BPF_JGE, foreignBit, 0, 1)
 		ret(uint32(unix.ENOSYS))
+	}
+	if writesHost {
+		prog = append(prog, refuseSetID()...)
 	}
 	refuse(refusedCalls, uint32(unix.EPERM))
 	refuse(absentCalls, uint32(unix.ENOSYS))

@@ -35,6 +35,11 @@ func (f *runFlags) hints(o *output, r *pathresolver.Resolver) {
 	if f.held == nil {
 		o.hint("the command has your network; a policy, as by --preset sandboxed, takes it away")
 	}
+	if f.home != "" {
+		if program := findSetID(f.home); program != "" {
+			o.warning(fmt.Sprintf("%q runs with the rights of its owner, whoever starts it: a run does not make such a file, but this one was in --home before (chmod a-s takes that away)", program))
+		}
+	}
 	if !launcher.SocketsRefused() {
 		if socket := findSocket(append(slices.Clone(f.ro), f.home)); socket != "" {
 			o.warning(fmt.Sprintf("%q is a socket that the command can connect to", socket))

@@ -32,6 +32,23 @@ func TestFindSocket(t *testing.T) {
 	require.Empty(t, findSocket([]string{empty, deep}), "looking has a bound")
 }
 
+func TestFindSetID(t *testing.T) {
+	home := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(home, "a/b"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "a/plain"), nil, 0o755))
+	require.NoError(t, os.Chmod(filepath.Join(home, "a/b"), 0o755|os.ModeSetgid))
+	require.Empty(t, findSetID(home), "a directory gives no rights")
+	require.Empty(t, findSetID(filepath.Join(home, "missing")))
+	program := filepath.Join(home, "a/b/program")
+	require.NoError(t, os.WriteFile(program, nil, 0o755))
+	require.NoError(t, os.Chmod(program, 0o755|os.ModeSetuid))
+	require.Equal(t, program, findSetID(home))
+	for i := range maxLooked {
+		require.NoError(t, os.WriteFile(filepath.Join(home, strconv.Itoa(i)), nil, 0o600))
+	}
+	require.Empty(t, findSetID(home), "looking has a bound")
+}
+
 // A file that lies where a run shows its policy makes nothing a run.
 func TestReadOnlyMount(t *testing.T) {
 	require.False(t, insideRun())

@@ -1,0 +1,4 @@
+package launcher
+
+// The architecture began without the calls that have no directory argument.
+var legacyModeCalls []modeCall
