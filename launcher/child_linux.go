@@ -38,7 +38,7 @@ const (
 // environment, which others can read.
 type childConfig struct {
 	Plan  *Plan
-	Mount []mountArgs // by part of the view
+	Mount [][]mountArgs // by view and part
 	// Terminal: make a pseudo-terminal for the streams in TTY.
 	Terminal bool
 	TTY      [3]bool

@@ -22,6 +22,25 @@ type View interface {
 
 var _ View = (*sandboxfs.View)(nil)
 
+// Placed is a view and where it is shown.
+type Placed struct {
+	// View shows the tree. Each of its parts can be written: what the kernel
+	// refuses by itself in a read-only part is told of the project's view only.
+	// The caller closes it after Run.
+	View View
+	// Root is the tree's real absolute path, outside and inside.
+	Root string
+	// WritePaths are the places beneath Root that the command is told it may
+	// write. They grant nothing: the view decides.
+	WritePaths []string
+}
+
+// views are the project's and those beside it, in the order in which they are
+// mounted. Step.View counts them.
+func (c *Config) views() []Placed {
+	return append([]Placed{{View: c.View, Root: c.Root, WritePaths: c.WritePaths}}, c.Beside...)
+}
+
 // Config says what to run and what it may see. The zero value of every
 // optional field is the safest choice.
 type Config struct {
@@ -30,6 +49,10 @@ type Config struct {
 	// View shows the project. The caller closes it after Run.
 	// To run as another user (User), it needs Options.AllowOther.
 	View View
+
+	// Beside are further trees, each shown by a view of its own at the path that
+	// it has outside. None contains Root, and none lies beneath it.
+	Beside []Placed
 
 	// Root is the project's real absolute path; "" takes the resolver's.
 	Root string

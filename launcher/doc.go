@@ -39,9 +39,10 @@
 //
 // # Guarantees
 //
-// The command sees the project at its own path through the view, system
-// directories read-only, a private /tmp, /var/tmp, /dev/shm, /dev, /proc and
-// home, and nothing else of the host's files. Writes elsewhere fail with
+// The command sees the project at its own path through the view, the trees of
+// Config.Beside likewise, system directories read-only, a private /tmp,
+// /var/tmp, /dev/shm, /dev, /proc and home, and nothing else of the host's
+// files. Writes elsewhere fail with
 // EROFS. It holds no capability and no descriptor but 0, 1 and 2; it sees no
 // process outside; abstract sockets and signals do not leave it. When any step
 // of the set-up fails the command does not run. When the supervisor dies, or

@@ -56,8 +56,10 @@ func environment(c Config, host Host, home string) []string {
 	// What the command is told about its rights: absolute paths, one a line.
 	set("PINFOLD_ROOT", c.Root)
 	var writable []string
-	for _, place := range c.WritePaths {
-		writable = append(writable, path.Join(c.Root, place))
+	for _, v := range c.views() {
+		for _, place := range v.WritePaths {
+			writable = append(writable, path.Join(v.Root, place))
+		}
 	}
 	set("PINFOLD_WRITE_PATHS", strings.Join(writable, "\n"))
 

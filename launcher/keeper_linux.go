@@ -52,7 +52,7 @@ func (k *keeper) setUp() error {
 	if err != nil {
 		return &SetupError{Step: "open /proc", Err: err, Fix: "mount /proc"}
 	}
-	k.view = viewMounter{cfg: k.cfg, self: self}
+	k.view = viewMounter{cfg: k.cfg, self: self, tops: map[int]int{}}
 	if k.cfg.Plan.Watch {
 		if k.watcher, err = newWatcher(k.cfg.Plan.Root); err != nil {
 			return &SetupError{Step: "look at the host", Err: err}

@@ -1,6 +1,8 @@
 package launcher
 
 import (
+	"slices"
+
 	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 )
@@ -19,7 +21,7 @@ const (
 // the project come and go, so the project is granted as a whole and the view
 // decides within. Abstract sockets and signals stay inside.
 func landlockProject(p *Plan) (lost []string, err error) {
-	writable := append([]string{p.Root}, p.Writable...)
+	writable := slices.Concat([]string{p.Root}, p.Beside, p.Writable)
 	config := landlock.MustConfig(landlock.AccessFSSet(llKnown), landlock.ScopedSet(ll.ScopeAbstractUnixSocket|ll.ScopeSignal))
 	err = config.BestEffort().Restrict(
 		landlock.PathAccess(llRead, "/"),

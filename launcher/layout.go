@@ -149,22 +149,26 @@ func (b *builder) sockets(sockets map[string]string) {
 	}
 }
 
-// view mounts the parts of the view, parents first.
-func (b *builder) view(c Config) {
-	b.mountpoint(c.Root)
-	if c.View == nil {
+// view mounts the parts of a view, parents first.
+func (b *builder) view(nth int, v Placed) {
+	b.mountpoint(v.Root)
+	if v.View == nil {
 		return
 	}
-	for i, part := range c.View.Parts() {
-		b.add(Step{Do: DoView, Path: path.Join(c.Root, part.Place), Part: i})
+	for i, part := range v.View.Parts() {
+		b.add(Step{Do: DoView, Path: path.Join(v.Root, part.Place), View: nth, Part: i})
 	}
 }
 
 // readOnlyParents makes the directories between a writable temporary file
 // system and what is shown in it read-only: what the command writes beside the
 // project would be lost at the end, so it is told so at once (EROFS).
-func (b *builder) readOnlyParents(root, home string) {
-	shown := []string{root, home}
+func (b *builder) readOnlyParents(c Config, home string) {
+	var roots []string
+	for _, v := range c.views() {
+		roots = append(roots, v.Root)
+	}
+	shown := append(slices.Clone(roots), home)
 	for _, e := range b.host.RO {
 		shown = append(shown, e.Path)
 	}
@@ -175,7 +179,9 @@ func (b *builder) readOnlyParents(root, home string) {
 	}
 	// A private home is for writing, also beside what --ro shows there.
 	if b.host.HomeDir == "" && home != "/tmp" {
-		b.readOnlyParent(home, root)
+		for _, root := range roots {
+			b.readOnlyParent(home, root)
+		}
 	}
 }
 

@@ -61,6 +61,7 @@ type job struct {
 	Root       string
 	Write      []string
 	Hide       []string
+	Beside     []string // trees shown by views of their own, whose out/ can be written
 	Command    []string
 	Dir        string
 	RO         []string
@@ -138,6 +139,11 @@ func supervise(spec string) int {
 			return complain(err)
 		}
 	}
+	beside, done, err := placeBeside(j.Beside, o)
+	defer done()
+	if err != nil {
+		return complain(err)
+	}
 	var watch func(sandboxfs.Refusal)
 	if j.Tell == "watch" {
 		watch = told.add
@@ -158,7 +164,7 @@ func supervise(spec string) int {
 	}
 	res, err := Run(context.Background(), Config{
 		OnRefusal: watch,
-		Resolver:  r, View: v, Command: j.Command, Dir: j.Dir, RO: j.RO, Home: j.Home, User: j.User,
+		Resolver:  r, View: v, Beside: beside, Command: j.Command, Dir: j.Dir, RO: j.RO, Home: j.Home, User: j.User,
 		Env: j.Env, Files: j.Files, Sockets: j.Sockets, Self: "probe", WaitBackground: j.Background, Nested: j.Nested, HangTimeout: j.Hang,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	})
@@ -177,6 +183,32 @@ func supervise(spec string) int {
 		fmt.Fprintln(os.Stderr, res.Reason)
 	}
 	return res.ExitCode
+}
+
+// placeBeside makes a view of each directory, whose names and refusals are told
+// as o says. done closes them.
+func placeBeside(dirs []string, o sandboxfs.Options) (placed []Placed, done func(), err error) {
+	var ends []func() error
+	done = func() {
+		for _, end := range slices.Backward(ends) {
+			_ = end()
+		}
+	}
+	o.SingleConnection = true
+	for _, dir := range dirs {
+		r, err := pathresolver.New(pathresolver.Config{Root: dir, WritePaths: []string{"out"}})
+		if err != nil {
+			return nil, done, err
+		}
+		ends = append(ends, r.Close)
+		v, err := sandboxfs.New(r, o)
+		if err != nil {
+			return nil, done, err
+		}
+		ends = append(ends, v.Close)
+		placed = append(placed, Placed{View: v, Root: r.Root(), WritePaths: r.WritePaths()})
+	}
+	return placed, done, nil
 }
 
 // replaceEtc covers /etc with a file system that holds only what is listed,

@@ -14,7 +14,7 @@ import (
 type verb string
 
 const (
-	sayFuse    verb = "fuse"    // keeper: part Part is mounted; its descriptor is attached
+	sayFuse    verb = "fuse"    // keeper: part Part of view View is mounted; its descriptor is attached
 	sayServed  verb = "served"  // supervisor: requests of that part are answered
 	sayLost    verb = "lost"    // keeper: these guarantees cannot be given
 	sayRoot    verb = "root"    // keeper, to init: the new root is attached
@@ -35,6 +35,7 @@ const (
 // message is one packet. Its fields depend on Verb.
 type message struct {
 	Verb   verb
+	View   int            `json:",omitempty"`
 	Part   int            `json:",omitempty"`
 	Signal syscall.Signal `json:",omitempty"`
 	Group  bool           `json:",omitempty"` // signal the foreground group

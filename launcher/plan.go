@@ -23,6 +23,7 @@ type Plan struct {
 	Dir      string
 	Env      []string
 	Root     string
+	Beside   []string // where the other views are shown
 	ID       ID
 	SetID    bool     // switch to ID first
 	Writable []string // what Landlock lets the command change, beside the project
@@ -70,18 +71,23 @@ func NewPlan(c Config, host Host) (*Plan, error) {
 	if err := checkPlaces(c, host); err != nil {
 		return nil, err
 	}
+	for _, v := range c.Beside {
+		p.Beside = append(p.Beside, v.Root)
+	}
 	b := builder{plan: p, host: host, made: map[string]bool{"/": true}}
 	b.system()
 	b.devices(c.Nested)
 	b.private()
 	home := b.home(c)
 	b.readOnly(home)
-	b.readOnlyParents(c.Root, home)
+	b.readOnlyParents(c, home)
 	b.self(c.Self)
 	b.place()
 	b.files(c.Files)
 	b.sockets(c.Sockets)
-	b.view(c)
+	for i, v := range c.views() {
+		b.view(i, v)
+	}
 	b.proc()
 	b.seal()
 	p.Env = environment(c, host, home)
@@ -186,15 +192,46 @@ func checkHome(home string) error {
 	return nil
 }
 
-// checkPlaces refuses what would make two rules speak about one file.
-func checkPlaces(c Config, host Host) error {
-	if !path.IsAbs(c.Root) || path.Clean(c.Root) != c.Root {
-		return &SetupError{Step: "place the project", Err: fmt.Errorf("root %q is not a clean absolute path", c.Root)}
+// checkRoot refuses what is no place for a view.
+func checkRoot(step, root string) error {
+	if !path.IsAbs(root) || path.Clean(root) != root {
+		return &SetupError{Step: step, Err: fmt.Errorf("root %q is not a clean absolute path", root)}
 	}
 	for _, special := range []string{"/proc", "/sys", "/dev"} {
-		if beneath(c.Root, special) {
-			return &SetupError{Step: "place the project", Err: fmt.Errorf("%q lies in %s, which is not a place for files", c.Root, special)}
+		if beneath(root, special) {
+			return &SetupError{Step: step, Err: fmt.Errorf("%q lies in %s, which is not a place for files", root, special)}
 		}
+	}
+	return nil
+}
+
+// checkBeside refuses trees of which one could be reached through another.
+func checkBeside(c Config, host Host) error {
+	for i, v := range c.Beside {
+		const step = "place the tree beside the project"
+		if err := checkRoot(step, v.Root); err != nil {
+			return err
+		}
+		others := []string{c.Root}
+		for _, w := range c.Beside[:i] {
+			others = append(others, w.Root)
+		}
+		if host.HomeDir != "" {
+			others = append(others, host.HomeDir)
+		}
+		for _, other := range others {
+			if beneath(v.Root, other) || beneath(other, v.Root) {
+				return &SetupError{Step: step, Err: fmt.Errorf("%q and %q lie within each other, so one could be written through the other", v.Root, other)}
+			}
+		}
+	}
+	return nil
+}
+
+// checkPlaces refuses what would make two rules speak about one file.
+func checkPlaces(c Config, host Host) error {
+	if err := checkRoot("place the project", c.Root); err != nil {
+		return err
 	}
 	if c.Root == "/" {
 		return &SetupError{Step: "place the project", Err: errors.New("the whole file system cannot be the project"),
@@ -206,6 +243,9 @@ func checkPlaces(c Config, host Host) error {
 	if h := host.HomeDir; h != "" && (beneath(h, c.Root) || beneath(c.Root, h)) {
 		return &SetupError{Step: "show the home", Err: fmt.Errorf("%q and the project %q lie within each other, so one could be written through the other", h, c.Root),
 			Fix: "choose a directory beside the project for --home"}
+	}
+	if err := checkBeside(c, host); err != nil {
+		return err
 	}
 	for f := range c.Files {
 		if !inRun(f) {

@@ -86,6 +86,26 @@ func TestPlans(t *testing.T) {
 			c.Root, c.Home, h.HomeDir = "/home/me/code/project", "x", "/data/agent-home"
 			return c, h
 		},
+		"beside-around": func() (Config, Host) { // a git directory in the directory that holds its checkout
+			c := base
+			c.Root = "/srv/main/wt"
+			c.Beside = []Placed{{Root: "/srv/main/.git", WritePaths: []string{"objects"},
+				View: fakeParts{parts: []sandboxfs.Part{{Place: "."}}}}}
+			return c, debian()
+		},
+		"beside-in-home-and-tmp": func() (Config, Host) {
+			c := base
+			one := fakeParts{parts: []sandboxfs.Part{{Place: "."}}}
+			c.Root = "/home/me/wt/project"
+			c.Beside = []Placed{{Root: "/home/me/code/main/.git", View: one}, {Root: "/tmp/x/y/.git", View: one}}
+			return c, debian()
+		},
+		"beside-in-ro": func() (Config, Host) {
+			c, h := base, debian()
+			c.Beside = []Placed{{Root: "/data/main/.git", View: split}}
+			h.RO = []Entry{{Path: "/data/main"}}
+			return c, h
+		},
 		"no-network": func() (Config, Host) {
 			c := base
 			c.NoNetwork = true
@@ -137,6 +157,15 @@ func TestPlansRefused(t *testing.T) {
 		"ro is everything":    func(_ *Config, h *Host) { h.RO = []Entry{{Path: "/"}} },
 		"ro is proc":          func(_ *Config, h *Host) { h.RO = []Entry{{Path: "/proc/1"}} },
 		"ro in project":       func(_ *Config, h *Host) { h.RO = []Entry{{Path: "/srv/project/out"}} },
+		"beside in project":   func(c *Config, _ *Host) { c.Beside = []Placed{{Root: "/srv/project/.git"}} },
+		"beside the project":  func(c *Config, _ *Host) { c.Beside = []Placed{{Root: "/srv/project"}} },
+		"beside around":       func(c *Config, _ *Host) { c.Beside = []Placed{{Root: "/srv"}} },
+		"beside everything":   func(c *Config, _ *Host) { c.Beside = []Placed{{Root: "/"}} },
+		"beside relative":     func(c *Config, _ *Host) { c.Beside = []Placed{{Root: "main/.git"}} },
+		"beside in proc":      func(c *Config, _ *Host) { c.Beside = []Placed{{Root: "/proc/1/root"}} },
+		"beside in home":      func(c *Config, h *Host) { h.HomeDir, c.Beside = "/data/home", []Placed{{Root: "/data/home/x"}} },
+		"beside holds home":   func(c *Config, h *Host) { h.HomeDir, c.Beside = "/data/home", []Placed{{Root: "/data"}} },
+		"beside each other":   func(c *Config, _ *Host) { c.Beside = []Placed{{Root: "/data/a"}, {Root: "/data/a/b"}} },
 		"file outside of run": func(c *Config, _ *Host) { c.Files = map[string][]byte{"/etc/passwd": nil} },
 		"socket in project":   func(c *Config, _ *Host) { c.Sockets = map[string]string{"/srv/project/s": "/s"} },
 		"socket of nowhere":   func(c *Config, _ *Host) { c.Sockets = map[string]string{"/run/s": "s"} },

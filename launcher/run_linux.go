@@ -120,7 +120,7 @@ func (s *session) listenKeeper() {
 		switch m.Verb {
 		case sayFuse:
 			answer := message{Verb: sayServed}
-			if err := s.config.View.Serve(m.Part, fd); err != nil {
+			if err := s.config.views()[m.View].View.Serve(m.Part, fd); err != nil {
 				answer = failure(err)
 			}
 			_ = send(s.keeper, answer, -1)

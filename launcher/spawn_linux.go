@@ -120,10 +120,14 @@ func (s *session) kill() {
 
 func (s *session) childConfig() *childConfig {
 	cfg := &childConfig{Plan: s.plan}
-	for i := range s.config.View.Parts() {
-		var m mountArgs
-		m.Source, m.FSType, m.Flags, m.Data = s.config.View.MountArgs(i, fdFuse)
-		cfg.Mount = append(cfg.Mount, m)
+	for _, v := range s.config.views() {
+		var parts []mountArgs
+		for i := range v.View.Parts() {
+			var m mountArgs
+			m.Source, m.FSType, m.Flags, m.Data = v.View.MountArgs(i, fdFuse)
+			parts = append(parts, m)
+		}
+		cfg.Mount = append(cfg.Mount, parts)
 	}
 	if t := s.std.terminal(); t != nil {
 		cfg.Terminal = true

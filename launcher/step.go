@@ -34,6 +34,7 @@ type Step struct {
 	Owned bool // belongs to the command's user
 	Other bool // a bind where root's files count as somebody else's
 	Maybe bool // skipped when Path does not exist
+	View  int  // which view, 0 is the project's
 	Part  int
 	Data  []byte
 }
@@ -49,6 +50,9 @@ func (s Step) String() string {
 		fmt.Fprintf(&b, " mode=%04o", s.Mode)
 	}
 	if s.Do == DoView {
+		if s.View != 0 {
+			fmt.Fprintf(&b, " view=%d", s.View)
+		}
 		fmt.Fprintf(&b, " part=%d", s.Part)
 	}
 	if s.Data != nil {

@@ -10,12 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// viewMounter mounts the parts of the view for the keeper, and keeps a
+// viewMounter mounts the parts of the views for the keeper, and keeps a
 // descriptor of each root so that it can end the connection later.
 type viewMounter struct {
 	cfg   *childConfig
 	self  int // the host's /proc/self/fd, which outlives the host's root
 	roots []int
+	tops  map[int]int // the roots of whole views, by view
 }
 
 // mount is called for each part, parents first. The keeper opens /dev/fuse
@@ -38,12 +39,12 @@ func (v *viewMounter) mount(t *tree, s Step) error {
 		return err
 	}
 	defer unix.Close(at)
-	m := v.cfg.Mount[s.Part]
+	m := v.cfg.Mount[s.View][s.Part]
 	// By descriptor, so that nothing put at the path meanwhile is followed.
 	if err := unix.Mount(m.Source, fmt.Sprintf("/proc/self/fd/%d", at), m.FSType, m.Flags, m.Data); err != nil {
 		return &SetupError{Step: "mount the view", Err: err, Fix: "run \"pinfold doctor\""}
 	}
-	if err := send(fdKeeper, message{Verb: sayFuse, Part: s.Part}, fdFuse); err != nil {
+	if err := send(fdKeeper, message{Verb: sayFuse, View: s.View, Part: s.Part}, fdFuse); err != nil {
 		return err
 	}
 	// The last copy outside the supervisor: its death must end the connection.
@@ -58,6 +59,9 @@ func (v *viewMounter) mount(t *tree, s Step) error {
 		return err
 	}
 	v.roots = append(v.roots, root)
+	if _, nested := v.tops[s.View]; !nested {
+		v.tops[s.View] = root
+	}
 	// Until it is asked for, the kernel believes that the root of a connection
 	// belongs to uid 0, which has no name in our user namespace: creating
 	// anything there would be EACCES.
@@ -83,18 +87,23 @@ func (v *viewMounter) served() error {
 
 // target opens the mount point of a part. Nested ones lie in the project,
 // where others write: no link is followed there, and the walk starts at the
-// root of the first part.
+// root of the view's first part.
 func (v *viewMounter) target(t *tree, s Step) (int, error) {
-	if len(v.roots) == 0 {
+	top, nested := v.tops[s.View]
+	if !nested {
 		return t.open(s.Path)
 	}
-	return walk(v.roots[0], strings.TrimPrefix(s.Path, path.Clean(v.cfg.Plan.Root)+"/"))
+	root := v.cfg.Plan.Root
+	if s.View > 0 {
+		root = v.cfg.Plan.Beside[s.View-1]
+	}
+	return walk(top, strings.TrimPrefix(s.Path, path.Clean(root)+"/"))
 }
 
 // written lists the paths of the parts that are not read-only.
 func (v *viewMounter) written() (list []string) {
 	for _, s := range v.cfg.Plan.Steps {
-		if s.Do == DoView && v.cfg.Mount[s.Part].Flags&unix.MS_RDONLY == 0 {
+		if s.Do == DoView && v.cfg.Mount[s.View][s.Part].Flags&unix.MS_RDONLY == 0 {
 			list = append(list, s.Path)
 		}
 	}
