@@ -3,10 +3,11 @@ package launcher
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/helper"
 )
 
 // Probe looks at what works here, mostly by trying it in a child process, and
@@ -154,12 +155,12 @@ func probeOpenat2() Finding {
 
 func probeFusermount() Finding {
 	const name, means = "fusermount3", "pinfold mount needs it for ordinary users; run does not"
-	p, err := exec.LookPath("fusermount3")
+	p, err := helper.Path("fusermount3")
 	switch {
 	case err == nil:
 		return yes(name, p, means, false)
 	case os.Geteuid() == 0:
 		return yes(name, "not there, and not needed by root", means, false)
 	}
-	return no(name, "not in PATH", means, "install the package fuse3", false)
+	return no(name, "not in "+helper.Directories[0]+" and the like; PATH is not looked at", means, "install the package fuse3", false)
 }

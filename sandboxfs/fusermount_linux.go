@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/helper"
 )
 
 // fusermountMount mounts for an ordinary user. The program opens /dev/fuse
@@ -19,8 +21,13 @@ func fusermountMount(path, options string) (fd int, err error) {
 	}
 	defer closeFD(pair[0])
 	theirs := os.NewFile(uintptr(pair[1]), "fusermount3")
-	cmd := exec.Command("fusermount3", "-o", options, "--", path)
-	cmd.Env = append(os.Environ(), "_FUSE_COMMFD=3")
+	program, err := helper.Path("fusermount3")
+	if err != nil {
+		_ = theirs.Close()
+		return -1, err
+	}
+	cmd := exec.Command(program, "-o", options, "--", path)
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "_FUSE_COMMFD=3"} // it may start mount(8)
 	cmd.ExtraFiles = []*os.File{theirs}
 	out, err := cmd.CombinedOutput()
 	_ = theirs.Close()
@@ -43,10 +50,14 @@ func fusermountMount(path, options string) (fd int, err error) {
 
 // fusermountUnmount unmounts for an ordinary user, lazily where it is busy.
 func fusermountUnmount(path string) (lazily bool, err error) {
-	if exec.Command("fusermount3", "-u", "--", path).Run() == nil {
+	program, err := helper.Path("fusermount3")
+	if err != nil {
+		return false, err
+	}
+	if exec.Command(program, "-u", "--", path).Run() == nil {
 		return false, nil
 	}
-	out, err := exec.Command("fusermount3", "-u", "-z", "--", path).CombinedOutput()
+	out, err := exec.Command(program, "-u", "-z", "--", path).CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("fusermount3: %w: %s", err, strings.TrimSpace(string(out)))
 	}

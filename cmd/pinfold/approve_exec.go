@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/internal/helper"
 )
 
 const (
@@ -24,6 +26,7 @@ const (
 // has all of the operator's rights, and the request on its standard input.
 type execAnswers struct {
 	command string
+	path    string // PATH of the command
 	propose func(context.Context, broker.Identity, string) (brokerhttp.Proposal, error)
 }
 
@@ -60,7 +63,12 @@ func (x execAnswers) run(ctx context.Context, r broker.Request) (string, error) 
 	}
 	timed, cancel := context.WithTimeout(ctx, execTime)
 	defer cancel()
-	cmd := exec.CommandContext(timed, "sh", "-c", x.command)
+	shell, err := helper.Path("sh")
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(timed, shell, "-c", x.command)
+	cmd.Env = append(os.Environ(), "PATH="+x.path)
 	var out tail
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(append(input, '\n')), &out, &out
 	cmd.SysProcAttr = ownGroup() // a Ctrl-C for the run is none for its answers

@@ -13,6 +13,7 @@ import (
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/webinbox"
+	"github.com/pinfold-dev/pinfold/internal/helper"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -20,13 +21,14 @@ import (
 type approveMode struct {
 	kind    string // "", tty, web, deny, exec
 	command string // of exec
+	path    string // PATH of exec's command; see safeSearch
 }
 
 func parseApprove(text string) (approveMode, error) {
 	kind, command, _ := strings.Cut(text, ":")
 	switch {
 	case kind == "exec" && command != "":
-		return approveMode{kind, command}, nil
+		return approveMode{kind: kind, command: command}, nil
 	case kind == "exec":
 		return approveMode{}, usageError(errors.New("--approve exec: the command is missing"), "--approve 'exec:/usr/local/bin/may-it'")
 	case slices.Contains([]string{"", "tty", "web", "deny"}, text):
@@ -79,6 +81,70 @@ func answerTarget(path string) string {
 	return path
 }
 
+// safeSearch sets the PATH of exec's command to yours without the directories in
+// which the agent could put a program, now or later: what the command starts by
+// name would run with the operator's rights, and could answer. It refuses a
+// command that is found in those alone.
+func (m *approveMode) safeSearch(r *pathresolver.Resolver, home string) error {
+	if m.kind != "exec" {
+		return nil
+	}
+	all := os.Getenv("PATH")
+	m.path = helper.Search(all, func(dir string) bool { return agentWrites(r, home, dir) })
+	if m.path == "" { // which a shell takes for the working directory
+		m.path = "/usr/bin:/bin"
+	}
+	name, _, _ := strings.Cut(strings.TrimSpace(m.command), " ")
+	if name == "" || strings.ContainsRune(name, '/') || inSearch(m.path, name) != "" {
+		return nil
+	}
+	if at := inSearch(all, name); at != "" {
+		return usageError(fmt.Errorf("--approve exec: what the command may change must not answer for you: '%s', which PATH leads to", pathresolver.EscapePath(at)),
+			"keep it outside of the write paths and of --home, or name another by its path")
+	}
+	return nil // the shell has it, or says that there is none
+}
+
+// inSearch is where a program lies that is looked up in path, or "".
+func inSearch(path, name string) string {
+	for _, dir := range filepath.SplitList(path) {
+		at := filepath.Join(dir, name)
+		if info, err := os.Stat(at); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return at
+		}
+	}
+	return ""
+}
+
+// agentWrites reports whether the run's command may put something into dir, or
+// lead dir or one above it elsewhere.
+func agentWrites(r *pathresolver.Resolver, home, dir string) bool {
+	if home != "" {
+		home = answerTarget(home)
+	}
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		for _, real := range []string{answerName(at), answerTarget(at)} {
+			if rel, err := filepath.Rel(home, real); home != "" && err == nil && filepath.IsLocal(rel) {
+				return true
+			}
+			place, err := filepath.Rel(r.Root(), real)
+			if err != nil || !filepath.IsLocal(place) {
+				continue
+			}
+			v := r.Verdict(filepath.ToSlash(filepath.Join(place, "program")))
+			if at == filepath.Clean(dir) && (v.Writable || v.AskWrite) {
+				return true
+			}
+			if v := r.Verdict(filepath.ToSlash(place)); v.Writable || v.AskWrite {
+				return true
+			}
+		}
+		if at == filepath.Dir(at) {
+			return false
+		}
+	}
+}
+
 // start begins to answer. nil answers nobody: the operator does, elsewhere.
 func (m approveMode) start(e *embedded, a *app, quiet bool) (*answering, error) {
 	switch m.kind {
@@ -99,7 +165,7 @@ func (m approveMode) start(e *embedded, a *app, quiet bool) (*answering, error) 
 		}
 		return &answering{ended: page.Close}, nil
 	case "exec":
-		return e.answering(maxExecs, execAnswers{m.command, e.propose.Of}.answer), nil
+		return e.answering(maxExecs, execAnswers{m.command, m.path, e.propose.Of}.answer), nil
 	}
 	switch {
 	case quiet || !a.out.stderr.terminal:

@@ -46,9 +46,20 @@ type hiredProcess struct {
 	gone chan struct{} // closed once it has been waited for
 }
 
+// ownProgram is this program, to be started again: by the kernel's own link to the
+// file that runs, where there is one. At the path that it was started by another
+// may lie by now, which an agent wrote.
+func ownProgram() (string, error) {
+	const self = "/proc/self/exe"
+	if _, err := os.Stat(self); err == nil {
+		return self, nil
+	}
+	return os.Executable()
+}
+
 // startView starts such a process. It returns before the command runs.
 func startView(v hiredView) (*hiredProcess, error) {
-	self, err := os.Executable()
+	self, err := ownProgram()
 	if err != nil {
 		return nil, err
 	}

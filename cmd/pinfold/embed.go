@@ -44,6 +44,9 @@ func (f *runFlags) embed(ctx context.Context, a *app, r *pathresolver.Resolver, 
 	if err == nil {
 		err = mode.refuseReachable(r)
 	}
+	if err == nil {
+		err = mode.safeSearch(r, f.home)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/helper"
 )
 
 // viewType is the file system type of a view in /proc/self/mountinfo.
@@ -115,10 +117,14 @@ func unmountOne(at string) (lazily bool, err error) {
 
 // fusermount unmounts for an ordinary user, who may do so with nothing else.
 func fusermount(at string) (lazily bool, err error) {
-	if exec.Command("fusermount3", "-u", "--", at).Run() == nil {
+	program, err := helper.Path("fusermount3")
+	if err != nil {
+		return false, err
+	}
+	if exec.Command(program, "-u", "--", at).Run() == nil {
 		return false, nil
 	}
-	out, err := exec.Command("fusermount3", "-u", "-z", "--", at).CombinedOutput()
+	out, err := exec.Command(program, "-u", "-z", "--", at).CombinedOutput()
 	if err != nil {
 		return false, fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
 	}
