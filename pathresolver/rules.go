@@ -4,26 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 
-	"github.com/bmatcuk/doublestar/v4"
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
+	"github.com/pinfold-dev/pinfold/internal/globs"
 )
-
-// maxSegments bounds a glob, so that its states fit one machine word.
-const maxSegments = 62
 
 // glob is one pattern of a rule that takes away. It covers the places that it
 // matches and everything beneath them.
 type glob struct {
-	text   string   // as given
-	segs   []string // folded, split at "/", without a trailing "**"
-	origin string   // where it was written, for messages; "" if nobody said
-	nth    int      // in its set
+	text   string     // as given
+	segs   []string   // folded, split at "/", without a trailing "**"
+	read   globs.Glob // the same
+	origin string     // where it was written, for messages; "" if nobody said
+	nth    int        // in its set
 }
 
-// compileGlob reads a doublestar glob over places.
+// compileGlob reads a glob over places, in the dialect of package globs and
+// within its bounds.
 func compileGlob(text string) (glob, error) {
 	p := strings.TrimSuffix(strings.TrimPrefix(text, "./"), "/")
 	switch {
@@ -33,60 +29,32 @@ func compileGlob(text string) (glob, error) {
 		return glob{}, errors.New("holds a NUL byte")
 	case strings.HasPrefix(p, "/"):
 		return glob{}, errors.New(`begins with "/": globs are relative to the sandbox root`)
-	case !doublestar.ValidatePattern(p):
-		return glob{}, errors.New("is not a valid glob")
-	}
-	segs := strings.Split(fold(p), "/")
-	for _, s := range segs {
-		switch {
-		case s == "" || s == "." || s == "..":
-			return glob{}, fmt.Errorf("has a component %q", s)
-		case !doublestar.ValidatePattern(s):
-			return glob{}, errors.New(`has a "/" inside braces or brackets: write one glob for each`)
-		case strings.Contains(s, "**") && s != "**":
-			return glob{}, errors.New(`has "**" beside other characters in one component`)
-		}
+	case len(p) > globs.MaxBytes:
+		return glob{}, fmt.Errorf("is longer than %d bytes", globs.MaxBytes) // before it is folded
 	}
 	// What a pattern matches it covers with all that is beneath, so "x/**" is
 	// "x". A bare "**" still has to leave the root itself alone.
-	for len(segs) > 1 && segs[len(segs)-1] == "**" {
-		segs = segs[:len(segs)-1]
+	p = fold(p)
+	for strings.HasSuffix(p, "/**") {
+		p = strings.TrimSuffix(p, "/**")
 	}
-	if segs[0] == "**" && len(segs) == 1 {
-		segs = []string{"*"}
+	if p == "**" {
+		p = "*"
 	}
-	if len(segs) > maxSegments {
-		return glob{}, fmt.Errorf("has more than %d components", maxSegments)
+	read, err := globs.Parse(p)
+	if err != nil {
+		return glob{}, err
 	}
-	return glob{text: text, segs: segs}, nil
+	g := glob{text: text, read: read}
+	for _, part := range read.Parts() {
+		g.segs = append(g.segs, part.Text())
+	}
+	return g, nil
 }
 
-// fold maps names that some file system takes for the same to one spelling:
-// letter case, Unicode composition, and code points that are not seen, which a
-// file system that folds case ignores (CVE-2014-9390). It is used for denying
+// fold is the spelling by which names are told apart. It is used for denying
 // only.
-func fold(s string) string {
-	upper := false
-	for i := 0; i < len(s); i++ {
-		if s[i] >= 0x80 {
-			return norm.NFC.String(cases.Fold().String(norm.NFC.String(strings.Map(visible, s))))
-		}
-		upper = upper || 'A' <= s[i] && s[i] <= 'Z'
-	}
-	if upper {
-		return strings.ToLower(s)
-	}
-	return s
-}
-
-// visible drops the code points of Default_Ignorable_Code_Point. Bytes that are
-// no UTF-8 stay apart from each other only in number, which is enough here.
-func visible(r rune) rune {
-	if unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
-		return -1
-	}
-	return r
-}
+func fold(s string) string { return globs.Fold(s) }
 
 // isLiteral reports whether a segment stands for itself alone.
 func isLiteral(seg string) bool { return !strings.ContainsAny(seg, `*?[{\`) }

@@ -3,7 +3,7 @@ package pathresolver
 import (
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
+	"github.com/pinfold-dev/pinfold/internal/globs"
 )
 
 // A glob is read as a small automaton over path components: state i means
@@ -13,14 +13,14 @@ import (
 
 // states returns the states after the components of a folded place. Bit
 // len(segs) is set when the place or one of its ancestors matches.
-func (g *glob) states(folded string) uint64 {
-	s := g.closure(1)
+func (g *glob) states(folded string) globs.States {
+	s := g.read.Start()
 	if folded == "." {
 		return s
 	}
 	for rest := folded; s != 0; {
 		name, tail, more := strings.Cut(rest, "/")
-		s = g.step(s, name)
+		s = g.read.StepCovered(s, name)
 		if !more {
 			break
 		}
@@ -31,36 +31,4 @@ func (g *glob) states(folded string) uint64 {
 
 // covers reports whether the glob matches a folded place or one of its
 // ancestors.
-func (g *glob) covers(folded string) bool { return g.states(folded)&(1<<len(g.segs)) != 0 }
-
-// step consumes one component.
-func (g *glob) step(s uint64, name string) uint64 {
-	next := s & (1 << len(g.segs)) // what is covered stays so, however deep
-	for i, seg := range g.segs {
-		if s&(1<<i) == 0 {
-			continue
-		}
-		switch {
-		case seg == "**":
-			next |= 1 << i
-		case seg == name && isLiteral(seg):
-			next |= 1 << (i + 1)
-		case !isLiteral(seg):
-			// A name is one component and holds no separator.
-			if ok, err := doublestar.Match(seg, name); ok && err == nil {
-				next |= 1 << (i + 1)
-			}
-		}
-	}
-	return g.closure(next)
-}
-
-// closure adds the states that are reached for nothing: "**" may be empty.
-func (g *glob) closure(s uint64) uint64 {
-	for i, seg := range g.segs {
-		if s&(1<<i) != 0 && seg == "**" {
-			s |= 1 << (i + 1)
-		}
-	}
-	return s
-}
+func (g *glob) covers(folded string) bool { return folded != "." && globs.Covers(g.read, folded) }
