@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"pathresolver/aferofs":            {"pathresolver", "github.com/spf13/afero"},
 	"fileskills":                      {"pathresolver", "internal/didyoumean", "github.com/google/jsonschema-go", "github.com/go-json-experiment/json", "github.com/aymanbagabas/go-udiff", "github.com/bmatcuk/doublestar", "github.com/gofrs/flock", "golang.org/x/text"},
 	"fileskills/skilltest":            {"fileskills", "pathresolver", "github.com/spf13/afero", "github.com/stretchr/testify"},
-	"permission":                      {"pathresolver", "internal/didyoumean", "github.com/goccy/go-yaml", "github.com/bmatcuk/doublestar", "golang.org/x/text"},
+	"permission":                      {"pathresolver", "internal/didyoumean", "internal/globs", "github.com/goccy/go-yaml"},
 	"fileskills/mcpserver":            {"fileskills", "internal/httpend", "github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"},
 	"sandboxfs":                       {"pathresolver", "internal/fsat", "internal/helper", "github.com/hanwen/go-fuse/v2", "golang.org/x/sys"},
 	"launcher":                        {"pathresolver", "sandboxfs", "internal/helper", "github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx", "golang.org/x/sys"},

@@ -20,7 +20,7 @@ func (g *glob) states(folded string) globs.States {
 	}
 	for rest := folded; s != 0; {
 		name, tail, more := strings.Cut(rest, "/")
-		s = g.read.StepCovered(s, name)
+		s = globs.StepCovered(g.read, s, name)
 		if !more {
 			break
 		}

@@ -134,7 +134,7 @@ func (l *layer) grants(path string, list []string) []grant {
 }
 
 // isAll reports whether it covers everything, the root itself included.
-func (g grant) isAll() bool { return len(g.pattern.segs) == 0 }
+func (g grant) isAll() bool { return g.pattern.Len() == 0 }
 
 // intersect keeps of two lists what the other covers. The first list of a chain
 // stands as it is.

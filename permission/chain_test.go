@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/pinfold-dev/pinfold/internal/globs"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -153,22 +154,22 @@ func TestResolverNeverExceedsCheck(t *testing.T) {
 		if placeKind(place) != aPlace {
 			return
 		}
-		hide, protect, write := globs(t, held.Config.Hide, true), globs(t, held.Config.Protect, true), globs(t, held.Config.WritePaths, false)
-		folded := []byte(foldString(place))
-		if hide.covers(folded) != nil || globs(t, held.Config.AskRead, true).covers(folded) != nil {
+		hide, protect, write := setOf(t, held.Config.Hide, true), setOf(t, held.Config.Protect, true), setOf(t, held.Config.WritePaths, false)
+		folded := []byte(globs.Fold(place))
+		if hide.covers(folded) != nil || setOf(t, held.Config.AskRead, true).covers(folded) != nil {
 			return
 		}
-		if held.Config.ReadPaths != nil && globs(t, held.Config.ReadPaths, false).covers([]byte(place)) == nil {
+		if held.Config.ReadPaths != nil && setOf(t, held.Config.ReadPaths, false).covers([]byte(place)) == nil {
 			return // not there, but for directories that lead to read paths
 		}
 		require.Equal(t, Allow, file(p, FSRead, place).Effect, "%+v", held.Config)
-		if protect.covers(folded) == nil && globs(t, held.Config.AskWrite, true).covers(folded) == nil && write.covers([]byte(place)) != nil {
+		if protect.covers(folded) == nil && setOf(t, held.Config.AskWrite, true).covers(folded) == nil && write.covers([]byte(place)) != nil {
 			require.Equal(t, Allow, file(p, FSWrite, place).Effect, "%+v", held.Config)
 		}
 	})
 }
 
-func globs(t require.TestingT, list []string, folded bool) *patternSet {
+func setOf(t require.TestingT, list []string, folded bool) *patternSet {
 	for _, text := range list {
 		_, err := parsePattern(text, folded)
 		require.NoError(t, err)

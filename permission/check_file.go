@@ -1,6 +1,10 @@
 package permission
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pinfold-dev/pinfold/internal/globs"
+)
 
 // file asks the rules about files.
 func (p *Policy) file(q *question, writes bool, trace *[]Step) finding {
@@ -9,7 +13,7 @@ func (p *Policy) file(q *question, writes bool, trace *[]Step) finding {
 		return finding{opinion: denied, code: CodeInvalidPath}
 	}
 	var exact, folded [512]byte // so that a place of usual length allocates nothing
-	at := spelling{append(exact[:0], q.Resource...), foldInto(folded[:0], q.Resource)}
+	at := spelling{append(exact[:0], q.Resource...), globs.AppendFold(folded[:0], q.Resource)}
 	if where == outsidePlace {
 		return p.over(stageOutside, q, &at, trace)
 	}

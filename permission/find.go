@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/internal/globs"
 )
 
 // Kind tells the two kinds of files that grant rights apart.
@@ -48,7 +50,7 @@ func Find(fsys fs.FS, glob string, kinds ...Kind) []Found {
 			return nil
 		case name != base && d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
 			return fs.SkipDir
-		case d.IsDir() || len(pat.segs) > 0 && !covers(pat.segs, []byte(name)):
+		case d.IsDir() || pat.Len() > 0 && !globs.Covers(pat.Glob, name):
 			return nil
 		}
 		if !isFile(fsys, name, d) { // first of all: opening a FIFO waits
@@ -69,11 +71,7 @@ func Find(fsys fs.FS, glob string, kinds ...Kind) []Found {
 // literalHead is the directory in which a pattern begins to be one, or the path
 // that it is.
 func literalHead(pat pattern) string {
-	n := slices.IndexFunc(pat.segs, func(s segment) bool { return s.kind != literal })
-	if n < 0 {
-		n = len(pat.segs)
-	}
-	return path.Clean(pattern{segs: pat.segs[:n]}.String())
+	return path.Clean(pattern{globs.Of(pat.Parts()[:pat.Literals()])}.String())
 }
 
 // isFile is true of regular files, of links to them, and of links that lead

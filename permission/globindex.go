@@ -3,12 +3,13 @@ package permission
 import (
 	"bytes"
 	"slices"
-	"strings"
+
+	"github.com/pinfold-dev/pinfold/internal/globs"
 )
 
 // headed is a glob without its literal beginning.
 type headed struct {
-	segs []segment
+	glob globs.Glob
 	rule int
 }
 
@@ -25,10 +26,10 @@ const fewGlobs = 8
 
 func (b *branches) add(g headed) {
 	b.all = append(b.all, g)
-	if g.segs[0].kind == anyDepth {
-		b.deep.add(&g.segs[1], g) // it does not end with one, and no two follow each other
+	if parts := g.glob.Parts(); parts[0].Kind() == globs.AnyDepth {
+		b.deep.add(&parts[1], g) // it does not end with one, and no two follow each other
 	} else {
-		b.next.add(&g.segs[0], g)
+		b.next.add(&parts[0], g)
 	}
 }
 
@@ -52,11 +53,11 @@ func (b *branches) find(rest []byte) int {
 
 var slash = []byte("/")
 
-// first is the lowest rule of globs that covers rest, and found if that is
+// first is the lowest rule of a list that covers rest, and found if that is
 // lower.
-func first(globs []headed, rest []byte, found int) int {
-	for i := range globs {
-		if g := &globs[i]; (found < 0 || g.rule < found) && covers(g.segs, rest) {
+func first(list []headed, rest []byte, found int) int {
+	for i := range list {
+		if g := &list[i]; (found < 0 || g.rule < found) && globs.Covers(g.glob, rest) {
 			found = g.rule
 		}
 	}
@@ -75,12 +76,12 @@ type segIndex struct {
 	used       bool
 }
 
-func (x *segIndex) add(seg *segment, g headed) {
+func (x *segIndex) add(seg *globs.Part, g headed) {
 	x.used = true
-	prefix, suffix := literalEnds(seg.text)
+	prefix, suffix := seg.Ends()
 	switch {
-	case seg.kind == literal:
-		put(&x.names, seg.text, g)
+	case seg.Kind() == globs.Literal:
+		put(&x.names, seg.Text(), g)
 	case prefix == "" && suffix == "":
 		x.always = append(x.always, g)
 	case len(suffix) >= len(prefix):
@@ -104,17 +105,6 @@ func withLength(lens []int, n int) []int {
 		return lens
 	}
 	return append(lens, n)
-}
-
-// literalEnds are what every name that a segment matches begins and ends with.
-// They may be shorter than they could be.
-func literalEnds(seg string) (prefix, suffix string) {
-	const special = `*?[]{},\`
-	i := strings.IndexAny(seg, special)
-	if i < 0 {
-		return seg, seg
-	}
-	return seg[:i], seg[strings.LastIndexAny(seg, special)+1:]
 }
 
 // find is first over the globs whose segment may match name.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/pinfold-dev/pinfold/internal/globs"
 )
 
 // The index finds what trying one glob after the other finds, and names the
@@ -27,22 +29,22 @@ func TestGlobIndexIsTheScan(t *testing.T) {
 			p, err := parsePattern(text, true)
 			require.NoError(t, err, text)
 			patterns, rules = append(patterns, p), append(rules, &rule{text: text})
-			if p.segs[0].kind != literal {
-				all.add(headed{segs: p.segs, rule: i})
+			if p.Parts()[0].Kind() != globs.Literal {
+				all.add(headed{glob: p.Glob, rule: i})
 			}
 		}
 		at := []byte(place.Draw(t, "place"))
 		require.Equal(t, first(all.all, at, -1), all.find(at), "%v at %s", rules, at)
 		covered := false
 		for _, p := range patterns {
-			covered = covered || covers(p.segs, at)
+			covered = covered || globs.Covers(p.Glob, at)
 		}
 		found := newPatternSet(patterns, rules).covers(at)
 		require.Equal(t, covered, found != nil, "%s", at)
 		if found != nil {
 			p, err := parsePattern(found.text, true)
 			require.NoError(t, err)
-			require.True(t, covers(p.segs, at))
+			require.True(t, globs.Covers(p.Glob, at))
 		}
 	})
 }

@@ -3,6 +3,8 @@ package permission
 import (
 	"fmt"
 	"slices"
+
+	"github.com/pinfold-dev/pinfold/internal/globs"
 )
 
 // Lint finds rules that do nothing, or not what was meant, in the documents of
@@ -82,7 +84,7 @@ func (p *Policy) lintWrites(l *layer, add addProblem) {
 					add("unreachable_rule", path, "drop it, or protect less", "'%s' is protected by '%s', so it cannot be written", text, o.name)
 				}
 			}
-			if r := p.always.covers([]byte(foldString(pat.String()))); r != nil && len(pat.segs) > 0 {
+			if r := p.always.covers([]byte(globs.Fold(pat.String()))); r != nil && pat.Len() > 0 {
 				add("unreachable_rule", path, "", "'%s' is always protected, so it cannot be written", text)
 			}
 		}

@@ -1,37 +1,19 @@
 package permission
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
+	"github.com/pinfold-dev/pinfold/internal/globs"
 )
 
 // pattern is one path or glob over places. It covers what it matches and
-// everything beneath. Its components are read one by one; "**" is any number
-// of them.
-type pattern struct {
-	segs []segment // none: everything, the root itself included
-}
-
-// segment is one component of a pattern.
-type segment struct {
-	text           string
-	kind           segKind
-	prefix, suffix string // of a simple glob: prefix*suffix
-}
-
-type segKind uint8
-
-const (
-	literal  segKind = iota // itself
-	simple                  // one "*" among plain characters
-	complex                 // anything else that doublestar reads
-	anyDepth                // "**"
-)
+// everything beneath; one without components covers everything, the root itself
+// included.
+type pattern struct{ globs.Glob }
 
 // parsePattern reads a path or glob relative to the root. folded patterns
 // ignore letter case.
@@ -51,149 +33,57 @@ func parsePattern(text string, folded bool) (pattern, error) {
 	case p == "." || p == "":
 		p = "**"
 	}
-	if !doublestar.ValidatePattern(p) {
-		return pattern{}, errors.New("is not a valid glob")
-	}
 	if folded {
-		p = foldString(p)
-	}
-	var segs []segment
-	for s := range strings.SplitSeq(p, "/") {
-		seg, err := parseSegment(s)
-		if err != nil {
-			return pattern{}, err
-		}
-		if seg.kind == anyDepth && len(segs) > 0 && segs[len(segs)-1].kind == anyDepth {
-			continue
-		}
-		segs = append(segs, seg)
+		p = globs.Fold(p)
 	}
 	// What a pattern matches it covers with all that is beneath: "x/**" is "x".
-	if n := len(segs); segs[n-1].kind == anyDepth {
-		if segs = segs[:n-1]; n == 1 && folded {
-			segs = []segment{{text: "*", kind: simple}} // a rule that takes away leaves the root itself
-		}
-	}
-	if len(segs) > maxSegments {
-		return pattern{}, fmt.Errorf("has more than %d components", maxSegments)
-	}
-	return pattern{segs: segs}, nil
-}
-
-func parseSegment(s string) (segment, error) {
+	p = trimDepth(p)
 	switch {
-	case s == ".." || s == "." || s == "":
-		return segment{}, fmt.Errorf("has a component %q", s)
-	case s == "**":
-		return segment{text: s, kind: anyDepth}, nil
-	case strings.Contains(s, "**"):
-		return segment{}, errors.New(`has "**" beside other characters in one component`)
-	case !doublestar.ValidatePattern(s):
-		return segment{}, errors.New(`has a "/" inside braces or brackets: write one glob for each`)
-	case !strings.ContainsAny(s, `*?[{\`):
-		return segment{text: s}, nil
+	case p == "**" && folded:
+		p = "*" // a rule that takes away leaves the root itself
+	case p == "**":
+		return pattern{}, nil
 	}
-	if before, after, _ := strings.Cut(s, "*"); !strings.ContainsAny(before+after, `*?[{\`) {
-		return segment{text: s, kind: simple, prefix: before, suffix: after}, nil
-	}
-	return segment{text: s, kind: complex}, nil
+	read, err := globs.Parse(p)
+	return pattern{read}, err
 }
 
-// matches reports whether one name matches the segment.
-func (s *segment) matches(name []byte) bool {
-	switch s.kind {
-	case literal:
-		return string(name) == s.text
-	case simple:
-		return len(name) >= len(s.prefix)+len(s.suffix) &&
-			string(name[:len(s.prefix)]) == s.prefix && string(name[len(name)-len(s.suffix):]) == s.suffix
-	case complex:
-		ok, err := doublestar.Match(s.text, string(name))
-		return ok && err == nil
+// trimDepth takes "**" away that says nothing: at the end, or behind another.
+func trimDepth(p string) string {
+	for strings.HasSuffix(p, "/**") {
+		p = strings.TrimSuffix(p, "/**")
 	}
-	return true
-}
-
-// covers reports whether segs match the place, or one of the directories that
-// hold it. Between two "**" the earliest match is as good as any, since all
-// that follows it is covered: so there is no backtracking.
-func covers(segs []segment, place []byte) bool {
-	floating := false
-	for len(segs) > 0 {
-		if segs[0].kind == anyDepth {
-			floating, segs = true, segs[1:]
-			continue
-		}
-		block := segs[:blockLen(segs)]
-		rest, ok := matchBlock(block, place)
-		for !ok && floating {
-			cut := bytes.IndexByte(place, '/')
-			if cut < 0 {
-				return false
-			}
-			place = place[cut+1:]
-			rest, ok = matchBlock(block, place)
-		}
-		if !ok {
-			return false
-		}
-		place, segs, floating = rest, segs[len(block):], false
+	if !strings.Contains(p, "**/**") {
+		return p
 	}
-	return true
-}
-
-// matchBlock matches segments without "**" at the start of place and returns
-// what is left of it.
-func matchBlock(block []segment, place []byte) (rest []byte, ok bool) {
-	for i := range block {
-		if len(place) == 0 {
-			return nil, false
-		}
-		name := place
-		if cut := bytes.IndexByte(place, '/'); cut >= 0 {
-			name, place = place[:cut], place[cut+1:]
-		} else {
-			place = nil
-		}
-		if !block[i].matches(name) {
-			return nil, false
-		}
-	}
-	return place, true
+	names := strings.Split(p, "/")
+	return strings.Join(slices.CompactFunc(names, func(a, b string) bool { return a == "**" && b == "**" }), "/")
 }
 
 // String is the pattern in its shortest spelling.
 func (p pattern) String() string {
-	if len(p.segs) == 0 {
+	if p.Len() == 0 {
 		return "."
 	}
-	parts := make([]string, len(p.segs))
-	for i, s := range p.segs {
-		parts[i] = s.text
-	}
-	return strings.Join(parts, "/")
+	return p.Glob.String()
 }
 
 // isPath reports whether the pattern names one place, without any wildcard.
-func (p pattern) isPath() bool {
-	for _, s := range p.segs {
-		if s.kind != literal {
-			return false
-		}
-	}
-	return true
-}
+func (p pattern) isPath() bool { return p.Literals() == p.Len() }
 
 // within reports whether q covers everything that p covers. It may miss that
 // two globs with different wildcards do; it never claims it wrongly.
 func (p pattern) within(q pattern) bool {
-	inner, outer, floating := p.segs, q.segs, false
+	inner, outer, floating := p.Parts(), q.Parts(), false
 	for len(outer) > 0 {
-		if outer[0].kind == anyDepth {
+		if outer[0].Kind() == globs.AnyDepth {
 			floating, outer = true, outer[1:]
 			continue
 		}
-		block := outer[:blockLen(outer)]
+		block := outer
+		if n := slices.IndexFunc(outer, isAnyDepth); n >= 0 {
+			block = outer[:n]
+		}
 		for !blockWithin(inner, block) {
 			if !floating || len(inner) == 0 {
 				return false
@@ -205,44 +95,47 @@ func (p pattern) within(q pattern) bool {
 	return true
 }
 
+func isAnyDepth(p globs.Part) bool { return p.Kind() == globs.AnyDepth }
+
 // withinFolded is within of paths, for rules that ignore letter case.
 func (p pattern) withinFolded(q pattern) bool { return p.folded().within(q.folded()) }
 
+// folded is a path as rules that ignore letter case read it.
 func (p pattern) folded() pattern {
-	segs := make([]segment, len(p.segs))
-	for i, s := range p.segs {
-		segs[i] = segment{text: foldString(s.text)}
+	if f, err := globs.Parse(globs.Fold(p.Glob.String())); err == nil {
+		return pattern{f}
 	}
-	return pattern{segs: segs}
-}
-
-// blockLen is the number of segments before the first "**".
-func blockLen(segs []segment) int {
-	for i := range segs {
-		if segs[i].kind == anyDepth {
-			return i
-		}
-	}
-	return len(segs)
+	return p
 }
 
 // blockWithin reports whether each name that inner begins with matches block.
-func blockWithin(inner, block []segment) bool {
+func blockWithin(inner, block []globs.Part) bool {
 	if len(inner) < len(block) {
 		return false
 	}
 	for i := range block {
-		p, q := &inner[i], &block[i]
-		switch {
-		case p.kind == anyDepth:
-			return false
-		case p.text == q.text, q.text == "*", p.kind == literal && q.matches([]byte(p.text)):
-		case p.kind == simple && q.kind == simple && strings.HasPrefix(p.prefix, q.prefix) && strings.HasSuffix(p.suffix, q.suffix):
-		default:
+		if !partWithin(&inner[i], &block[i]) {
 			return false
 		}
 	}
 	return true
+}
+
+// partWithin reports whether each name that p matches is one that q does.
+func partWithin(p, q *globs.Part) bool {
+	switch {
+	case p.Kind() == globs.AnyDepth:
+		return false
+	case p.Text() == q.Text(), q.Text() == "*":
+		return true
+	case p.Kind() == globs.Literal:
+		return globs.Match(q, p.Text())
+	case p.Kind() == globs.Simple && q.Kind() == globs.Simple:
+		begins, ends := p.Ends()
+		prefix, suffix := q.Ends()
+		return strings.HasPrefix(begins, prefix) && strings.HasSuffix(ends, suffix)
+	}
+	return false
 }
 
 // leadsOut reports whether a path as written is absolute or climbs.

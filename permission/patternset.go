@@ -3,6 +3,8 @@ package permission
 import (
 	"bytes"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/internal/globs"
 )
 
 // patternSet answers which of many patterns covers a place, in a time that
@@ -54,34 +56,33 @@ func (x *index) find(key []byte) (int, bool) {
 func newPatternSet(patterns []pattern, rules []*rule) *patternSet {
 	s := &patternSet{rules: rules}
 	for i, p := range patterns {
-		segs := p.segs
-		n := 0
-		for n < len(segs) && segs[n].kind == literal {
-			n++
+		parts, n := p.Parts(), p.Literals()
+		var begins, ends string // of the name in **/name
+		anyDir := len(parts) == 2 && parts[0].Kind() == globs.AnyDepth
+		if anyDir {
+			begins, ends = parts[1].Ends()
 		}
-		last := len(segs) - 1
-		anyDir := len(segs) == 2 && segs[0].kind == anyDepth
 		switch {
-		case len(segs) == 0:
+		case len(parts) == 0:
 			s.all = i + 1
-		case n == len(segs):
+		case n == len(parts):
 			s.places.add(p.String(), i)
-		case anyDir && segs[last].kind == literal:
-			s.names.add(segs[last].text, i)
-		case anyDir && segs[last].kind == simple && strings.HasPrefix(segs[last].suffix, ".") && segs[last].prefix == "":
-			s.suffixes.add(segs[last].suffix, i)
+		case anyDir && parts[1].Kind() == globs.Literal:
+			s.names.add(parts[1].Text(), i)
+		case anyDir && parts[1].Kind() == globs.Simple && strings.HasPrefix(ends, ".") && begins == "":
+			s.suffixes.add(ends, i)
 		case n > 0:
-			head := pattern{segs: segs[:n]}.String()
+			head := globs.Of(parts[:n]).String()
 			if s.heads == nil {
 				s.heads = map[string]*branches{}
 			}
 			if s.heads[head] == nil {
 				s.heads[head] = &branches{}
 			}
-			s.heads[head].add(headed{segs: segs[n:], rule: i})
+			s.heads[head].add(headed{glob: globs.Of(parts[n:]), rule: i})
 			s.headLens.add(len(head))
 		default:
-			s.anywhere.add(headed{segs: segs, rule: i})
+			s.anywhere.add(headed{glob: p.Glob, rule: i})
 		}
 	}
 	return s

@@ -17,6 +17,23 @@ func (v *validator) files(fs *FS) {
 		list []string
 	}{{"read", fs.Read}, {"write", fs.Write}, {"ask_read", fs.AskRead}, {"ask_write", fs.AskWrite}, {"hide", fs.Hide}, {"protect", fs.Protect}} {
 		v.patterns("fs."+list.key, list.list, list.key == "write")
+		if list.key != "read" && list.key != "write" {
+			v.folded("fs."+list.key, list.list)
+		}
+	}
+}
+
+// folded refuses what cannot be read once letter case and invisible characters
+// are gone: a rule that takes away must not be dropped for that.
+func (v *validator) folded(path string, list []string) {
+	for i, p := range list {
+		if _, err := parsePattern(p, false); err != nil {
+			continue // which patterns has refused
+		}
+		if _, err := parsePattern(p, true); err != nil {
+			at := fmt.Sprintf("%s[%d]", path, i)
+			v.bad(at, fmt.Sprintf("%s: '%s' %s without letter case and invisible characters", at, p, err), "")
+		}
 	}
 }
 

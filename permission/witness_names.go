@@ -4,34 +4,37 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/internal/globs"
 )
 
-// instances are names that the segment matches, in the spellings that rules
-// tell apart, and one in another case.
-func (s *segment) instances() []string {
+// namesOf are names that a component matches, in the spellings that rules tell
+// apart, and one in another case.
+func namesOf(p *globs.Part) []string {
 	names := map[string]bool{}
 	add := func(name string) {
-		if name != "" && s.matches([]byte(name)) {
+		if name != "" && globs.Match(p, name) {
 			names[name] = true
-			names[foldString(name)] = true
+			names[globs.Fold(name)] = true
 		}
 	}
-	switch s.kind {
-	case literal:
-		add(s.text)
-	case simple:
-		add(s.prefix + s.suffix)
-		add(s.prefix + "pf" + s.suffix)
-	case complex:
+	switch p.Kind() {
+	case globs.Literal:
+		add(p.Text())
+	case globs.Simple:
+		begins, ends := p.Ends()
+		add(begins + ends)
+		add(begins + "pf" + ends)
+	case globs.General:
 		// Alternatives, members of classes and single characters, as candidates.
-		for _, part := range strings.FieldsFunc(s.text, func(r rune) bool { return strings.ContainsRune("{},[]", r) }) {
+		for _, part := range strings.FieldsFunc(p.Text(), func(r rune) bool { return strings.ContainsRune("{},[]", r) }) {
 			add(part)
 			for _, c := range part {
 				add(string(c))
 			}
 		}
 		cut := strings.NewReplacer("?", "q", "*", "pf", "{", "", "}", "", "[", "", "]", "", `\`, "")
-		add(cut.Replace(s.text))
+		add(cut.Replace(p.Text()))
 		add("pf")
 		add("q")
 	}
@@ -41,10 +44,11 @@ func (s *segment) instances() []string {
 // instances are places that the pattern matches.
 func (p pattern) instances() []string {
 	at := []string{""}
-	for i := range p.segs {
+	parts := p.Parts()
+	for i := range parts {
 		var next []string
-		options := p.segs[i].instances()
-		if p.segs[i].kind == anyDepth {
+		options := namesOf(&parts[i])
+		if parts[i].Kind() == globs.AnyDepth {
 			options = []string{"", "pf-deep"}
 		}
 		for _, prefix := range at {

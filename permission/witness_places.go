@@ -7,12 +7,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/internal/globs"
 )
 
 // Bounds of the search for places.
 const (
 	maxPlaces = 20_000  // found by each of its parts
-	maxSteps  = 1 << 23 // of one pattern over one name: some tenths of a second
+	maxSteps  = 1 << 23 // of one pattern over one name, or of its wildcards over 64 characters: some tenths of a second
 	maxPairs  = 32      // globs of one component whose common names are looked for
 )
 
@@ -64,6 +66,7 @@ type search struct {
 type walker struct {
 	pattern
 	folded bool
+	wild   int // instructions of its wildcards
 }
 
 func (s *search) addDocument(d *Document) {
@@ -79,9 +82,9 @@ func (s *search) addDocument(d *Document) {
 func (s *search) add(list []string, folded bool) {
 	for _, text := range list {
 		key := fmt.Sprint(folded, text)
-		if p, err := parsePattern(text, folded); err == nil && len(p.segs) > 0 && !s.known[key] {
+		if p, err := parsePattern(text, folded); err == nil && p.Len() > 0 && !s.known[key] {
 			s.known[key] = true
-			s.walkers = append(s.walkers, walker{p, folded})
+			s.walkers = append(s.walkers, walker{p, folded, p.Steps() - p.Len()})
 		}
 	}
 }
@@ -89,11 +92,11 @@ func (s *search) add(list []string, folded bool) {
 // live is a pattern that covers a place or may cover one beneath.
 type live struct {
 	walker int
-	at     uint64 // the components that may come next, as bits; covered
+	at     globs.States // the components that may come next; covered
 }
 
 // covered stands for a pattern that covers the place and all beneath.
-const covered = ^uint64(0)
+const covered = ^globs.States(0)
 
 // walk goes breadth first, so that short places come before long ones. It
 // reports whether it came to the end.
@@ -105,12 +108,12 @@ func (s *search) walk() bool {
 	most := len(s.places) + maxPlaces
 	var start []live
 	for i := range s.walkers {
-		start = append(start, live{i, s.walkers[i].skip(1)})
+		start = append(start, live{i, s.walkers[i].Start()})
 	}
 	for queue := []reached{{"", start}}; len(queue) > 0; queue = queue[1:] {
 		from := queue[0]
 		for _, name := range s.namesFor(from.state) {
-			if s.steps += len(from.state); s.steps > maxSteps || len(s.places) > most {
+			if s.steps += s.work(from.state, name); s.steps > maxSteps || len(s.places) > most {
 				return false
 			}
 			state, key := s.step(from.state, name)
@@ -129,15 +132,20 @@ func (s *search) walk() bool {
 // meet puts what floats beneath what is anchored: where there are too many
 // patterns for the walk, most of what it would find.
 func (s *search) meet() {
-	most := len(s.places) + maxPlaces
-	for _, p := range s.walkers {
-		for _, q := range s.walkers {
-			if q.segs[0].kind == literal {
+	most, steps := len(s.places)+maxPlaces, 0
+	tails := make([][]string, len(s.walkers))
+	for i := range s.walkers {
+		tails[i] = s.walkers[i].instances()
+	}
+	for i := range s.walkers {
+		for j := range s.walkers {
+			if s.walkers[j].Parts()[0].Kind() == globs.Literal {
 				continue
 			}
-			for _, at := range p.instances() {
-				for _, tail := range q.instances() {
-					if s.places[at+"/"+tail] = true; len(s.places) > most {
+			for _, at := range tails[i] {
+				for _, tail := range tails[j] {
+					steps++
+					if s.places[at+"/"+tail] = true; len(s.places) > most || steps > maxPlaces*10 {
 						return
 					}
 				}
@@ -146,9 +154,18 @@ func (s *search) meet() {
 	}
 }
 
+// work is how many steps it takes to match a name.
+func (s *search) work(from []live, name string) int {
+	n := 0
+	for _, l := range from {
+		n += 1 + s.walkers[l.walker].wild*len(name)/64
+	}
+	return n
+}
+
 // step is the state beneath a name, and a key for it.
 func (s *search) step(from []live, name string) (state []live, key string) {
-	exact, folded := []byte(name), []byte(foldString(name))
+	exact, folded := []byte(name), []byte(globs.Fold(name))
 	var k []byte
 	for _, l := range from {
 		w := &s.walkers[l.walker]
@@ -158,37 +175,18 @@ func (s *search) step(from []live, name string) (state []live, key string) {
 		}
 		if at := w.step(l.at, text); at != 0 {
 			state = append(state, live{l.walker, at})
-			k = binary.AppendUvarint(binary.AppendUvarint(k, uint64(l.walker)), at)
+			k = binary.AppendUvarint(binary.AppendUvarint(k, uint64(l.walker)), uint64(at))
 		}
 	}
 	return state, string(k)
 }
 
 // step is what may come after a name.
-func (w *walker) step(at uint64, name []byte) (next uint64) {
+func (w *walker) step(at globs.States, name []byte) globs.States {
 	if at == covered {
 		return covered
 	}
-	for i := range w.segs {
-		switch {
-		case at&(1<<i) == 0:
-		case w.segs[i].kind == anyDepth:
-			next |= 1 << i
-		case w.segs[i].matches(name):
-			next |= 1 << (i + 1)
-		}
-	}
-	return w.skip(next)
-}
-
-// skip goes past every "**", which may stand for nothing.
-func (w *walker) skip(at uint64) uint64 {
-	for i := range w.segs {
-		if at&(1<<i) != 0 && w.segs[i].kind == anyDepth {
-			at |= 1 << (i + 1)
-		}
-	}
-	if at&(1<<len(w.segs)) != 0 {
+	if at = globs.Step(w.Glob, at, name); w.Matched(at) {
 		return covered
 	}
 	return at
@@ -198,30 +196,33 @@ func (w *walker) skip(at uint64) uint64 {
 // none of them knows.
 func (s *search) namesFor(state []live) []string {
 	names := map[string]bool{"pf-x": true}
-	globs := map[string]*segment{}
+	simple := map[string]*globs.Part{}
 	for _, l := range state {
 		if l.at == covered {
 			continue
 		}
 		w := &s.walkers[l.walker]
-		for i := range w.segs {
-			if seg := &w.segs[i]; l.at&(1<<i) != 0 && seg.kind != anyDepth {
-				for _, name := range s.instancesOf(seg) {
+		parts := w.Parts()
+		for i := range parts {
+			if p := &parts[i]; l.at&(1<<i) != 0 && p.Kind() != globs.AnyDepth {
+				for _, name := range s.instancesOf(p) {
 					names[name] = true
 					if w.folded { // a spelling that only rules which ignore case know
 						names[strings.ToUpper(name)] = true
 					}
 				}
-				if seg.kind == simple {
-					globs[seg.text] = seg
+				if p.Kind() == globs.Simple {
+					simple[p.Text()] = p
 				}
 			}
 		}
 	}
-	if len(globs) <= maxPairs {
-		for _, p := range globs {
-			for _, q := range globs {
-				if name := p.prefix + "pf" + q.suffix; p.matches([]byte(name)) && q.matches([]byte(name)) {
+	if len(simple) <= maxPairs {
+		for _, p := range simple {
+			for _, q := range simple {
+				begins, _ := p.Ends()
+				_, ends := q.Ends()
+				if name := begins + "pf" + ends; globs.Match(p, name) && globs.Match(q, name) {
 					names[name] = true
 				}
 			}
@@ -230,11 +231,11 @@ func (s *search) namesFor(state []live) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-func (s *search) instancesOf(seg *segment) []string {
-	list, ok := s.names[seg.text]
+func (s *search) instancesOf(p *globs.Part) []string {
+	list, ok := s.names[p.Text()]
 	if !ok {
-		list = seg.instances()
-		s.names[seg.text] = list
+		list = namesOf(p)
+		s.names[p.Text()] = list
 	}
 	return list
 }

@@ -68,11 +68,14 @@ func Of(parts []Part) Glob {
 	return Glob{parts}
 }
 
+// Len is the number of components.
+func (g Glob) Len() int { return len(g.parts) }
+
 // Parts are the components, to be read only.
-func (g *Glob) Parts() []Part { return g.parts }
+func (g Glob) Parts() []Part { return g.parts }
 
 // String is the text of the components, with "/" between them.
-func (g *Glob) String() string {
+func (g Glob) String() string {
 	texts := make([]string, len(g.parts))
 	for i := range g.parts {
 		texts[i] = g.parts[i].text
@@ -81,7 +84,7 @@ func (g *Glob) String() string {
 }
 
 // Literals is how many components at the beginning stand for themselves alone.
-func (g *Glob) Literals() int {
+func (g Glob) Literals() int {
 	for i := range g.parts {
 		if g.parts[i].kind != Literal {
 			return i
@@ -92,7 +95,7 @@ func (g *Glob) Literals() int {
 
 // Steps is the most work that a match of one character may be: the
 // instructions of all components, of which those without any count 1.
-func (g *Glob) Steps() (n int) {
+func (g Glob) Steps() (n int) {
 	for i := range g.parts {
 		n += g.parts[i].steps()
 	}

@@ -9,14 +9,14 @@ import "math/bits"
 type States uint64
 
 // Start is where every place begins.
-func (g *Glob) Start() States { return g.skip(1) }
+func (g Glob) Start() States { return g.skip(1) }
 
 // Matched reports whether the place that led here matches the whole glob.
-func (g *Glob) Matched(s States) bool { return s&(1<<len(g.parts)) != 0 }
+func (g Glob) Matched(s States) bool { return s&(1<<len(g.parts)) != 0 }
 
 // Step goes down by one name. What matched is not kept: where no states are
 // left nothing beneath can match.
-func (g *Glob) Step(s States, name string) (next States) {
+func Step[T Text](g Glob, s States, name T) (next States) {
 	for left := s &^ (1 << len(g.parts)); left != 0; left &= left - 1 {
 		i := bits.TrailingZeros64(uint64(left))
 		switch p := &g.parts[i]; {
@@ -31,15 +31,15 @@ func (g *Glob) Step(s States, name string) (next States) {
 	return g.skip(next)
 }
 
-// StepCovered is Step for rules that cover what they match with all that is
+// StepCovered is Step, for rules that cover what they match with all that is
 // beneath: what matched stays so.
-func (g *Glob) StepCovered(s States, name string) States {
-	return g.Step(s, name) | s&(1<<len(g.parts))
+func StepCovered[T Text](g Glob, s States, name T) States {
+	return Step(g, s, name) | s&(1<<len(g.parts))
 }
 
 // skip adds the states that are reached for nothing: "**" may be empty, but for
 // a last one, which stands for something.
-func (g *Glob) skip(s States) States {
+func (g Glob) skip(s States) States {
 	for i := range len(g.parts) - 1 {
 		if s&(1<<i) != 0 && g.parts[i].kind == AnyDepth {
 			s |= 1 << (i + 1)
