@@ -21,6 +21,7 @@ import (
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/broker/sqlitestore"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/keyburst"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/proposal"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -96,6 +97,12 @@ type terminal struct {
 // onTerminal starts pinfold on a new terminal.
 func onTerminal(t *testing.T, env []string, args ...string) *terminal {
 	t.Helper()
+	return programOnTerminal(t, "pinfold", env, args...)
+}
+
+// programOnTerminal starts another one there.
+func programOnTerminal(t *testing.T, program string, env []string, args ...string) *terminal {
+	t.Helper()
 	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	require.NoError(t, err)
 	fd := int(keys.Fd())
@@ -106,7 +113,7 @@ func onTerminal(t *testing.T, env []string, args ...string) *terminal {
 	require.NoError(t, unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 300}))
 	side, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
 	require.NoError(t, err)
-	x := &terminal{T: t, keys: keys, cmd: exec.Command("pinfold", args...), news: make(chan struct{}, 1), over: make(chan struct{})}
+	x := &terminal{T: t, keys: keys, cmd: exec.Command(program, args...), news: make(chan struct{}, 1), over: make(chan struct{})}
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = side, side, side
 	x.cmd.Env = append(os.Environ(), env...)
 	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -177,6 +184,44 @@ func (x *terminal) sees(want string) {
 	}
 }
 
+// chooses presses a key until the screen shows what it does: one that comes too
+// soon after others is ignored.
+func (x *terminal) chooses(key, shows string) {
+	x.Helper()
+	late := time.After(inTime)
+	for {
+		from := len(x.raw())
+		x.press(key)
+		for again := time.After(2 * keyburst.Pause); again != nil; {
+			if strings.Contains(ansi.Strip(x.raw()[from:]), shows) {
+				return
+			}
+			select {
+			case <-x.news:
+			case <-again:
+				again = nil
+			case <-late:
+				require.FailNow(x, "the key does nothing", "%q, %q in %q", key, shows, x.raw())
+			}
+		}
+	}
+}
+
+// quits presses q until it ends: one that comes too soon after others is ignored.
+func (x *terminal) quits() {
+	x.Helper()
+	for late := time.After(inTime); ; {
+		x.press("q")
+		select {
+		case <-x.over:
+			return
+		case <-time.After(3 * keyburst.Pause):
+		case <-late:
+			require.FailNow(x, "q does not end it", "%q", x.raw())
+		}
+	}
+}
+
 // leaves waits for its end.
 func (x *terminal) leaves() int {
 	x.Helper()
@@ -206,8 +251,10 @@ func TestInboxOnATerminal(t *testing.T) {
 		x.sees("-const version = 1")
 		x.sees(`"the release needs it\x1b]0;evil\a\x1b[31mred"`)
 		x.sees(`hired for "raise the version"`)
-		x.sees("y approves: this one call")
-		x.press("y")
+		x.sees("a approve…  d deny…")
+		x.chooses("a", "Approve for kid: fs.write 'src/a.go', by edit_file: this one call")
+		x.sees("ctrl+o approves")
+		x.press("\x0f")
 		r := ended(t, b, first.ID)
 		require.Equal(t, broker.Approved, r.Status)
 		require.Equal(t, broker.Once, r.Scope)
@@ -215,14 +262,17 @@ func TestInboxOnATerminal(t *testing.T) {
 
 		second := asks(t, b, fmt.Sprintf("version = 3%d", i), "once more")
 		x.sees("+const version = 3" + strconv.Itoa(i))
-		x.sees("y approves")
-		x.press("nnot in this release\r")
+		x.sees("a approve…  d deny…")
+		x.chooses("d", "Why not?")
+		x.press("not in this release\r")
+		x.sees("not denied yet")
+		x.press("\x18")
 		r = ended(t, b, second.ID)
 		require.Equal(t, broker.Denied, r.Status)
 		require.Equal(t, "not in this release", r.DenyReason)
 
 		x.sees("Nothing waits for your answer.")
-		x.press("q")
+		x.quits()
 		require.Equal(t, exitOK, x.leaves())
 		require.NotContains(t, x.raw(), "\x1b]0;")
 		require.NotContains(t, x.raw(), "\a")
@@ -239,8 +289,13 @@ func TestInboxIsTerminated(t *testing.T) {
 	x := onTerminal(t, []string{"PINFOLD_SOCKET=", "PINFOLD_URL=", "XDG_STATE_HOME=" + state, "TERM=xterm"}, "requests", "--watch")
 	x.sees("Nothing waits for your answer.")
 	r := asks(t, b, "version = 2", "why")
-	x.sees("y approves")
-	x.press("py")
+	x.sees("a approve…  d deny…")
+	x.chooses("a", "Approve for kid")
+	x.sees("ctrl+o approves")
+	x.press("p")
+	x.sees("as often as it likes")
+	x.sees("ctrl+o approves")
+	x.press("\x0f")
 	require.Equal(t, broker.Path, ended(t, b, r.ID).Scope)
 	require.NoError(t, x.cmd.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, exitSignal+int(syscall.SIGINT), x.leaves())

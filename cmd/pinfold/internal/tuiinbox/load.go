@@ -24,17 +24,17 @@ type (
 		detail *detail
 		err    error
 	}
-	settled  struct{ turn int } // that selection has been on the screen for a moment
-	answered struct {
+	settled   struct{ turn int } // that selection has been on the screen for a moment
+	unignored struct{ n int }    // nothing was typed since that key was ignored
+	leave     struct{ n int }    // likewise since q was pressed
+	answered  struct {
 		id, text string
 		err      error
 	}
 )
 
-const (
-	askTime    = 30 * time.Second // that the broker is given for an answer
-	settleTime = 400 * time.Millisecond
-)
+// askTime is what the broker is given for an answer.
+const askTime = 30 * time.Second
 
 // refresh reads what waits, once at a time.
 func (m *model) refresh() tea.Cmd {
@@ -79,7 +79,7 @@ func (m *model) approve() tea.Cmd {
 	if m.lasting > 0 {
 		body.Until = time.Now().Add(m.lasting)
 	}
-	m.busy = true
+	m.busy, m.approving = true, false
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(m.ctx, askTime)
 		defer cancel()
@@ -94,7 +94,7 @@ func (m *model) approve() tea.Cmd {
 // deny says no to it.
 func (m *model) deny(reason string) tea.Cmd {
 	r := m.shown.request
-	m.busy = true
+	m.busy, m.approving = true, false
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(m.ctx, askTime)
 		defer cancel()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/keyburst"
 )
 
 // model is the state of the inbox. It changes in Update alone.
@@ -31,6 +32,13 @@ type model struct {
 	armed    bool    // it has been on the screen for a moment
 	turn     int     // counts selections, so that late news is told from new
 
+	guard     keyburst.Guard
+	ignoring  int       // counts keys that were ignored; see unignored
+	ignored   bool      // keys are, and that is shown
+	approving bool      // an approval is chosen, not given
+	chosenAt  time.Time // when it was, or what it says changed
+	leaving   int       // counts; see leave
+
 	scope   broker.Scope
 	lasting time.Duration // of the scope until
 	typing  *entry        // what is being typed; nil for nothing
@@ -42,6 +50,8 @@ type model struct {
 	saidBad bool
 
 	after func(time.Duration, tea.Msg) tea.Cmd // tea.Tick
+	now   func() time.Time
+	pause time.Duration // see Options.Pause
 }
 
 // detail is one request with what is needed to answer it.
@@ -53,9 +63,12 @@ type detail struct {
 
 var _ tea.Model = (*model)(nil)
 
-func newModel(ctx context.Context, b Broker) *model {
+func newModel(ctx context.Context, b Broker, pause time.Duration) *model {
+	if pause <= 0 {
+		pause = keyburst.Pause
+	}
 	after := func(d time.Duration, msg tea.Msg) tea.Cmd { return tea.Tick(d, func(time.Time) tea.Msg { return msg }) }
-	return &model{ctx: ctx, b: b, width: 80, height: 24, scope: broker.Once, after: after}
+	return &model{ctx: ctx, b: b, width: 80, height: 24, scope: broker.Once, after: after, now: time.Now, pause: pause, guard: keyburst.Guard{Pause: pause}}
 }
 
 // Init reads nothing: the first news does.
@@ -71,7 +84,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.PasteMsg:
 		if m.typing != nil {
 			m.typing.add(msg.Content)
+			m.guard.Note(m.now())
+			break
 		}
+		return m, m.ignore()
 	case changed:
 		m.broken = ""
 		return m, m.refresh()
@@ -88,6 +104,12 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.takeDetail(msg)
 	case settled:
 		m.armed = m.armed || msg.turn == m.turn
+	case unignored:
+		m.ignored = m.ignored && msg.n != m.ignoring
+	case leave:
+		if msg.n == m.leaving {
+			return m, tea.Quit
+		}
 	case answered:
 		return m, m.takeAnswer(msg)
 	}
@@ -114,7 +136,10 @@ func (m *model) take(msg rowsRead) tea.Cmd {
 		m.at, m.gone = i, false
 		cmds = append(cmds, m.load()) // its difference may be another one by now
 	case m.selected != "":
-		m.gone, m.typing = true, nil
+		if !m.gone {
+			m.guard.Ignore(m.now()) // what is being typed was meant for it
+		}
+		m.gone, m.typing, m.approving = true, nil, false
 	case len(m.rows) > 0:
 		cmds = append(cmds, m.choose(min(m.at, len(m.rows)-1)))
 	}
@@ -131,9 +156,10 @@ func (m *model) takeDetail(msg detailRead) tea.Cmd {
 		m.say(true, msg.err.Error())
 	case msg.err == nil && m.shown != nil && m.shown.proposal != msg.detail.proposal:
 		m.say(true, "the files have changed, and so has what it would do: read it again")
-		m.shown, m.armed, m.typing, m.scroll = msg.detail, false, nil, 0
+		m.shown, m.armed, m.typing, m.approving, m.scroll = msg.detail, false, nil, false, 0
+		m.guard.Ignore(m.now())
 		m.turn++
-		return m.after(settleTime, settled{m.turn})
+		return m.after(m.pause, settled{m.turn})
 	case msg.err == nil:
 		m.shown = msg.detail
 	}
@@ -145,6 +171,7 @@ func (m *model) takeDetail(msg detailRead) tea.Cmd {
 func (m *model) takeAnswer(msg answered) tea.Cmd {
 	m.busy = false
 	m.say(msg.err != nil, msg.text)
+	m.guard.Ignore(m.now())
 	if msg.err == nil && msg.id == m.selected {
 		m.unselect()
 	}
@@ -163,12 +190,12 @@ func (m *model) choose(i int) tea.Cmd {
 	}
 	m.unselect()
 	m.at, m.selected = i, m.rows[i].ID
-	return tea.Batch(m.load(), m.after(settleTime, settled{m.turn}))
+	return tea.Batch(m.load(), m.after(m.pause, settled{m.turn}))
 }
 
 func (m *model) unselect() {
 	m.turn++
-	m.selected, m.shown, m.gone, m.armed, m.typing, m.args = "", nil, false, false, nil, false
+	m.selected, m.shown, m.gone, m.armed, m.typing, m.approving, m.args = "", nil, false, false, nil, false, false
 	m.scope, m.lasting, m.scroll = broker.Once, 0, 0
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/keyburst"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -90,11 +91,15 @@ type inbox struct {
 	*model
 	f     *fake
 	later []tea.Msg
+	clock time.Time
+	quit  bool
 }
 
 func newInbox(t *testing.T, rows ...broker.Request) *inbox {
 	in := &inbox{T: t, f: &fake{rows: rows, diff: "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old text\n+new text\n"}}
-	in.model = newModel(t.Context(), in.f)
+	in.model = newModel(t.Context(), in.f, 0)
+	in.clock = time.Now()
+	in.now = func() time.Time { return in.clock }
 	in.after = func(_ time.Duration, msg tea.Msg) tea.Cmd {
 		in.later = append(in.later, msg)
 		return nil
@@ -116,12 +121,18 @@ func (in *inbox) send(msg tea.Msg) {
 	if msg == nil {
 		return
 	}
+	if _, ends := msg.(tea.QuitMsg); ends {
+		in.quit = true
+		return
+	}
 	if _, cmd := in.Update(msg); cmd != nil {
 		in.send(cmd())
 	}
 }
 
+// settle is a pause.
 func (in *inbox) settle() {
+	in.clock = in.clock.Add(keyburst.Pause)
 	msgs := in.later
 	in.later = nil
 	for _, msg := range msgs {
@@ -129,12 +140,24 @@ func (in *inbox) settle() {
 	}
 }
 
-// press presses keys: one for each character, or those in angle brackets.
+// slowly presses keys, each after a pause.
+func (in *inbox) slowly(keys ...string) {
+	for _, key := range keys {
+		in.settle()
+		in.press(key)
+	}
+	in.settle()
+}
+
+// press presses keys at once: one for each character, or those in angle brackets.
 func (in *inbox) press(keys string) {
 	for keys != "" {
 		var msg tea.KeyPressMsg
 		if name, rest, found := strings.Cut(strings.TrimPrefix(keys, "<"), ">"); keys[0] == '<' && found {
-			msg.Code = map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "backspace": tea.KeyBackspace, "pgdown": tea.KeyPgDown}[name]
+			msg.Code = map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "backspace": tea.KeyBackspace, "pgdown": tea.KeyPgDown, "tab": tea.KeyTab}[name]
+			if letter, ctrl := strings.CutPrefix(name, "ctrl+"); ctrl {
+				msg.Code, msg.Mod = rune(letter[0]), tea.ModCtrl
+			}
 			keys = rest
 		} else {
 			msg.Code, msg.Text = rune(keys[0]), keys[:1]
@@ -147,94 +170,148 @@ func (in *inbox) press(keys string) {
 func (in *inbox) screen() string { return in.View().Content }
 func (in *inbox) text() string   { return ansi.Strip(in.screen()) }
 
-// D6, D9: everything that is asked for stands on the screen, and y approves what
-// was read.
+// D6, D9: everything that is asked for stands on the screen; a chooses to approve
+// it, and says what that allows; a chord, after a pause, approves what was read.
 func TestApprove(t *testing.T) {
 	in := newInbox(t, request("r1", "src/a.go"), request("r2", "src/b.go"))
 	in.settle()
-	for _, want := range []string{"2 waiting", "fs.write 'src/a.go', by edit_file", "kid, report of root, in /project", `"write \x1b[2Jdocs"`, `"because of r1"`, "-old text", "+new text", "y approves: this one call", "n deny"} {
+	for _, want := range []string{"2 waiting", "fs.write 'src/a.go', by edit_file", "kid, report of root, in /project", `"write \x1b[2Jdocs"`, `"because of r1"`, "-old text", "+new text", "a approve…  d deny…"} {
 		require.Contains(t, in.text(), want)
 	}
 	require.NotContains(t, in.text(), `{"path"`, "the difference says it")
-	in.press("a")
+	in.slowly("v")
 	require.Contains(t, in.text(), `{"path":"src/a.go"}`)
-	in.press("y")
+	in.press("a")
+	require.Contains(t, in.text(), "Approve for kid: fs.write 'src/a.go', by edit_file: this one call")
+	require.NotContains(t, in.text(), "ctrl+o approves", "it has not been read yet")
+	in.press("<ctrl+o>")
+	require.Contains(t, in.text(), "not approved: pause")
+	in.settle()
+	require.Contains(t, in.text(), "ctrl+o approves")
+	require.Empty(t, in.f.ids)
+	in.press("<ctrl+o>")
 	require.Equal(t, []string{"r1"}, in.f.ids)
 	require.Equal(t, []brokerhttp.ApproveBody{{Scope: broker.Once, Digest: "digest of r1"}}, in.f.approved)
 	require.Contains(t, in.text(), "Approved edit_file for kid (once)")
 	require.Contains(t, in.text(), "1 waiting")
 	require.Contains(t, in.text(), `"because of r2"`)
+	in.slowly("<ctrl+o>")
+	require.Equal(t, []string{"r1"}, in.f.ids, "nobody has chosen it")
+}
+
+// What is typed while an approval is chosen takes it back, and so does what is
+// typed too soon after its scope.
+func TestApprovalIsTakenBack(t *testing.T) {
+	for _, keys := range []string{"x", "<enter>", "<tab>", "<esc>", "<backspace>", " ", "y", "a", "d", "ps", "pleases"} {
+		in := newInbox(t, request("r1", "a"))
+		in.slowly("a", keys, "<ctrl+o>", "<ctrl+x>")
+		require.Empty(t, in.f.ids, "%q", keys)
+		require.Equal(t, broker.Once, in.scope)
+		in.slowly("<esc>", "a", "<ctrl+o>")
+		require.Equal(t, []string{"r1"}, in.f.ids, "%q", keys)
+	}
 }
 
 // D25: how far an approval reaches is chosen by a key, and once again for each.
 func TestScopes(t *testing.T) {
 	in := newInbox(t, request("r1", "a"), request("r2", "a"), request("r3", "a"), request("r4", "a"), request("r5", "a"))
 	for _, c := range []struct {
-		keys, says string
-		scope      broker.Scope
-	}{{"p", "as often as it likes", broker.Path}, {"t", "all beneath it", broker.Subtree}, {"s", "anywhere that it may ask for", broker.Session}, {"po", "this one call", broker.Once}, {"u30m<enter>", "(30m0s)", broker.Until}} {
-		in.settle()
+		keys  []string
+		says  string
+		scope broker.Scope
+	}{
+		{[]string{"p"}, "as often as it likes", broker.Path},
+		{[]string{"t"}, "all beneath it", broker.Subtree},
+		{[]string{"s"}, "anywhere that it may ask for", broker.Session},
+		{[]string{"p", "o"}, "this one call", broker.Once},
+		{[]string{"u", "30m<enter>"}, "(30m0s)", broker.Until},
+	} {
+		in.slowly("a")
 		require.Equal(t, broker.Once, in.scope)
-		in.press(c.keys)
+		in.slowly(c.keys...)
 		require.Contains(t, in.text(), c.says)
-		in.press("y")
+		in.press("<ctrl+o>")
 		require.Equal(t, c.scope, in.f.approved[len(in.f.approved)-1].Scope)
 	}
 	require.WithinDuration(t, time.Now().Add(30*time.Minute), in.f.approved[4].Until, 5*time.Minute)
 	require.Contains(t, in.text(), "Nothing waits for your answer.")
 	in.f.rows = []broker.Request{request("r6", "a")}
 	in.send(changed{})
-	in.settle()
-	in.press("usoon<enter>")
+	in.slowly("a", "u", "soon<enter>")
 	require.Contains(t, in.text(), "'soon' is no time")
 	require.Equal(t, broker.Once, in.scope)
 }
 
-// D10: a denial has the reason that was typed, or none; esc takes it back.
+// D10: a denial has the reason that was typed, or none; esc takes it back, and
+// enter is no answer.
 func TestDeny(t *testing.T) {
 	in := newInbox(t, request("r1", "a"), request("r2", "b"))
-	in.settle()
-	in.press("nno, q y x<backspace>")
+	in.slowly("d")
+	in.press("no, q y x<backspace>")
 	require.Contains(t, in.text(), "Why not? no, q y ")
 	require.Empty(t, in.f.ids, "what is typed is no key")
-	in.press("<esc>")
+	in.slowly("<esc>")
 	require.NotContains(t, in.text(), "Why not?")
-	in.press("n")
+	in.slowly("d")
 	in.send(tea.PasteMsg{Content: "not\x1b[2J in\nthis release"})
 	in.press("<enter>")
+	in.slowly("<ctrl+o>")
+	require.Contains(t, in.text(), "ctrl+x denies")
+	require.Empty(t, in.f.ids)
+	in.press("<ctrl+x>")
 	require.Equal(t, []brokerhttp.DenyBody{{Reason: "not[2J in this release"}}, in.f.denied)
 	require.Equal(t, []string{"r1"}, in.f.ids)
-	in.settle()
-	in.press("n<enter>")
+	in.slowly("<ctrl+x>")
+	require.Contains(t, in.text(), "not denied: d asks for the reason first")
+	require.Equal(t, []string{"r1"}, in.f.ids)
+	in.slowly("d", "<ctrl+x>")
 	require.Equal(t, brokerhttp.DenyBody{}, in.f.denied[1])
 }
 
-// Must show 6: neither what was typed ahead, nor a second press, nor a key for
-// what has gone, answers what nobody has read.
+// q leaves once nothing else is typed: the rest of a sentence is not the shell's.
+func TestLeaving(t *testing.T) {
+	in := newInbox(t, request("r1", "a"))
+	in.settle()
+	in.press("quite bad")
+	in.settle()
+	require.False(t, in.quit)
+	in.slowly("q")
+	require.True(t, in.quit)
+}
+
+// Must show 6: neither what was typed ahead, nor what goes on of it, nor a key
+// for what has gone, answers what nobody has read. A key that is ignored has the
+// rest of its burst be ignored.
 func TestUnreadIsNotAnswered(t *testing.T) {
 	in := newInbox(t, request("r1", "a"), request("r2", "b"), request("r3", "c"))
-	in.press("yyn<enter>y") // before it was on the screen for a moment
+	in.press("dthe answer is no") // before it was on the screen for a moment
+	require.NotContains(t, in.text(), "Why not?")
+	require.Contains(t, in.text(), "typing is ignored until you pause")
+	in.press("<ctrl+x><ctrl+o>")
 	require.Empty(t, in.f.ids)
-	require.NotContains(t, in.text(), "y approves")
-	in.settle()
-	in.press("yyyy") // one answer, and three for the next, which nobody has read
+	in.slowly("a")
+	require.NotContains(t, in.text(), "typing is ignored")
+	in.press("<ctrl+o><ctrl+o><ctrl+o>") // one answer, and two for the next, which nobody has read
 	require.Equal(t, []string{"r1"}, in.f.ids)
 	in.settle()
 	require.Contains(t, in.text(), `"because of r2"`)
 
-	// It is withdrawn: the selection goes nowhere by itself.
+	// It is withdrawn: the selection goes nowhere by itself, and the rest of the
+	// sentence to nobody.
 	in.f.rows = in.f.rows[1:]
-	in.press("n") // while a reason is typed
+	in.slowly("d")
+	in.press("n")
 	in.send(changed{})
 	require.Contains(t, in.text(), "It waits no longer")
-	in.press("<enter>yy")
+	in.press("ot like this<enter>")
+	in.slowly("a", "<ctrl+o>", "d", "<ctrl+x>")
 	require.Equal(t, []string{"r1"}, in.f.ids)
-	in.press("j")
+	in.press("<down>")
 	require.Contains(t, in.text(), "1 waiting")
-	in.press("y")
+	in.press("a<ctrl+o>")
+	in.slowly("<ctrl+o>")
 	require.Equal(t, []string{"r1"}, in.f.ids)
-	in.settle()
-	in.press("y")
+	in.slowly("a", "<ctrl+o>")
 	require.Equal(t, []string{"r1", "r3"}, in.f.ids)
 
 	// A new one does not push the one that is read aside.
@@ -245,15 +322,38 @@ func TestUnreadIsNotAnswered(t *testing.T) {
 	in.send(changed{})
 	require.Contains(t, in.text(), `"because of r5"`)
 	// What it would do has changed since it was read.
+	in.slowly("a")
 	in.f.diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old text\n+quite other text\n"
 	in.send(changed{})
-	in.press("y")
+	in.press("<ctrl+o>")
+	in.slowly("<ctrl+o>")
 	require.Equal(t, []string{"r1", "r3"}, in.f.ids)
-	require.Contains(t, in.text(), "read it again")
 	require.Contains(t, in.text(), "quite other text")
-	in.settle()
-	in.press("y")
+	in.slowly("a", "<ctrl+o>")
 	require.Equal(t, []string{"r1", "r3", "r5"}, in.f.ids)
+}
+
+// No key but the two chords answers, by itself or after any other: not what an
+// escape sequence leaves when it is torn apart, nor one with Alt or eight bits.
+func TestNoOtherKeyAnswers(t *testing.T) {
+	for c := rune(0); c < 0x180; c++ {
+		for _, mod := range []tea.KeyMod{0, tea.ModCtrl, tea.ModAlt, tea.ModCtrl | tea.ModAlt, tea.ModShift, tea.ModMeta} {
+			key := tea.KeyPressMsg{Code: c, Mod: mod}
+			if mod == 0 && c >= ' ' {
+				key.Text = string(c)
+			}
+			if key.String() == approveKey || key.String() == denyKey || key.String() == "ctrl+c" {
+				continue
+			}
+			in := newInbox(t, request("r1", "a"))
+			in.slowly("a")
+			in.send(key)
+			in.settle()
+			in.slowly("<esc>", "<esc>", "d")
+			in.send(key)
+			require.Empty(t, in.f.ids, key.String())
+		}
+	}
 }
 
 // Must show 6: nothing of what agents wrote moves the cursor, hides behind the
@@ -268,7 +368,7 @@ func TestHostileText(t *testing.T) {
 	in.f.diff = "+" + evil + "\n"
 	in.send(changed{})
 	in.settle()
-	in.press("a")
+	in.slowly("v")
 	in.send(tea.WindowSizeMsg{Width: 60, Height: 400})
 	for _, c := range []string{"\x1b[2J", "\x1b]", "\x07", "\r", "\u202e", "\u009b"} {
 		require.NotContains(t, in.screen(), c)
@@ -300,9 +400,9 @@ func TestScroll(t *testing.T) {
 	}
 	require.Contains(t, in.text(), "the end")
 	require.NotContains(t, in.text(), "lines more below")
-	in.press("b")
+	in.slowly("b")
 	require.Contains(t, in.text(), "lines more below")
-	in.press("g")
+	in.slowly("g")
 	require.Contains(t, in.text(), "Who")
 }
 
@@ -314,7 +414,7 @@ func TestBrokerAway(t *testing.T) {
 	require.Contains(t, in.text(), `not connected: gone \x1b[2J`)
 	require.Contains(t, in.text(), `"because of r1"`)
 	in.f.err = errors.New("Already denied by root")
-	in.press("y")
+	in.slowly("a", "<ctrl+o>")
 	require.Contains(t, in.text(), "not approved: Already denied by root")
 	in.f.err = nil
 	in.send(changed{})

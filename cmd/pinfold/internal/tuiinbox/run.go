@@ -28,12 +28,16 @@ type Broker interface {
 	Watch(ctx context.Context, look func()) error
 }
 
-// Options are what Run needs; all fields do.
+// Options are what Run needs; all fields but Pause do.
 type Options struct {
 	Broker Broker
 	In     io.Reader // a terminal
 	Out    io.Writer // likewise
 	Env    []string  // TERM, NO_COLOR and their like
+
+	// Pause is how long nothing may be typed before an approval, and how long a
+	// request has to be on the screen; 0 is keyburst.Pause.
+	Pause time.Duration
 }
 
 // watchAgain is how long after a stream that ended the next is tried.
@@ -49,7 +53,7 @@ func Run(ctx context.Context, opt Options) error {
 	if noColour(opt.Env) {
 		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
 	}
-	p := tea.NewProgram(newModel(ctx, opt.Broker), options...)
+	p := tea.NewProgram(newModel(ctx, opt.Broker, opt.Pause), options...)
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)

@@ -85,32 +85,45 @@ func (m *model) footer() []string {
 			all = append(all, m.fold(good(m.said))...)
 		}
 	}
+	if m.ignored {
+		all = append(all, m.fold(bad("typing is ignored until you pause"))...)
+	}
 	switch {
 	case m.typing != nil && m.typing.what == typeReason:
-		return append(all, m.fold("Why not? "+string(m.typing.text)+"█")...)
+		all = append(all, m.fold("Why not? "+string(m.typing.text)+"█")...)
+		return append(all, m.fold(strong(denyKey)+" denies  "+faint("esc takes it back"))...)
 	case m.typing != nil:
-		return append(all, m.fold("For how long? (30m, for example) "+string(m.typing.text)+"█")...)
+		all = append(all, m.fold("For how long? (30m, for example) "+string(m.typing.text)+"█")...)
+		return append(all, m.fold(faint("enter takes it  esc takes it back"))...)
 	case m.gone:
 		all = append(all, m.fold("It waits no longer: somebody has answered it, or it was withdrawn.")...)
 	case m.busy:
 		all = append(all, "answering")
-	case m.ready():
-		all = append(all, m.fold(strong("y")+" approves: "+m.reach())...)
+	case m.approving:
+		all = append(all, m.fold(strong("Approve for "+plain(m.shown.request.AgentID)+": ")+m.reach())...)
 		all = append(all, m.fold(m.scopeKeys())...)
+		how := faint("reading")
+		if m.canGive() {
+			how = strong(approveKey) + " approves  " + faint("any other key takes it back")
+		}
+		return append(all, m.fold(how)...)
 	}
-	keys := "↑/↓ select  q leave"
+	keys := faint("↑/↓ select  q leave")
 	if m.ready() {
-		keys = "n deny  ↑/↓ select  space/b scroll  a arguments  q leave"
+		keys = strong("a") + " approve…  " + strong("d") + " deny…  " + faint("↑/↓ select  space/b scroll  v arguments  q leave")
 	}
 	if more := len(m.body()) - m.scroll - m.room(len(all)+1); more > 0 {
-		keys = fmt.Sprintf("%d lines more below  ", more) + keys
+		keys = faint(fmt.Sprintf("%d lines more below  ", more)) + keys
 	}
-	return append(all, m.fold(faint(keys))...)
+	return append(all, m.fold(keys)...)
 }
 
-// reach says what y would let happen.
+// reach says what the approval would let happen.
 func (m *model) reach() string {
 	text := scopeText(m.shown.request, m.scope)
+	if m.scope == broker.Once {
+		text = what(m.shown.request) + ": " + text
+	}
 	if m.scope == broker.Until {
 		text += " (" + m.lasting.String() + ")"
 	}

@@ -2,6 +2,7 @@ package webinbox
 
 import (
 	"embed"
+	"io/fs"
 	"net/http"
 	"path"
 )
@@ -19,12 +20,12 @@ var types = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-func (s *Server) asset(w http.ResponseWriter, r *http.Request) { asset(r.PathValue("name"))(w, r) }
+func (s *Server) asset(w http.ResponseWriter, r *http.Request) { s.file(r.PathValue("name"))(w, r) }
 
-// asset sends one of the files.
-func asset(name string) http.HandlerFunc {
+// file sends one of the files.
+func (s *Server) file(name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		data, err := files.ReadFile("assets/" + name)
+		data, err := fs.ReadFile(s.opt.files, "assets/"+name)
 		kind := types[path.Ext(name)]
 		if err != nil || kind == "" {
 			writeError(w, http.StatusNotFound, "not_found", "there is nothing here")

@@ -193,6 +193,55 @@ func (p *page) key(key string) {
 	}))
 }
 
+// pause has the page's own clock go on, so that the next key is not of the burst
+// before.
+func (p *page) pause() {
+	p.Helper()
+	p.until(`((now) => { window.pausedAt ??= now; if (now - window.pausedAt < 700) return false; delete window.pausedAt; return true; })(performance.now())`)
+}
+
+// approve chooses to approve what is shown, and does so by the pointer.
+func (p *page) approve() {
+	p.Helper()
+	p.do(click("button.choose.approve"))
+	p.give("approve")
+}
+
+// deny denies what is shown likewise, with a reason.
+func (p *page) deny(reason string) {
+	p.Helper()
+	p.do(click("button.choose.deny"))
+	if reason != "" {
+		p.do(chromedp.SendKeys(chromedp.CSS("input.reason"), reason))
+	}
+	p.give("deny")
+}
+
+// give presses the control that gives the answer that was chosen, once it can be.
+func (p *page) give(how string) {
+	p.Helper()
+	panel := ".panel[data-how=" + how + "]"
+	p.until(`document.querySelector("` + panel + `").dataset.ready`)
+	p.do(click(panel + " .give"))
+}
+
+// chord presses Enter with Ctrl, and with Shift for an approval.
+func (p *page) chord(approve bool) {
+	p.Helper()
+	k := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Key: "Enter", Code: "Enter", WindowsVirtualKeyCode: 13, Modifiers: 2}
+	if approve {
+		k.Modifiers |= 8
+	}
+	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, input.DispatchKeyEvent, k)
+		if err == nil {
+			k.Type = input.DispatchKeyEventTypeKeyUp
+			_, err = chromedp.Call(ctx, input.DispatchKeyEvent, k)
+		}
+		return err
+	}))
+}
+
 // focused describes what has the focus.
 func (p *page) focused() string {
 	p.Helper()
@@ -249,8 +298,12 @@ func (p *page) problems() func() string {
 	}
 }
 
-// shoot writes a screenshot, where PINFOLD_SHOTS names a directory.
-func (p *page) shoot(name string) {
+// shoot writes a screenshot of the whole page, where PINFOLD_SHOTS names a
+// directory; shootScreen one of what is on the screen.
+func (p *page) shoot(name string)       { p.Helper(); p.shootAs(name, chromedp.FullScreenshot(100)) }
+func (p *page) shootScreen(name string) { p.Helper(); p.shootAs(name, chromedp.CaptureScreenshot()) }
+
+func (p *page) shootAs(name string, take chromedp.Action[[]byte]) {
 	p.Helper()
 	dir := os.Getenv("PINFOLD_SHOTS")
 	if dir == "" {
@@ -259,7 +312,7 @@ func (p *page) shoot(name string) {
 	p.until("document.getAnimations().length === 0") // colours have come to their end
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	png, err := chromedp.Run(ctx, take)
 	require.NoError(p, err)
 	require.NoError(p, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -41,12 +42,16 @@ type world struct {
 	b       *broker.Broker
 	srv     *Server
 	propose func(context.Context, broker.Identity, string) (brokerhttp.Proposal, error)
+	files   fs.FS // of the page; nil is its own
 	log     *logBuffer
 	halt    func()
 }
 
-func newWorld(t *testing.T) *world {
-	w := &world{T: t, dir: filepath.Join(t.TempDir(), "state"), log: &logBuffer{}}
+func newWorld(t *testing.T) *world { return newWorldOf(t, nil) }
+
+// newWorldOf is one whose page is of other files.
+func newWorldOf(t *testing.T, page fs.FS) *world {
+	w := &world{T: t, dir: filepath.Join(t.TempDir(), "state"), files: page, log: &logBuffer{}}
 	require.NoError(t, os.Mkdir(w.dir, 0o700))
 	w.start("127.0.0.1:0")
 	t.Cleanup(func() { w.halt() })
@@ -62,7 +67,7 @@ func (w *world) start(address string) {
 	require.NoError(w, err)
 	l, err := Listen(w.Context(), w.dir, address)
 	require.NoError(w, err)
-	w.srv, err = New(l, Options{Broker: w.b, Dir: w.dir, Logger: newTestLogger(w.log), Propose: func(ctx context.Context, who broker.Identity, id string) (brokerhttp.Proposal, error) {
+	w.srv, err = New(l, Options{Broker: w.b, Dir: w.dir, files: w.files, Logger: newTestLogger(w.log), Propose: func(ctx context.Context, who broker.Identity, id string) (brokerhttp.Proposal, error) {
 		if w.propose == nil {
 			return brokerhttp.Proposal{Note: "no diff in this test"}, nil
 		}
@@ -110,12 +115,20 @@ func (w *world) ask(who broker.Identity, place, reason string) broker.Request {
 
 func (w *world) askWith(who broker.Identity, place, reason, input string) broker.Request {
 	w.Helper()
-	r, err := w.b.Ask(w.Context(), who, broker.Call{
-		Request: permission.Request{Action: permission.FSWrite, Resource: place, Tool: "write_file", MayBlock: true}, Input: []byte(input), Reason: reason,
-	})
+	call := askFor(place)
+	call.Input, call.Reason = []byte(input), reason
+	r, err := w.b.Ask(w.Context(), who, call)
 	require.NoError(w, err)
 	require.Equal(w, broker.Pending, r.Status)
 	return r
+}
+
+// askFor is a call that writes a place.
+func askFor(place string) broker.Call {
+	return broker.Call{
+		Request: permission.Request{Action: permission.FSWrite, Resource: place, Tool: "write_file", MayBlock: true},
+		Input:   []byte(`{"path": "` + place + `", "content": "x\n"}`), Reason: "the manual says so",
+	}
 }
 
 // status is where a request stands.

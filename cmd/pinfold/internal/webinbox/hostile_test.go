@@ -153,7 +153,7 @@ func TestForeignPage(t *testing.T) {
 
 	p.do(chromedp.Navigate(w.origin() + "/"))
 	p.shows("worker asks to write src/a.go")
-	p.do(click("button.approve"))
+	p.approve()
 	p.shows("This was approved")
 }
 

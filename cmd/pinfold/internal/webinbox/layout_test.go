@@ -53,7 +53,7 @@ func TestNarrow(t *testing.T) {
 	p.until(`getComputedStyle(document.querySelector(".side")).display === "none"`)
 	p.fits()
 	p.shoot("narrow")
-	small := eval[string](p, `[...document.querySelectorAll("article button, article input.reason, nav a")].filter(e => e.getBoundingClientRect().height < 36).map(e => e.textContent).join()`)
+	small := eval[string](p, `[...document.querySelectorAll("article button, article input.reason, nav a")].filter(e => e.offsetParent && e.getBoundingClientRect().height < 36).map(e => e.textContent).join()`)
 	require.Empty(t, small, "a finger hits them")
 	p.do(click(".back a"))
 	p.until(`document.querySelectorAll(".list li").length === 2 && getComputedStyle(document.querySelector(".side")).display !== "none"`)
@@ -62,6 +62,52 @@ func TestNarrow(t *testing.T) {
 		p.until(fmt.Sprintf("document.querySelector(%q)", there))
 		p.fits()
 		p.shoot("narrow-" + section)
+	}
+}
+
+// TestAnswersInSight: on a desk, on a small window and on a phone the two answers
+// are on the screen without scrolling in either direction, however long the
+// request is; so is what gives the one that is chosen.
+func TestAnswersInSight(t *testing.T) {
+	w := newWorld(t)
+	w.propose = func(_ context.Context, _ broker.Identity, id string) (brokerhttp.Proposal, error) {
+		return brokerhttp.Proposal{RequestID: id, Diff: "--- src/a.go\n+++ src/a.go\n@@ -1 +1,300 @@\n" + strings.Repeat("+one more line\n", 300), Added: 300, Removed: 1}, nil
+	}
+	worker := w.hire("worker", strings.Repeat("write the manual, and then the other manual; ", 20))
+	w.ask(worker, "src/version.go", "the manual names the version, and the constant is behind")
+	w.ask(worker, "src/"+strings.Repeat("deep/", 200)+strings.Repeat("x", 255)+".go", strings.Repeat("because ", 100))
+	const inSight = `[...document.querySelectorAll(".answers button")].filter(e => e.offsetParent).filter(e => {
+		const r = e.getBoundingClientRect();
+		const at = document.elementFromPoint((r.left + r.right) / 2, (r.top + r.bottom) / 2);
+		return r.width > 40 && r.height >= 36 && r.left >= 0 && r.top >= 0 && r.right <= window.innerWidth && r.bottom <= window.innerHeight && e.contains(at);
+	}).map(e => e.textContent).join()`
+	p := w.signedIn()
+	for _, size := range []struct{ width, height int64 }{{1280, 800}, {800, 600}, {390, 844}, {360, 640}} {
+		if size.width < 600 {
+			p.do(chromedp.EmulateViewport(size.width, size.height, chromedp.EmulateMobile, chromedp.EmulateTouch))
+		} else {
+			p.do(chromedp.EmulateViewport(size.width, size.height))
+		}
+		for i, r := range []string{"version.go", "xxx.go"} {
+			p.do(chromedp.Navigate(w.origin() + "/#requests"))
+			p.until(`document.querySelectorAll(".list li").length === 2`)
+			_ = eval[bool](p, fmt.Sprintf(`(document.querySelectorAll(".list a")[%d].click(), true)`, i))
+			p.until(fmt.Sprintf(`document.querySelector("h2 code")?.textContent.includes(%q)`, r))
+			_ = eval[bool](p, `(window.scrollTo(0, 0), true)`)
+			p.until(inSight + ` === "Approve…,Deny…"`)
+			p.fits()
+			name := fmt.Sprintf("requests-%d-%d", size.width, i)
+			p.shootScreen(name)
+			for how, want := range map[string]string{"approve": "Cancel,Approve", "deny": "Cancel,Deny"} {
+				_ = eval[bool](p, `(document.querySelector("button.choose.`+how+`").click(), true)`)
+				p.until(inSight + ` === "` + want + `"`)
+				p.fits()
+				p.until(`document.querySelector(".panel[data-how=` + how + `]").dataset.ready`)
+				p.shootScreen(name + "-" + how)
+				_ = eval[bool](p, `([...document.querySelectorAll(".back-out")].find(e => e.offsetParent).click(), true)`)
+				p.until(inSight + ` === "Approve…,Deny…"`)
+			}
+		}
 	}
 }
 
@@ -77,6 +123,7 @@ func TestSections(t *testing.T) {
 	p.shows("2 requests wait")
 	_ = eval[bool](p, `document.querySelector("details").open = true`)
 	p.shoot("agents")
+	p.pause()
 	p.key("h")
 	p.until(`document.querySelectorAll(".record").length > 5`)
 	p.shoot("history")
@@ -106,7 +153,7 @@ func TestLongDiff(t *testing.T) {
 	p.fits()
 	p.until(`[...document.querySelectorAll("pre")].every(e => e.scrollWidth <= e.clientWidth)`)
 	require.Equal(t, 200_000, eval[int](p, `document.querySelector("pre.arguments").textContent.match(/y+/g).reduce((n, s) => Math.max(n, s.length), 0)`))
-	p.do(click("button.approve"))
+	p.approve()
 	p.shows("This was approved")
 	require.Equal(t, broker.Approved, w.status(r.ID).Status)
 }

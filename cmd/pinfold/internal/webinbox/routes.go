@@ -14,7 +14,7 @@ import (
 // the broker is in the files: they are for everybody who can connect.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", asset("index.html"))
+	mux.HandleFunc("GET /{$}", s.file("index.html"))
 	mux.HandleFunc("GET /assets/{name}", s.asset)
 	mux.HandleFunc("POST /api/enter", s.enter)
 	mux.HandleFunc("POST /api/leave", s.entered(true, s.leave))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -25,6 +26,8 @@ type Options struct {
 	Propose func(ctx context.Context, who broker.Identity, id string) (brokerhttp.Proposal, error)
 	// Logger hears of calls that were refused; nil is nobody.
 	Logger *slog.Logger
+
+	files fs.FS // other files of the page than its own, in tests
 }
 
 // Server serves the page on one listener. It is safe for use by many
@@ -50,6 +53,9 @@ func New(l net.Listener, opt Options) (*Server, error) {
 	addr, ok := l.Addr().(*net.TCPAddr)
 	if !ok || !addr.IP.IsLoopback() {
 		return nil, errors.Join(fmt.Errorf("the page on %s could be reached from other machines: it is for 127.0.0.1 or ::1", l.Addr()), l.Close())
+	}
+	if opt.files == nil {
+		opt.files = files
 	}
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)

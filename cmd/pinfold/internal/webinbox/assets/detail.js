@@ -1,6 +1,7 @@
 // One request: what is wanted, why, what would change, and the two answers.
 
-import { ago, clock, code, el, verb } from "./dom.js";
+import { chosen, choose, note } from "./deliberate.js";
+import { ago, clock, code, el, setText, verb } from "./dom.js";
 
 const scopes = [
   ["once", "Once", "this call, with these arguments, one time"],
@@ -62,21 +63,84 @@ function outcome(r) {
     r.deny_reason && el("p", {}, "Reason: ", r.deny_reason));
 }
 
-// form has the two answers. act sends one and may throw.
+// form has the two answers. act sends one and may throw. Each answer is chosen
+// first, which shows what it would do, and then given; see deliberate.js.
 function form(r, act) {
   const problem = el("p", { class: "problem", role: "alert", hidden: true });
   const lasting = el("select", { id: "lasting", disabled: true }, times.map(([v, t]) => el("option", { value: v }, t)));
   const reason = el("input", { id: "reason", class: "reason", type: "text", maxlength: "1000", autocomplete: "off" });
+  const reach = el("span", {});
   const radios = scopes.map(([value, name, text]) => el("label", { class: "scope" },
     el("input", { type: "radio", name: "scope", value, checked: value === "once", onchange: () => {
       lasting.disabled = value === "once";
       if (value === "until" && lasting.value === "0") lasting.value = "60";
       lasting.options[0].disabled = value === "until";
+      tell();
     } }),
     el("span", {}, el("strong", {}, name), " ", el("span", { class: "hint" }, text))));
-  const buttons = [];
+  // Neither is reached by Tab, or has the focus by itself: Enter and Space give no answer.
+  const yes = el("button", { type: "button", class: "approve give", tabindex: "-1", "aria-keyshortcuts": "Control+Shift+Enter" }, "Approve");
+  const no = el("button", { type: "button", class: "deny give", tabindex: "-1", "aria-keyshortcuts": "Control+Enter" }, "Deny");
+  const back = () => el("button", { type: "button", class: "back-out", onclick: () => leave() }, "Cancel");
+  const says = el("p", { class: "says", tabindex: "-1" }, el("strong", {}, "Approve: "), el("span", { class: "agent" }, r.agent), " may ",
+    r.access.flatMap((a, i) => [i > 0 && ", ", verb(a.action) + " ", code(a.resource)]), ". ", reach,
+    el("span", { class: "unseen" }, " Control, Shift and Enter approve it; Escape cancels."));
+  const choice = el("form", { class: "panel", hidden: true, "data-how": "approve", onsubmit: (e) => e.preventDefault(), onchange: () => chosen()?.restart() },
+    says,
+    el("fieldset", {}, el("legend", {}, "How far it reaches"), radios, el("label", { class: "lasting" }, "For how long ", lasting)),
+    el("div", { class: "row" }, back(), yes, el("span", { class: "hint keys" }, "or ", keys("Ctrl", "Shift", "Enter"))));
+  const why = el("form", { class: "panel", hidden: true, "data-how": "deny", onsubmit: (e) => {
+    e.preventDefault();
+    note("Not denied yet: press Deny with the pointer, or Ctrl + Enter.");
+  } },
+  el("label", { for: "reason" }, "What the agent is told when you deny"), reason,
+  el("div", { class: "row" }, back(), no, el("span", { class: "hint keys" }, "or ", keys("Ctrl", "Enter"))));
+  const bar = el("div", { class: "row bar" },
+    el("button", { type: "button", class: "approve choose", onclick: () => open("approve") }, "Approve…"),
+    el("button", { type: "button", class: "deny choose", onclick: () => open("deny") }, "Deny…"));
+  const box = el("section", { class: "answers", "aria-label": "Answer" }, problem, bar, choice, why);
+  let busy = false;
+
+  // tell says how far the approval would reach.
+  function tell() {
+    const scope = choice.elements.scope.value;
+    const [, name, text] = scopes.find(([v]) => v === scope);
+    setText(reach, `${name}: ${text}` + (lasting.disabled ? "." : `; ${lasting.selectedOptions[0].textContent}.`));
+  }
+  lasting.addEventListener("change", tell);
+
+  // leave closes the panel. The focus goes to the heading: to no answer.
+  function leave() {
+    chosen()?.close();
+    box.closest("article")?.querySelector("h2").focus({ preventScroll: true });
+  }
+
+  function open(how) {
+    if (busy) return;
+    const approves = how === "approve";
+    const at = approves ? choice : why;
+    choose({
+      how, element: at, button: approves ? yes : no, leave,
+      act() {
+        const scope = choice.elements.scope.value;
+        send(how, approves ? { scope, minutes: scope === "once" ? 0 : Number(lasting.value), digest: r.digest } : { reason: reason.value });
+      },
+      close() {
+        at.hidden = true;
+        bar.hidden = false;
+      },
+    });
+    problem.hidden = bar.hidden = true;
+    at.hidden = false;
+    tell();
+    (approves ? says : reason).focus({ preventScroll: true });
+  }
+
   async function send(how, body) {
-    problem.hidden = true;
+    if (busy) return;
+    busy = true;
+    leave();
+    const buttons = bar.querySelectorAll("button");
     for (const b of buttons) b.disabled = true;
     try {
       await act(r, how, body);
@@ -84,25 +148,21 @@ function form(r, act) {
       problem.textContent = err.message;
       problem.hidden = false;
       for (const b of buttons) b.disabled = false;
+      busy = false;
     }
   }
-  // No submit button: Enter on a scope approves nothing.
-  const yes = el("button", { type: "button", class: "approve", onclick: () => {
-    const scope = choice.elements.scope.value;
-    send("approve", { scope, minutes: scope === "once" ? 0 : Number(lasting.value), digest: r.digest });
-  } }, "Approve");
-  const no = el("button", { type: "submit", class: "deny" }, "Deny");
-  buttons.push(yes, no);
-  const choice = el("form", { onsubmit: (e) => e.preventDefault() },
-    el("fieldset", {}, el("legend", {}, "How far an approval reaches"), radios,
-      el("label", { class: "lasting" }, "For how long ", lasting)),
-    yes);
-  return el("div", { class: "answers" }, problem, choice,
-    el("form", { onsubmit: (e) => {
-      e.preventDefault();
-      send("deny", { reason: reason.value });
-    } },
-    el("label", { for: "reason" }, "What the agent is told when you deny"), reason, no));
+
+  why.addEventListener("keydown", (e) => {
+    if (e.key !== "Escape" || e.isComposing) return;
+    e.stopPropagation();
+    leave();
+  });
+  box.answer = open;
+  return box;
+}
+
+function keys(...names) {
+  return names.flatMap((n, i) => [i > 0 && " + ", el("kbd", {}, n)]);
 }
 
 // detail is a request by itself.

@@ -1,6 +1,8 @@
 // Single keys, which can be switched off: to some they come by accident, or
 // from speech.
 
+import { writes } from "./deliberate.js";
+
 const name = "pinfold.keys";
 const byId = (id) => document.getElementById(id);
 const places = { r: "requests", t: "agents", g: "grants", h: "history" };
@@ -12,8 +14,6 @@ function stored() {
     return true;
   }
 }
-
-const writes = (e) => e.matches("input:not([type=radio]):not([type=checkbox]), textarea, select");
 
 // keys listens. section returns what is shown, or null; it may have keys of its
 // own.

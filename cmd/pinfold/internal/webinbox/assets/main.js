@@ -1,6 +1,7 @@
 // The frame: who is let in, which section is shown, and when to look again.
 
 import { Away, Refused, enter, get, leave } from "./api.js";
+import { chosen, deliberate } from "./deliberate.js";
 import { alarm, el, say, setText } from "./dom.js";
 import { keys } from "./keys.js";
 import { follow, single } from "./live.js";
@@ -27,6 +28,7 @@ function route() {
   }
   if (shown !== section) {
     shown = section;
+    chosen()?.close();
     main.replaceChildren();
     section.show(main);
     window.scrollTo(0, 0);
@@ -84,6 +86,7 @@ function signedIn() {
 // signedOut says how to get in.
 function signedOut(problem) {
   if (stop) stop();
+  chosen()?.close();
   stop = shown = null;
   waiting = 0;
   byId("live").dataset.state = "";
@@ -155,5 +158,6 @@ window.addEventListener("hashchange", () => {
   if (!stop && tokenOf(location.hash)) begin();
   else route();
 });
+deliberate();
 keys(() => shown);
 begin();

@@ -2,6 +2,7 @@
 
 import { Refused, get, post } from "./api.js";
 import { ago, code, el, say, setText, sync, verb } from "./dom.js";
+import { chosen as answerChosen } from "./deliberate.js";
 import { detail } from "./detail.js";
 
 const wide = window.matchMedia("(min-width: 60rem)");
@@ -47,6 +48,7 @@ async function draw() {
   if (mine !== turn) return; // another one was chosen meanwhile, or this one again
   if (!r.yours && pending) say("The request was answered");
   pending = r.yours;
+  answerChosen()?.close();
   pane.replaceChildren(detail(r, answer));
   if (toHeading) pane.querySelector("h2").focus();
   toHeading = false;
@@ -72,7 +74,7 @@ async function answer(r, how, body) {
     ? el("a", { class: "next", href: address(rest[0].id) }, rest.length === 1 ? "Next request" : `Next of ${rest.length} requests`)
     : el("p", { class: "next", tabindex: "-1" }, "Nothing else waits.");
   pane.firstElementChild.append(to);
-  to.focus(); // never a button: a second Enter answers nothing
+  to.focus(); // never an answer: a second Enter answers nothing
 }
 
 function render() {
@@ -114,6 +116,7 @@ export const requests = {
     turn++;
     pending = false;
     toHeading = id !== "";
+    answerChosen()?.close();
     pane.replaceChildren();
     mark();
     if (id) draw().catch(() => {}); // looking again tells
@@ -139,9 +142,9 @@ export const requests = {
   key(k) {
     if (k === "j") step(1);
     else if (k === "k") step(-1);
-    else if (k === "a") pane.querySelector("button.approve")?.focus();
-    else if (k === "d") pane.querySelector("input.reason")?.focus();
-    else if (k >= "1" && k <= "5") pane.querySelectorAll("input[name=scope]")[k - 1]?.click();
+    else if (k === "a") pane.querySelector(".answers")?.answer("approve");
+    else if (k === "d") pane.querySelector(".answers")?.answer("deny");
+    else if (k >= "1" && k <= "5" && answerChosen()?.how === "approve") pane.querySelectorAll("input[name=scope]")[k - 1]?.click();
     else return false;
     return true;
   },
