@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
@@ -13,16 +13,18 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// askTerminal is where the operator is asked, one line at a time.
+// askTerminal is where the operator is asked, key by key.
 type askTerminal interface {
 	io.Writer
 	io.Closer
 
-	// Forget drops what was typed and not read yet: it was meant for another
-	// program. It waits while this one is in the background.
-	Forget(ctx context.Context) error
-	// ReadLine returns the next line, or an error when ctx is done.
-	ReadLine(ctx context.Context) (string, error)
+	// Take waits for the foreground, drops what was typed and not read yet, since
+	// it was meant for another program, and has keys come as they are typed, not
+	// shown. release undoes that, and drops what was typed behind the answer.
+	Take(ctx context.Context) (release func(), err error)
+	// ReadKeys returns what was typed since, at least one byte, or an error when
+	// ctx is done.
+	ReadKeys(ctx context.Context) ([]byte, error)
 }
 
 // ttyAnswers asks the operator at the terminal that the command runs on. The
@@ -33,37 +35,30 @@ type ttyAnswers struct {
 	propose func(context.Context, broker.Identity, string) (brokerhttp.Proposal, error)
 }
 
-const (
-	ttyTries = 3  // at a line that is an answer
-	ttyLines = 40 // of a difference
-)
+const ttyLines = 40 // of a difference
 
 // answer asks. What is left without an answer stays pending.
 func (t *ttyAnswers) answer(ctx context.Context, r broker.Request) ruling {
 	p, _ := t.propose(ctx, broker.OperatorIdentity(), r.ID) // without it what is asked is shown all the same
 	ctx, release := t.pause.Take(ctx)
 	defer release()
-	if t.tty.Forget(ctx) != nil {
+	giveBack, err := t.tty.Take(ctx)
+	if err != nil {
 		return ruling{}
 	}
+	defer giveBack()
 	_, _ = io.WriteString(t.tty, ttyPlain+ttyQuestion(r, p)) // one that nobody reads gets no answer
-	for range ttyTries {
-		_, _ = io.WriteString(t.tty, "Allow it? y = this once, p = this path, t = what is beneath it too, s = for the session, n [REASON] = no, nothing = later: ")
-		line, err := t.tty.ReadLine(ctx)
+	d := newTTYDialog(t.tty, r, time.Now())
+	for {
+		typed, err := t.tty.ReadKeys(ctx)
 		if err != nil {
 			_, _ = fmt.Fprintf(t.tty, "\npinfold: request %s is not asked about here any more\n", r.ID)
 			return ruling{}
 		}
-		v, err := parseRuling(line)
-		if err == nil {
-			if v == (ruling{}) {
-				_, _ = fmt.Fprintf(t.tty, "pinfold: left: 'pinfold approve %s' in another terminal allows it\n", r.ID)
-			}
+		if v, done := d.take(time.Now(), typed); done {
 			return v
 		}
-		_, _ = fmt.Fprintf(t.tty, "pinfold: %v\n", err)
 	}
-	return ruling{}
 }
 
 // ttyPlain has a terminal show what follows, whatever the command has told it
@@ -102,29 +97,4 @@ func ttyQuestion(r broker.Request, p brokerhttp.Proposal) string {
 		fmt.Fprintf(&b, "  … %d more lines: 'pinfold requests show %s'\n", len(lines)-ttyLines, r.ID)
 	}
 	return b.String()
-}
-
-// parseRuling is a line as an answer. An empty one is none.
-func parseRuling(line string) (ruling, error) {
-	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-	scope := broker.Once
-	switch strings.ToLower(word) {
-	case "":
-		return ruling{}, nil
-	case "n", "no":
-		return ruling{deny: true, reason: strings.TrimSpace(rest)}, nil
-	case "y", "yes":
-	case "p", "path":
-		scope = broker.Path
-	case "t", "subtree":
-		scope = broker.Subtree
-	case "s", "session":
-		scope = broker.Session
-	default:
-		return ruling{}, errors.New("that is no answer")
-	}
-	if rest != "" {
-		return ruling{}, errors.New("that is no answer: only n takes a reason")
-	}
-	return ruling{approve: true, answer: broker.Answer{Scope: scope}}, nil
 }

@@ -57,23 +57,27 @@ echo ready; while read line && test "$line" != key; do :; done; echo "$line" > d
 	x.press("first\ry\r")
 	at := x.shows(0, "typed first")
 	at = x.shows(at, "pinfold: run asks for fs.write 'src/a.go'")
-	at = x.shows(at, "later: ")
+	at = x.shows(at, "Press a to approve")
 	content, err := os.ReadFile(filepath.Join(project, "src/a.go"))
 	require.NoError(t, err)
 	require.Equal(t, "a\n", string(content), "nothing is written before the answer")
-	x.press("what\r")
-	at = x.shows(at, "that is no answer")
-	at = x.shows(at, "later: ")
-	x.press("y\r")
+	x.press("y\ryes\ra what is this\r") // typed on, at the command
+	at = x.shows(at, "typing is ignored until you pause")
+	x.chooses("a", "Approve for run: fs.write 'src/a.go', this once? Ctrl-O approves")
+	x.chooses("\x0f", "pinfold: approved")
 	at = x.shows(at, "landed")
 	at = x.shows(at, "pinfold: run asks for fs.write 'src/b.go'")
-	at = x.shows(at, "later: ")
-	x.press("n not this one\r")
+	at = x.shows(at, "Press a to approve")
+	x.chooses("d", "Why not? ")
+	x.press("not thas\x7f\x7fis one\r")
+	at = x.shows(at, "is one")
+	x.press("\x18")
 	at = x.shows(at, "refused")
 	at = x.shows(at, "pinfold: run asks for fs.write 'src/c.go'")
 	at = x.shows(at, `\x1b[31mred`)
-	at = x.shows(at, "later: ")
-	x.press("no\r")
+	at = x.shows(at, "Press a to approve")
+	x.chooses("d", "Why not? ")
+	x.press("\x18")
 	at = x.shows(at, "Denied by manager")
 	at = x.shows(at, "ready")
 	x.press("key\r")
@@ -91,8 +95,8 @@ echo ready; while read line && test "$line" != key; do :; done; echo "$line" > d
 type shownTo struct{ strings.Builder }
 
 func (*shownTo) Close() error                             { return nil }
-func (*shownTo) Forget(context.Context) error             { return nil }
-func (*shownTo) ReadLine(context.Context) (string, error) { return "", io.EOF }
+func (*shownTo) Take(context.Context) (func(), error)     { return func() {}, nil }
+func (*shownTo) ReadKeys(context.Context) ([]byte, error) { return nil, io.EOF }
 
 // V11: before the question the terminal forgets what the command has told it,
 // which could have hidden the question behind one of the command's own.
@@ -108,27 +112,5 @@ func TestQuestionIsShownPlainly(t *testing.T) {
 	require.Equal(t, "\x18", before[:1], "the sequence that the command has begun ends first")
 	for _, reset := range []string{"\x1b\\", "\x1b[m", "\x1b[r", "\x1b(B", "\x1b[4i"} {
 		require.Contains(t, before, reset)
-	}
-}
-
-// D25: what is not understood is no answer.
-func TestParseRuling(t *testing.T) {
-	for line, want := range map[string]ruling{
-		"\n":         {},
-		"y\n":        {approve: true, answer: broker.Answer{Scope: broker.Once}},
-		" P \n":      {approve: true, answer: broker.Answer{Scope: broker.Path}},
-		"t\n":        {approve: true, answer: broker.Answer{Scope: broker.Subtree}},
-		"session\n":  {approve: true, answer: broker.Answer{Scope: broker.Session}},
-		"n\n":        {deny: true},
-		"n not so\n": {deny: true, reason: "not so"},
-	} {
-		got, err := parseRuling(line)
-		require.NoError(t, err, line)
-		require.Equal(t, want, got, line)
-	}
-	for _, line := range []string{"yy\n", "y please\n", "\x1by\n", "ok\n"} {
-		got, err := parseRuling(line)
-		require.Error(t, err, line)
-		require.Zero(t, got)
 	}
 }
