@@ -21,6 +21,7 @@ var mayImport = map[string][]string{
 	"internal/fsat":                   {"golang.org/x/sys"},
 	"internal/didyoumean":             {},
 	"internal/httpend":                {},
+	"internal/gitrepo":                {"internal/fsat", "golang.org/x/sys"},
 	"internal/helper":                 {},
 	"internal/globs":                  {"golang.org/x/text"},
 	"pathresolver":                    {"internal/fsat", "internal/globs", "golang.org/x/sys"},
