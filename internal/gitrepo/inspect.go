@@ -197,9 +197,10 @@ type inspector struct {
 	root   string
 	env    Environment
 	repo   *Repository
-	known  []string // directories without links, from which paths are resolved
-	bases  []string // where relative paths begin: the worktrees of the repository beneath root
-	admins []string // git directories of the linked worktrees in bases
+	known  []string        // directories without links, from which paths are resolved
+	dirs   map[string]bool // directories that were seen on the way, each looked at once
+	bases  []string        // where relative paths begin: the worktrees of the repository beneath root
+	admins []string        // git directories of the linked worktrees in bases
 	looked int
 	words  int
 

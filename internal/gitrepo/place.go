@@ -33,6 +33,9 @@ func (in *inspector) resolve(path string) (place, error) {
 		}
 	}
 	p := place{mode: fs.ModeDir, exists: true}
+	if in.dirs == nil {
+		in.dirs = map[string]bool{}
+	}
 	rest := split(todo)
 	for links := 0; len(rest) > 0; {
 		name := rest[0]
@@ -50,6 +53,10 @@ func (in *inspector) resolve(path string) (place, error) {
 		}
 		at = filepath.Join(at, name)
 		if !p.exists {
+			continue
+		}
+		if in.dirs[at] {
+			p.mode = fs.ModeDir
 			continue
 		}
 		if in.looked++; in.looked > maxLooked {
@@ -76,7 +83,9 @@ func (in *inspector) resolve(path string) (place, error) {
 			}
 			rest = append(split(target), rest...)
 		default:
-			p.mode = info.Mode().Type()
+			if p.mode = info.Mode().Type(); p.mode.IsDir() {
+				in.dirs[at] = true
+			}
 		}
 	}
 	p.path = at
