@@ -112,16 +112,14 @@ type Config struct {
 // each submodule that .gitmodules names when New runs is protected alike, and
 // stands under ".git" for Unprotect.
 func DefaultProtected() []string {
-	return []string{
-		"HEAD",
-		".git/hooks",
-		".git/config",
-		".git/config.worktree",
-		".git/commondir",
-		".git/worktrees",
+	names := []string{"HEAD"}
+	for _, n := range gitProtected {
+		names = append(names, ".git/"+n.name)
+	}
+	return append(names,
 		".git/modules/**/hooks",
 		".git/modules/**/config",
 		".git/modules/**/config.worktree",
 		".git/modules/**/commondir",
-	}
+	)
 }

@@ -44,6 +44,7 @@ func (p *policy) decide(leave Granting, op Op, place string, kind fs.FileMode) *
 		if p.isWritePath(place) {
 			return p.denied(op, place, RuleWritePathSelf, "a write path itself is not moved or removed").by(place, p.writeAt[place])
 		}
+		return p.decideGitDir(op, place, kind)
 	case OpCreate:
 		if p.isWritePath(place) && kind.Type() != fs.ModeDir && kind.Type() != 0 {
 			return p.denied(op, place, RuleWritePathSelf, "a write path itself can only be a directory or a regular file").by(place, p.writeAt[place])
@@ -51,9 +52,17 @@ func (p *policy) decide(leave Granting, op Op, place string, kind fs.FileMode) *
 		if kind.Type()&(fs.ModeDevice|fs.ModeCharDevice) != 0 {
 			return p.denied(op, place, RuleSpecialFile, "device files are not made")
 		}
-		return p.decideGit(op, place, kind)
+		if d := p.decideGit(op, place, kind); d != nil {
+			return d
+		}
+		return p.decideGitDir(op, place, kind)
 	case OpWrite:
-		return p.decideGit(op, place, kind)
+		if d := p.decideGit(op, place, kind); d != nil {
+			return d
+		}
+		return p.decideGitDir(op, place, kind)
+	case OpMeta:
+		return p.decideGitDir(op, place, kind)
 	}
 	return nil
 }
@@ -95,7 +104,7 @@ func (p *policy) allows(op Op, place string) bool {
 	if op == OpRead {
 		return !v.Hidden && !v.AskRead
 	}
-	return v.Writable && p.decideGit(op, place, 0) == nil
+	return v.Writable && p.decideGit(op, place, 0) == nil && p.decideGitDir(op, place, 0) == nil
 }
 
 // decideGit keeps ".git" at the root from becoming a file or a link, which
@@ -180,7 +189,10 @@ func (p *policy) decideLink(leave Granting, from, to string) *DeniedError {
 	if d := p.decide(leave, OpLink, to, 0); d != nil {
 		return d
 	}
-	return p.decideGit(OpLink, to, 0)
+	if d := p.decideGit(OpLink, to, 0); d != nil {
+		return d
+	}
+	return p.decideGitLink(from, to)
 }
 
 // denied builds the refusal. Path is the place until a verb, which knows what

@@ -41,6 +41,13 @@ const (
 	// out of the reach of a glob, or into a name that is protected or to be
 	// asked for.
 	RuleLoosens Rule = "loosens"
+	// RuleGitDir means that it would put something into a git directory that
+	// git on the host follows, waits for or writes through, or would make a git
+	// directory of one that is none.
+	RuleGitDir Rule = "git_directory"
+	// RuleGitContent means that what is written there is checked first, which this
+	// operation has no way to do.
+	RuleGitContent Rule = "git_content"
 	// RuleHardLink means that the file has other hard links, which would change too.
 	RuleHardLink Rule = "hard_link"
 	// RuleSpecialFile means that it is a device, FIFO or socket.

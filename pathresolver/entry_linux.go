@@ -14,7 +14,11 @@ import (
 
 func (r *Resolver) mkdir(unsafePath string, perm fs.FileMode) error {
 	err := r.at(OpCreate, unsafePath, fs.ModeDir, func(dir int, e entry) error {
-		return fsat.Retry(func() error { return unix.Mkdirat(dir, e.name, unixMode(perm)) })
+		err := fsat.Retry(func() error { return unix.Mkdirat(dir, e.name, unixMode(perm)) })
+		if err == nil {
+			r.noteMadeIn(dir, e.name, e.place)
+		}
+		return err
 	})
 	return pathError("mkdir", unsafePath, err)
 }
@@ -65,6 +69,9 @@ func (r *Resolver) mkdirOnce(unsafePath, rel string, mode uint32) error {
 			return err
 		}
 		err = fsat.Retry(func() error { return unix.Mkdirat(dir, names[n], mode) })
+		if err == nil {
+			r.noteMadeIn(dir, names[n], joinPlace(parent, names[n]))
+		}
 		_ = unix.Close(dir)
 		if err == unix.EEXIST {
 			return errAgain // somebody else's directory, or a file in the way
@@ -150,6 +157,12 @@ func (r *Resolver) rename(unsafeOld, unsafeNew string, how RenameHow) error {
 			}
 			if old.place == e.place {
 				return unix.EINVAL
+			}
+			if err := r.decideArrivals(oldDir, old, newDir, e, how == RenameExchange); err != nil {
+				if d, ok := err.(*DeniedError); ok {
+					return d.asGiven(unsafeOld)
+				}
+				return err
 			}
 			gone := func() {}
 			if how == RenameReplace && r.hasNotes() {

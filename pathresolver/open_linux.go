@@ -163,7 +163,7 @@ func (r *Resolver) openWalked(op Op, unsafePath, rel string, flags int, mode uin
 // whole decision. ELOOP sends the caller to the walker.
 func (r *Resolver) openWithin(place, rel string, flags int, mode uint32) (int, error) {
 	wp, _ := r.writePathOf(place)
-	if !r.openat2 || !r.uniform[wp] || wp == place || r.hardLinks == HardLinksBreak || len(r.mounts) > 0 || flags&(unix.O_NOFOLLOW|unix.O_EXCL) != 0 {
+	if !r.openat2 || r.git != nil || !r.uniform[wp] || wp == place || r.hardLinks == HardLinksBreak || len(r.mounts) > 0 || flags&(unix.O_NOFOLLOW|unix.O_EXCL) != 0 {
 		return -1, unix.ELOOP
 	}
 	dir, err := r.OpenPlace(wp, unix.O_PATH|unix.O_DIRECTORY, 0)

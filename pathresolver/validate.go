@@ -59,17 +59,29 @@ func build(cfg Config) (*Resolver, []Violation) {
 	r.askRead = r.compileRules(&f, "ask_read", cfg.AskRead, nil)
 	r.askWrite = r.compileRules(&f, "ask_write", cfg.AskWrite, nil)
 	r.gitDir = !slices.Contains(cfg.Unprotect, ".git")
+	if r.gitDir {
+		r.git = newGitGuard(cfg.Unprotect, r.standsAt, r.namesIn)
+	}
 
 	rootOK := r.findRoot(&f, cfg)
 	r.setReadPaths(&f, cfg, rootOK)
 	r.settle()
 	write := slices.Clone(cfg.WritePaths)
 	if rootOK && r.gitDir {
-		r.guardGit(&f, cfg.Git)
+		r.git.findRoots()
+		if r.git.bare() {
+			// Its HEAD is there, and changes with every checkout.
+			r.protect = newRuleSet(slices.DeleteFunc(r.protect.all, func(g glob) bool { return g.text == "HEAD" }))
+		}
+		r.guardGit(&f, cfg.Git && !r.git.bare())
 		r.addProtected(r.submodules()...)
 	}
 	if cfg.Git {
-		write = append(write, ".git")
+		own := ".git"
+		if r.git != nil && r.git.bare() {
+			own = "."
+		}
+		write = append(write, own)
 	}
 	var good []writePath
 	for i, given := range write {
@@ -141,7 +153,8 @@ func defaultGlobs(f *findings, cfg Config) []string {
 		}
 	}
 	for _, d := range defaults {
-		if !slices.Contains(cfg.Unprotect, d) {
+		// Those of other work trees are told apart by who made them (gitdir.go).
+		if !slices.Contains(cfg.Unprotect, d) && d != gitWorktrees {
 			globs = append(globs, d)
 		}
 	}

@@ -183,6 +183,9 @@ func (r *Resolver) rename(unsafeOld, unsafeNew string, how RenameHow) error {
 			if how == RenameExchange {
 				return errUnsupported // os.Root cannot do it in one step
 			}
+			if err := r.decideArrivalAt(old, place); err != nil {
+				return err
+			}
 			r.forgetLinks()
 			if how == RenameNoReplace {
 				return r.renameNew(old, place)

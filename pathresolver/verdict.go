@@ -13,6 +13,7 @@ type policy struct {
 	protect  ruleSet
 	askWrite ruleSet
 	gitDir   bool            // ".git" must not become anything but a directory
+	git      *gitGuard       // rules beneath git directories; nil: none
 	uniform  map[string]bool // write paths beneath which no rule says otherwise
 
 	granting Granting // leave to do what askRead and askWrite mark

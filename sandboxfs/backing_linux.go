@@ -31,7 +31,7 @@ func (p *part) passes() bool { return p.passthrough.Load() }
 // how the file was when it was opened; nil if it was made, or is about to change.
 func (p *part) answerOpen(n *node, fd int, writable bool, sx *unix.Statx_t, out *fuse.OpenOut) {
 	h, backing := p.opens.add(n, fd, writable, func() int32 {
-		if !p.passes() {
+		if !p.passes() || p.isGitText(n) {
 			return 0
 		}
 		id, errno := p.conn.registerBacking(fd)

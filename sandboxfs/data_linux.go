@@ -94,6 +94,9 @@ func (p *part) readable(in *fuse.InHeader, fh uint64) (fd int, done func(), st f
 
 // Write is write(2) of a file whose data goes through the server.
 func (p *part) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
+	if h, err := p.opens.get(in.Fh); err == nil && h.text {
+		return p.writeText(in, h, data)
+	}
 	return p.write(in, func(fd int, off int64, atEnd bool) (int, error) {
 		return fsat.Pwrite(fd, data, off, atEnd)
 	})
@@ -101,6 +104,9 @@ func (p *part) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, 
 
 // WritePipe is Write of what is in a pipe.
 func (p *part) WritePipe(in *fuse.WriteIn, data *pipe) (uint32, fuse.Status) {
+	if h, err := p.opens.get(in.Fh); err == nil && h.text {
+		return 0, fuse.EACCES // no line is that long
+	}
 	return p.write(in, data.pwrite)
 }
 
@@ -151,7 +157,7 @@ func (p *part) Fallocate(_ <-chan struct{}, in *fuse.FallocateIn) fuse.Status {
 	if err != nil {
 		return status(err)
 	}
-	if !h.writable {
+	if !h.writable || h.text {
 		return fuse.EBADF
 	}
 	p.slow(&in.InHeader)
@@ -180,6 +186,9 @@ func (p *part) CopyFileRange(_ <-chan struct{}, in *fuse.CopyFileRangeIn) (uint3
 	to, err := p.opens.get(in.FhOut)
 	if err != nil {
 		return 0, status(err)
+	}
+	if to.text {
+		return 0, fuse.EACCES
 	}
 	const most = 1 << 30    // the answer has 32 bits
 	const little = 64 << 10 // is copied so soon that others may wait for it

@@ -40,7 +40,11 @@ func (p *part) Mknod(_ <-chan struct{}, in *fuse.MknodIn, name string, out *fuse
 // Symlink is symlink(2). The target is free text: whoever follows the link
 // does so inside the view.
 func (p *part) Symlink(_ <-chan struct{}, h *fuse.InHeader, target, name string, out *fuse.EntryOut) fuse.Status {
-	return p.make(h, "symlink", name, fs.ModeSymlink, 0, out, func(dirfd int) error {
+	kind := fs.ModeSymlink
+	if p.isGitTrial(h.NodeId, name, target) {
+		kind = 0
+	}
+	return p.make(h, "symlink", name, kind, 0, out, func(dirfd int) error {
 		return unix.Symlinkat(target, dirfd, name)
 	})
 }
@@ -76,9 +80,15 @@ func (p *part) makeGranted(h *fuse.InHeader, call, name string, kind fs.FileMode
 	if err := p.as(h.Caller, func() error { return create(dirfd) }); err != nil {
 		return status(err)
 	}
+	if kind == 0 {
+		mode = p.hookMode(child, mode)
+	}
 	var sx unix.Statx_t
 	if err := p.made(dirfd, name, kind, mode, &sx); err != nil {
 		return status(err)
+	}
+	if kind == fs.ModeDir {
+		p.r.NoteMade(child, fileID(&sx))
 	}
 	p.answer(dir, name, true, false, &sx, out)
 	return fuse.OK
@@ -86,7 +96,7 @@ func (p *part) makeGranted(h *fuse.InHeader, call, name string, kind fs.FileMode
 
 // made asks about what was made, after it has got the mode that it was to have.
 func (p *part) made(dirfd int, name string, kind fs.FileMode, mode uint32, sx *unix.Statx_t) error {
-	if kind == fs.ModeSymlink || mode&p.umask == 0 {
+	if mode&p.umask == 0 { // of a link it is 0
 		return fsat.Statx(dirfd, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, sx)
 	}
 	fd, err := fsat.Openat(dirfd, name, unix.O_PATH|unix.O_NOFOLLOW, 0)

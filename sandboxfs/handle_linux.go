@@ -14,6 +14,7 @@ type handle struct {
 	node     *node
 	fd       int
 	writable bool
+	text     bool         // what is written is checked (writeText)
 	users    atomic.Int32 // the kernel, and who got it from anyOf
 }
 

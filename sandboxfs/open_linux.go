@@ -62,6 +62,9 @@ func (p *part) open1(in *fuse.OpenIn, out *fuse.OpenOut, leave pathresolver.Gran
 		was = nil
 	}
 	p.answerOpen(n, fd, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, was, out)
+	if writing {
+		p.holdText(n, out.Fh)
+	}
 	return fuse.OK
 }
 
@@ -125,7 +128,7 @@ func (p *part) decideOpen(h *fuse.InHeader, call string, n *node, place string, 
 		return fuse.OK
 	}
 	d := a.decide(p.r, leave)
-	if d == nil {
+	if d == nil || writing && p.mayText(d, place) {
 		return fuse.OK
 	}
 	if d.Rule == pathresolver.RuleAsk && p.v.asks != nil {
@@ -225,10 +228,12 @@ func (p *part) create(in *fuse.CreateIn, name string, out *fuse.CreateOut, leave
 		return status(err)
 	}
 	child := joinPlace(place, name)
-	if d := p.r.DecideGranted(leave, pathresolver.OpCreate, child, 0); d != nil {
+	d := p.r.DecideGranted(leave, pathresolver.OpCreate, child, 0)
+	text := d != nil && p.mayText(d, child)
+	if d != nil && !text {
 		return p.ask(&in.InHeader, "create", d, leave, act{op: pathresolver.OpCreate, place: child})
 	}
-	mode := plainMode(in.Mode&0o7777, false)
+	mode := p.hookMode(child, plainMode(in.Mode&0o7777, false))
 	var fd int
 	err = p.as(in.Caller, func() (e error) {
 		fd, e = p.r.OpenPlace(child, int(in.Flags)&keptFlags|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, mode)
@@ -248,8 +253,14 @@ func (p *part) create(in *fuse.CreateIn, name string, out *fuse.CreateOut, leave
 		closeFD(fd)
 		return status(err)
 	}
+	if text {
+		p.r.NoteMade(child, fileID(&sx))
+	}
 	n := p.answer(dir, name, true, false, &sx, &out.EntryOut)
 	p.answerOpen(n, fd, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, nil, &out.OpenOut)
+	if text {
+		p.holdText(n, out.Fh)
+	}
 	return fuse.OK
 }
 

@@ -46,6 +46,15 @@ func (p *part) rename(in *fuse.RenameIn, oldName, newName string, leave pathreso
 	if d := p.r.DecideRenameGranted(leave, source, target, exchange); d != nil {
 		return p.ask(&in.InHeader, "rename", d, leave, act{op: pathresolver.OpRename, place: source, to: target, exchange: exchange})
 	}
+	checked, d, err := p.arrives(fromFD, oldName, source, toFD, newName, target, exchange)
+	switch {
+	case err != nil:
+		return status(err)
+	case d != nil:
+		return p.refuse(&in.InHeader, "rename", d)
+	case checked:
+		return p.renameChecked(in, nameKey{from, oldName}, fromFD, nameKey{to, newName}, toFD, target)
+	}
 	replaced := p.dying(to, toFD, newName)
 	replaced.asked = leave != nil
 	err = unix.Renameat2(fromFD, oldName, toFD, newName, uint(in.Flags))
@@ -93,6 +102,9 @@ func (p *part) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, leave path
 	var before, sx unix.Statx_t
 	if err := statNow(fd, &before); err != nil {
 		return status(err)
+	}
+	if uint32(before.Mode)&0o111 != 0 && p.r.GitHook(joinPlace(place, name)) {
+		return fuse.EACCES
 	}
 	// By descriptor: the name could stand for another file by now.
 	if err := unix.Linkat(unix.AT_FDCWD, procPath(fd), dirfd, name, unix.AT_SYMLINK_FOLLOW); err != nil {

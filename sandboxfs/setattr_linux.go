@@ -53,6 +53,10 @@ func (p *part) changeable(in *fuse.SetAttrIn, n *node, leave pathresolver.Granti
 		op, flags = pathresolver.OpWrite, unix.O_WRONLY
 	}
 	if h := p.handleFor(in, n, resize); h != nil {
+		if st := p.mayHandle(in, h); st != fuse.OK {
+			h.drop()
+			return -1, nil, st
+		}
 		return h.fd, h.drop, fuse.OK
 	}
 	if resize && n.typ != unix.S_IFREG {

@@ -1,0 +1,79 @@
+package pathresolver
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// maxGitText bounds a file .git, a commondir and a configuration, in bytes.
+const maxGitText = 1 << 20
+
+// CheckGitText says whether data may be the whole content of what is at a place
+// of the kinds GitLink and GitCommonDir. A file .git names a git directory of
+// the work tree that it lies in: anything else could be put in the place of what
+// it names later, or is a repository that the operator has elsewhere.
+func (r *Resolver) CheckGitText(place string, data []byte) *DeniedError {
+	text := strings.TrimRight(string(data), "\r\n")
+	if len(data) > maxGitText || strings.ContainsAny(text, "\x00\r\n") {
+		return r.gitDenied(OpWrite, place, RuleGitContent, "it has one line")
+	}
+	if r.GitContent(place) == GitCommonDir {
+		if text != "../.." {
+			return r.gitDenied(OpWrite, place, RuleGitContent, "the commondir of a work tree is always \"../..\"")
+		}
+		return nil
+	}
+	to, ok := strings.CutPrefix(text, "gitdir: ")
+	if !ok {
+		return r.gitDenied(OpWrite, place, RuleGitContent, "a file .git begins with \"gitdir: \"")
+	}
+	if r.git != nil && r.git.leads(r.root, place, to) {
+		return nil
+	}
+	return r.gitDenied(OpWrite, place, RuleGitContent,
+		fmt.Sprintf("it names %q, which is neither .git/worktrees/NAME or .git/modules/NAME of a directory above nor a work tree's that was made here", EscapePath(clipText(to))))
+}
+
+// leads reports whether the text of a file .git names a linked work tree's or a
+// submodule's git directory in the .git of a directory above it.
+func (g *gitGuard) leads(root, place, to string) bool {
+	dir, _ := splitPlace(place)
+	at := to
+	if !path.IsAbs(to) {
+		at = path.Join(root, dir, to)
+	}
+	if path.Clean(at) != at { // so that a link on the way has no part in it
+		return false
+	}
+	for above := dir; ; above, _ = splitPlace(above) {
+		if inGitDir(at, path.Join(root, above, ".git")) {
+			return true
+		}
+		if above == "." {
+			break
+		}
+	}
+	// The work tree of a repository that was made here may lie anywhere.
+	if at, beneath := strings.CutPrefix(at, root+"/"); beneath {
+		trees, name := splitPlace(at)
+		gitDir, kind := splitPlace(trees)
+		_, dot := splitPlace(gitDir)
+		if id, _, there := g.at(at); name != "" && kind == "worktrees" && isDotGit(dot) && there && g.made.has(id) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(g.outside, func(d string) bool { return inGitDir(at, d) }) || g.bare() && inGitDir(at, root)
+}
+
+// inGitDir reports whether an absolute path is that of a linked work tree or of
+// a submodule in a git directory.
+func inGitDir(at, gitDir string) bool {
+	rest, ok := strings.CutPrefix(at, gitDir+"/")
+	kind, name, ok2 := strings.Cut(rest, "/")
+	return ok && ok2 && name != "" && (kind == "modules" || kind == "worktrees" && !strings.Contains(name, "/"))
+}
+
+// clipText keeps a message short.
+func clipText(s string) string { return s[:min(len(s), 200)] }

@@ -1,0 +1,142 @@
+//go:build !portable
+
+package pathresolver
+
+import (
+	"bytes"
+	"crypto/rand"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/internal/gitindex"
+)
+
+// maxGitIndex bounds an index that is checked, in bytes.
+const maxGitIndex = 1 << 30
+
+// MoveChecked moves the regular file at name in dir to another name, with what
+// is under a rule of GitContent there, if its content may stand at the place to.
+// Nobody can change it after the check: a copy that nobody else has open takes
+// the new name, and the old name goes. It replaces what is there unless noReplace
+// is set. The caller has decided both names, and owns both descriptors. Errors
+// are a *DeniedError, or plain errno values; then nothing has changed.
+func (r *Resolver) MoveChecked(dir int, name string, toDir int, toName, to string, noReplace bool) error {
+	src, err := r.openIn(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|always)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(src)
+	var st unix.Stat_t
+	if err := fsat.Fstat(src, &st); err != nil {
+		return err
+	}
+	content := r.GitContent(to)
+	switch {
+	case st.Mode&unix.S_IFMT != unix.S_IFREG:
+		return r.gitDenied(OpRename, to, RuleGitDir, "it is a regular file")
+	case st.Size > maxGitIndex || content != GitIndex && st.Size > maxGitText:
+		return r.gitDenied(OpRename, to, RuleGitContent, "it is too large to be checked")
+	}
+	temp := ""
+	out, err := fsat.Openat(toDir, ".", unix.O_RDWR|unix.O_TMPFILE, 0o600)
+	if err != nil { // not every file system can
+		temp, out, err = createTemp(toDir, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(out)
+	if err = copyWhole(out, src); err == nil {
+		err = r.checkCopy(content, to, out)
+	}
+	if err == nil {
+		// git tells by the time of its index which files may have changed since.
+		err = unix.UtimesNanoAt(unix.AT_FDCWD, fsat.ProcPath(out), []unix.Timespec{st.Atim, st.Mtim}, 0)
+	}
+	if err == nil && temp == "" {
+		temp = tempPrefix + rand.Text()
+		err = linkFile(out, toDir, temp)
+	}
+	if err == nil {
+		flags := uint(0)
+		if noReplace {
+			flags = unix.RENAME_NOREPLACE
+		}
+		err = fsat.Retry(func() error { return unix.Renameat2(toDir, temp, toDir, toName, flags) })
+	}
+	if err != nil {
+		if temp != "" {
+			_ = unlink(toDir, temp, 0)
+		}
+		return err
+	}
+	_ = r.unlinkFile(dir, name) // what it was has its new name already
+	return nil
+}
+
+// checkCopy checks a copy that nobody else has, and leaves out of it what is not
+// to be believed.
+func (r *Resolver) checkCopy(content GitContent, to string, out int) error {
+	var st unix.Stat_t
+	if err := fsat.Fstat(out, &st); err != nil {
+		return err
+	}
+	if st.Size == 0 && content == GitIndex {
+		return r.gitDenied(OpRename, to, RuleGitContent, "it is empty, which is no index")
+	}
+	var data []byte
+	if st.Size > 0 {
+		mapped, err := unix.Mmap(out, 0, int(st.Size), unix.PROT_READ, unix.MAP_PRIVATE)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = unix.Munmap(mapped) }()
+		data = mapped
+	}
+	switch content {
+	case GitIndex:
+		clean, err := gitindex.Check(data, r.gitHash(to))
+		if err != nil {
+			return r.gitDenied(OpRename, to, RuleGitContent, "the index "+err.Error())
+		}
+		if len(clean) == len(data) {
+			return nil
+		}
+		if _, err := fsat.Pwrite(out, clean, 0, false); err != nil {
+			return err
+		}
+		return fsat.Retry(func() error { return unix.Ftruncate(out, int64(len(clean))) })
+	case GitConfig:
+		return r.checkGitConfig(to, bytes.Clone(data))
+	case GitLink, GitCommonDir:
+		if d := r.CheckGitText(to, bytes.Clone(data)); d != nil {
+			return d
+		}
+		return nil
+	}
+	return r.gitDenied(OpRename, to, RuleGitContent, "nothing is known of it")
+}
+
+// gitHash is the object format of the repository that an index is of, as its
+// configuration has it.
+func (r *Resolver) gitHash(index string) gitindex.Hash {
+	dir, _ := splitPlace(index)
+	if tree, name := splitPlace(dir); name != "" {
+		if common, worktrees := splitPlace(tree); worktrees == "worktrees" {
+			dir = common
+		}
+	}
+	fd, err := r.OpenPlace(joinPlace(dir, "config"), unix.O_RDONLY|unix.O_NOFOLLOW|always, 0)
+	if err != nil {
+		return gitindex.SHA1
+	}
+	defer unix.Close(fd)
+	buf := make([]byte, 64<<10)
+	n, _ := fsat.Pread(fd, buf, 0)
+	if strings.Contains(strings.ToLower(string(buf[:max(n, 0)])), "sha256") {
+		return gitindex.SHA256
+	}
+	return gitindex.SHA1
+}

@@ -1,0 +1,637 @@
+package pathresolver
+
+import (
+	"fmt"
+	"io/fs"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Rules beneath git directories. git on the host opens what lies there without
+// O_NOFOLLOW, waits for a FIFO, writes through a hard link, and runs what
+// configuration and hooks say; so whatever an agent leaves there acts when the
+// operator's next git command runs. Beneath every git directory
+//
+//   - only regular files and directories are made or moved in,
+//   - what runs programs or leads git elsewhere is protected, if the directory
+//     stood there before; in one that was made through this resolver it is
+//     held to what can do no harm (GitContent),
+//   - the index is checked before git on the host can see it: git writes to
+//     the paths that it names.
+//
+// A git directory is recognised at each decision, at no cost at the start: by
+// the name ".git", by what New found at the root, and otherwise by a file HEAD
+// in it, for which only the few names that would matter there are looked at.
+// Sources: gitrepository-layout(5), githooks(5), git-config(1), and system
+// call traces of git at work.
+
+// GitContent says which rule the content of a file in a git directory is under.
+type GitContent uint8
+
+const (
+	// GitFree content is under no rule.
+	GitFree GitContent = iota
+	// GitIndex is an index, whose paths git writes to and removes.
+	GitIndex
+	// GitConfig is the configuration of a git directory that was made through
+	// this resolver.
+	GitConfig
+	// GitLink is a file ".git", which names the git directory of a work tree.
+	GitLink
+	// GitCommonDir is the commondir of a linked work tree.
+	GitCommonDir
+)
+
+// gitGuard holds the rules beneath git directories. nil has none.
+type gitGuard struct {
+	dirs   []string        // git directories that New found at the root, as places
+	opened map[string]bool // names that are unprotected
+	// outside are git directories beyond the root that files .git may name, absolute.
+	outside []string
+	made    madeDirs
+	// at says what stands at a place; no link is followed. What cannot be looked
+	// at stands there, and is nobody's.
+	at   func(place string) (id FileID, typ fs.FileMode, ok bool)
+	list func(place string) []string // names in a directory, bounded
+}
+
+// gitName is a name beneath a git directory that has rules of its own.
+type gitName struct {
+	name  string // folded, relative to the git directory
+	whole bool   // and what lies beneath it
+}
+
+// gitProtected is what runs programs, or leads git to other files, when it
+// changes in a git directory.
+var gitProtected = []gitName{
+	{"hooks", true},
+	{"config", false},
+	{"config.worktree", false},
+	{"commondir", false},
+	{"info/attributes", false},               // turns on filters that the operator's configuration names
+	{"info/grafts", false},                   //
+	{"objects/info/alternates", false},       // reads objects elsewhere
+	{"objects/info/http-alternates", false},  //
+	{"remotes", true},                        // where "git fetch" goes, the old way
+	{"branches", true},                       //
+	{"worktrees", true},                      // of other work trees
+	{"objects/pack/multi-pack-index", false}, // names files that git opens
+}
+
+// gitSteps are directories that say what git does next: "exec" lines in a list
+// that stands there run with the next "git rebase --continue".
+var gitSteps = []string{"rebase-merge", "rebase-apply", "sequencer"}
+
+// gitSubdirs are the directories that git itself has in a git directory. A bare
+// repository may have work trees beside them.
+var gitSubdirs = []string{"objects", "refs", "logs", "info", "hooks", "worktrees", "modules", "rebase-merge", "rebase-apply",
+	"sequencer", "rr-cache", "branches", "remotes", "lfs", "annex", "svn", "reftable", "fsmonitor--daemon"}
+
+// gitAt is a place in a git directory.
+type gitAt struct {
+	dir  string // the git directory
+	rest string // beneath it, folded; "" for itself
+	link bool   // dir is named .git, and may be a file
+}
+
+// gitWorktrees is the entry of DefaultProtected for the linked work trees of the
+// repository at the root.
+const gitWorktrees = ".git/worktrees"
+
+// maxGitNames bounds how much of a directory in a git directory is listed.
+const maxGitNames = 1000
+
+func newGitGuard(unprotect []string, at func(string) (FileID, fs.FileMode, bool), list func(string) []string) *gitGuard {
+	g := &gitGuard{dirs: []string{".git"}, opened: map[string]bool{}, at: at, list: list}
+	for _, name := range unprotect {
+		g.opened[name] = true
+	}
+	return g
+}
+
+// findRoots looks whether the root is a git directory itself: a bare
+// repository, or the .git of one.
+func (g *gitGuard) findRoots() {
+	_, head, ok := g.at("HEAD")
+	_, objects, ok2 := g.at("objects")
+	_, refs, ok3 := g.at("refs")
+	if ok && ok2 && ok3 && !head.IsDir() && objects.IsDir() && refs.IsDir() {
+		g.dirs = append(g.dirs, ".")
+	}
+}
+
+// bare reports whether the root itself is a git directory.
+func (g *gitGuard) bare() bool { return slices.Contains(g.dirs, ".") }
+
+// named finds the git directory by the names of a place alone.
+func (g *gitGuard) named(place string) (gitAt, bool) {
+	for _, d := range g.dirs {
+		if d == "." {
+			if first, _, deeper := strings.Cut(fold(place), "/"); place != "." && (!deeper || slices.Contains(gitSubdirs, first)) {
+				return gitAt{dir: ".", rest: fold(place)}, true
+			}
+		} else if within(place, d) {
+			return gitAt{dir: d, rest: fold(strings.TrimPrefix(place[len(d):], "/"))}, true
+		}
+	}
+	for start := 0; start < len(place); {
+		end := strings.IndexByte(place[start:], '/')
+		if end = start + end; end < start {
+			end = len(place)
+		}
+		if isDotGit(place[start:end]) {
+			return gitAt{dir: place[:end], rest: fold(strings.TrimPrefix(place[end:], "/")), link: true}, true
+		}
+		start = end + 1
+	}
+	return gitAt{}, false
+}
+
+// isDotGit reports whether a name is ".git", or is to some file system.
+func isDotGit(name string) bool {
+	switch {
+	case len(name) == len(".git"):
+		return name[0] == '.' && strings.EqualFold(name, ".git")
+	case len(name) < len(".git") || name[0] != '.' && name[0] < 0x80:
+		return false
+	}
+	return fold(name) == ".git"
+}
+
+// isHead reports whether a name is the file that makes a git directory. Where
+// file systems commonly fold case, so does this.
+func isHead(place string) bool {
+	_, name := splitPlace(place)
+	return name == "HEAD" || runtime.GOOS != "linux" && strings.EqualFold(name, "HEAD")
+}
+
+// unnamed finds a git directory that only its file HEAD shows. any looks at
+// every directory above the place; otherwise only where the place would have a
+// name with a rule.
+func (g *gitGuard) unnamed(place string, any bool) (gitAt, bool) {
+	for i := len(place); i > 0; {
+		i = strings.LastIndexByte(place[:i], '/')
+		dir, rest := ".", place
+		if i >= 0 {
+			dir, rest = place[:i], place[i+1:]
+		}
+		if any || gitSpecial(rest) {
+			first, _, deeper := strings.Cut(fold(rest), "/")
+			if (!deeper || slices.Contains(gitSubdirs, first)) && g.hasHead(dir) {
+				return gitAt{dir: dir, rest: fold(rest)}, true
+			}
+		}
+	}
+	return gitAt{}, false
+}
+
+// gitSpecial reports whether what is beneath a directory would have a rule if
+// that were a git directory. It is asked at each change of a name.
+func gitSpecial(rest string) bool {
+	first, tail, deeper := strings.Cut(rest, "/")
+	if len(first) > len("sharedindex.")+64 {
+		return false
+	}
+	switch first[0] | 0x20 {
+	case 'h', 'c', 'i', 'o', 'r', 'b', 'w', 's':
+	default:
+		if first[0] < 0x80 {
+			return false
+		}
+		if rest = fold(rest); rest[0] >= 0x80 {
+			return false
+		}
+		return gitSpecial(rest)
+	}
+	first = fold(first)
+	switch first {
+	case "hooks", "remotes", "branches", "worktrees", "rebase-merge", "rebase-apply", "sequencer":
+		return true
+	case "config", "config.worktree", "commondir", "index":
+		return !deeper
+	case "info", "objects":
+		tail = fold(tail)
+		return tail == "attributes" || tail == "grafts" || tail == "info/alternates" || tail == "info/http-alternates" || tail == "pack/multi-pack-index"
+	}
+	return !deeper && strings.HasPrefix(first, "sharedindex.")
+}
+
+// hasHead reports whether a directory has the file that makes it a git
+// directory.
+func (g *gitGuard) hasHead(dir string) bool {
+	_, _, ok := g.at(joinPlace(dir, "HEAD"))
+	return ok
+}
+
+// find finds the git directory that a place lies in, if its rules say anything
+// about it.
+func (g *gitGuard) find(place string, kind fs.FileMode) (gitAt, bool) {
+	if at, ok := g.named(place); ok {
+		return at, true
+	}
+	return g.unnamed(place, kind.Type()&^fs.ModeDir != 0)
+}
+
+// isMade reports whether the directory at a place was made through this
+// resolver, or is still to be made.
+func (g *gitGuard) isMade(dir string) bool {
+	if slices.Contains(g.dirs, dir) {
+		return false
+	}
+	id, _, ok := g.at(dir)
+	return !ok || g.made.has(id)
+}
+
+// decideGitDir says whether op may be done at a place as far as git directories
+// are concerned. Both ends of a move, and links, are decided elsewhere.
+func (p *policy) decideGitDir(op Op, place string, kind fs.FileMode) *DeniedError {
+	g := p.git
+	if g == nil || op == OpRead || op == OpRename || op == OpLink {
+		return nil
+	}
+	at, ok := g.find(place, kind)
+	if !ok {
+		if (op == OpCreate || op == OpWrite) && isHead(place) && kind.Type() != fs.ModeDir {
+			return p.decideHead(place, kind)
+		}
+		return nil
+	}
+	special := op == OpCreate && kind.Type()&^fs.ModeDir != 0
+	if at.rest == "" && !special {
+		return p.decideDotGit(op, place, kind)
+	}
+	if at.rest != "" {
+		if d := p.decideGitName(op, place, at, kind); d != nil {
+			return d
+		}
+	}
+	if special {
+		return p.gitDenied(op, place, RuleGitDir, "in a git directory only regular files and directories are made: git on the host would follow a link, and wait for a FIFO")
+	}
+	return nil
+}
+
+// decideGitName is the rule about a name in a git directory.
+func (p *policy) decideGitName(op Op, place string, at gitAt, kind fs.FileMode) *DeniedError {
+	g := p.git
+	content := gitContentOf(at.rest)
+	if content == GitIndex && (op == OpCreate || op == OpWrite) {
+		return p.gitDenied(op, place, RuleGitContent, "an index is not written in place: git writes it beside, and it is checked when it takes its place")
+	}
+	if tree, rest, ok := gitWorktree(at.rest); ok && !g.opened[gitWorktrees] {
+		return p.decideWorktree(op, place, joinPlace(at.dir, tree), rest, kind)
+	}
+	made := g.isMade(at.dir)
+	if made {
+		return p.decideMadeGit(op, place, at, kind)
+	}
+	if name := gitActsBy(at.rest); name != "" && !g.opened[".git/"+name] {
+		return p.gitDenied(op, place, RuleProtected, "git on the host acts by it: it may be read but not changed")
+	}
+	if first, _, _ := strings.Cut(at.rest, "/"); slices.Contains(gitSteps, first) {
+		return p.decideSteps(op, place, joinPlace(at.dir, first))
+	}
+	return nil
+}
+
+// gitActsBy is the entry of gitProtected that covers what lies beneath a git
+// directory, or beneath that of a submodule in it; "" if none does.
+func gitActsBy(rest string) string {
+	module := strings.HasPrefix(rest, "modules/")
+	for {
+		for _, name := range gitProtected {
+			if rest == name.name || name.whole && strings.HasPrefix(rest, name.name+"/") {
+				return name.name
+			}
+		}
+		first, below, deeper := strings.Cut(rest, "/")
+		switch {
+		case !module || !deeper:
+			return ""
+		case first == "refs" || first == "logs" || first == "objects":
+			return "" // a branch may have any name
+		}
+		rest = below // a submodule's name may have several components
+	}
+}
+
+// decideSteps keeps an agent from changing what an interrupted rebase of the
+// operator's will do; one that it has begun itself is its own.
+func (p *policy) decideSteps(op Op, place, dir string) *DeniedError {
+	id, typ, ok := p.git.at(dir)
+	if !ok || typ.IsDir() && p.git.made.has(id) {
+		return nil
+	}
+	return p.gitDenied(op, place, RuleProtected, "an interrupted rebase, merge or cherry-pick stood there before: what it says runs when somebody goes on with it")
+}
+
+// decideMadeGit is the rule about a git directory that was made through this
+// resolver: it is whole, but what runs programs does not.
+func (p *policy) decideMadeGit(op Op, place string, at gitAt, kind fs.FileMode) *DeniedError {
+	if op == OpMeta && strings.HasPrefix(at.rest, "hooks/") && !strings.HasSuffix(at.rest, ".sample") {
+		return p.gitDenied(op, place, RuleProtected, "a hook in a repository that was made here is not made executable: it would run on the host")
+	}
+	if op == OpDelete || op == OpMeta {
+		return nil
+	}
+	first, _, deeper := strings.Cut(at.rest, "/")
+	switch {
+	case gitContentOf(at.rest) == GitConfig:
+		return p.gitDenied(op, place, RuleGitContent, "the configuration of a repository is not written in place: git writes it beside, and it is checked when it takes its place; use \"git config\"")
+	case at.rest == "commondir", at.rest == "objects/info/alternates", at.rest == "objects/info/http-alternates",
+		deeper && (first == "remotes" || first == "branches"):
+		return p.gitDenied(op, place, RuleProtected, "it leads git on the host to other files")
+	case at.rest == "hooks" && kind.Type() != fs.ModeDir:
+		return p.gitDenied(op, place, RuleProtected, "hooks are in a directory")
+	}
+	return nil
+}
+
+// gitWorktree splits off the directory of a linked work tree from what lies
+// beneath a git directory: rest is "" for that itself.
+func gitWorktree(rest string) (tree, below string, ok bool) {
+	tail, ok := strings.CutPrefix(rest, "worktrees")
+	if !ok || tail != "" && tail[0] != '/' {
+		return "", "", false
+	}
+	if tail == "" {
+		return rest, "", true
+	}
+	name, below, _ := strings.Cut(tail[1:], "/")
+	return "worktrees/" + name, below, true
+}
+
+// decideWorktree is the rule about linked work trees: those that stood there
+// belong to somebody else, new ones are for "git worktree add".
+func (p *policy) decideWorktree(op Op, place, tree, below string, kind fs.FileMode) *DeniedError {
+	id, _, exists := p.git.at(tree)
+	made := exists && p.git.made.has(id)
+	switch {
+	case below == "" && op == OpCreate && kind.Type() == fs.ModeDir:
+		return nil // a new one; mkdir fails on one that is there
+	case below == "" && (made || op != OpCreate && p.git.emptyDir(tree)):
+		return nil
+	case !made:
+		return p.gitDenied(op, place, RuleProtected, "it belongs to a work tree that stood there before")
+	case below == "commondir" && (op == OpCreate || op == OpWrite):
+		return p.gitDenied(op, place, RuleGitContent, "the commondir of a work tree is always \"../..\"")
+	case below == "config.worktree" || below == "hooks" || strings.HasPrefix(below, "hooks/"):
+		return p.gitDenied(op, place, RuleProtected, "git on the host acts by it: it may be read but not changed")
+	}
+	return nil
+}
+
+// emptyDir reports whether nothing is in a directory.
+func (g *gitGuard) emptyDir(place string) bool {
+	_, typ, ok := g.at(place)
+	return ok && typ.IsDir() && len(g.list(place)) == 0
+}
+
+// decideDotGit is the rule about a name ".git" itself.
+func (p *policy) decideDotGit(op Op, place string, kind fs.FileMode) *DeniedError {
+	id, typ, exists := p.git.at(place)
+	made := exists && p.git.made.has(id)
+	switch {
+	case op == OpCreate && (kind.Type() == fs.ModeDir || exists && typ.IsDir()):
+		return nil
+	case op == OpMeta && (made || typ.IsDir()), op == OpDelete && (made || !exists || typ.IsDir()):
+		return nil // a directory goes only when it is empty
+	case exists && !made:
+		return p.gitDenied(op, place, RuleProtected, "it says where the repository is, and stood there before")
+	}
+	return p.gitDenied(op, place, RuleGitContent, "a file .git names only a git directory of the work tree that it lies in: .git/worktrees/NAME or .git/modules/NAME of a directory above")
+}
+
+// decideHead is the rule about the name that makes a directory a git directory
+// (git takes every directory with HEAD, objects and refs for one): only one that
+// was made through this resolver becomes one, and only without what would have
+// been checked.
+func (p *policy) decideHead(place string, kind fs.FileMode) *DeniedError {
+	g := p.git
+	if !kind.IsRegular() {
+		return p.gitDenied(OpCreate, place, RuleGitDir, "HEAD of a repository is a regular file")
+	}
+	if _, _, there := g.at(place); there {
+		return nil
+	}
+	dir, _ := splitPlace(place)
+	id, _, ok := g.at(dir)
+	if !ok || !g.made.has(id) {
+		return p.gitDenied(OpCreate, place, RuleGitDir, "a file HEAD would make the directory a repository to git on the host; in a new directory it can be made")
+	}
+	for _, name := range []string{"config", "config.worktree", "commondir", "worktrees", "remotes", "objects/info/alternates", "objects/info/http-alternates"} {
+		if _, _, there := g.at(joinPlace(dir, name)); there {
+			return p.gitDenied(OpCreate, place, RuleGitDir, fmt.Sprintf("the directory has %q already, and HEAD would make it a repository to git on the host", name))
+		}
+	}
+	switch _, typ, there := g.at(joinPlace(dir, "hooks")); {
+	case there && !typ.IsDir():
+		return p.gitDenied(OpCreate, place, RuleGitDir, "the directory has \"hooks\" already, and HEAD would make it a repository to git on the host")
+	case there:
+		names := g.list(joinPlace(dir, "hooks"))
+		for _, name := range names {
+			if !strings.HasSuffix(name, ".sample") || len(names) == maxGitNames {
+				return p.gitDenied(OpCreate, place, RuleGitDir, fmt.Sprintf("the directory has the hook %q already, and HEAD would make it a repository to git on the host", EscapePath(name)))
+			}
+		}
+	}
+	for _, name := range []string{"objects", "objects/info", "refs", "logs", "info", "branches", "modules"} {
+		if _, typ, there := g.at(joinPlace(dir, name)); there && !typ.IsDir() {
+			return p.gitDenied(OpCreate, place, RuleGitDir, fmt.Sprintf("the directory has %q already, which is no directory, and HEAD would make it a repository to git on the host", name))
+		}
+	}
+	return nil
+}
+
+// gitContentOf is the rule about the content of a name in a git directory.
+func gitContentOf(rest string) GitContent {
+	dir, name := splitPlace(rest)
+	for c := range strings.SplitSeq(dir, "/") {
+		switch c {
+		case "refs", "logs", "objects", "hooks", "lfs", "annex", "svn", "rr-cache", "info":
+			return GitFree // a branch may have any name
+		}
+	}
+	switch {
+	case name == "index" || strings.HasPrefix(name, "sharedindex."):
+		return GitIndex
+	case name == "config" || name == "config.worktree":
+		return GitConfig
+	}
+	return GitFree
+}
+
+// GitContent says which rule the content of what is at a place is under. Where
+// it is under one, Decide refuses to write it in place (RuleGitContent); a
+// surface that can check content before it is seen may go on by it.
+func (r *Resolver) GitContent(place string) GitContent {
+	if r.git == nil {
+		return GitFree
+	}
+	_, name := splitPlace(place)
+	if isDotGit(name) {
+		return GitLink
+	}
+	at, ok := r.git.find(place, 0)
+	if !ok {
+		return GitFree
+	}
+	if _, below, ok := gitWorktree(at.rest); ok && below == "commondir" {
+		return GitCommonDir
+	}
+	return gitContentOf(at.rest)
+}
+
+// GitTriesLink reports whether a symbolic link to target at a place is the one by
+// which "git init" finds out whether there are links ("testing", at a name of
+// its own that nothing else has), and which it removes at once. Without it the new
+// repository would have core.symlinks=false.
+func (r *Resolver) GitTriesLink(place, target string) bool {
+	if r.git == nil || target != "testing" {
+		return false
+	}
+	at, ok := r.git.named(place)
+	if !ok || !r.git.isMade(at.dir) {
+		return false
+	}
+	_, name := splitPlace(place)
+	return len(name) == len("tXXXXXX") && name[0] == 't' && len(at.rest) == len(name) && name != target
+}
+
+// GitHook reports whether a place is in the hooks of a git directory that was
+// made through this resolver: there nothing but samples may be executable, which
+// git does not run.
+func (r *Resolver) GitHook(place string) bool {
+	if r.git == nil || strings.HasSuffix(place, ".sample") {
+		return false
+	}
+	at, ok := r.git.find(place, 0)
+	if !ok {
+		return false
+	}
+	_, hook, found := strings.Cut("/"+at.rest, "/hooks/")
+	return found && hook != "" && gitContentOf(at.rest+"/x") == GitFree
+}
+
+// Arrival is what is about to get a name by rename(2).
+type Arrival struct {
+	Mode fs.FileMode // its type and permissions
+	ID   FileID
+}
+
+// DecideArrival says whether a file or directory may be moved from one place to
+// another as far as git directories are concerned. DecideRename has decided the
+// rest. RuleGitContent says that it may once its content has been checked.
+func (r *Resolver) DecideArrival(from, to string, a Arrival) *DeniedError {
+	d := r.decideArrival(from, to, a)
+	if d != nil {
+		d.Op = OpRename
+	}
+	return d
+}
+
+func (p *policy) decideArrival(from, to string, a Arrival) *DeniedError {
+	g := p.git
+	if g == nil {
+		return nil
+	}
+	plain := a.Mode.IsRegular() && a.ID.Links <= 1
+	at, inside := g.named(to)
+	if !inside {
+		at, inside = g.unnamed(to, !plain)
+	}
+	source, out := g.named(from)
+	if !out {
+		source, out = g.unnamed(from, false)
+	}
+	if out {
+		// It leaves its name: that counts as removing it.
+		if d := p.leaveGit(from, source, a); d != nil {
+			return d
+		}
+	}
+	if !inside {
+		if isHead(to) && !a.Mode.IsDir() {
+			return p.decideHead(to, a.Mode)
+		}
+		return nil
+	}
+	switch {
+	case a.Mode.IsDir() && at.rest == "":
+		return p.gitDenied(OpRename, to, RuleGitDir, "a directory does not become a git directory by its name: make it with \"git init\" or \"git clone\"")
+	case a.Mode.IsDir() && !(out && source.dir == at.dir && g.made.has(a.ID) && gitMovable(at.rest)):
+		return p.gitDenied(OpRename, to, RuleGitDir, "into a git directory no directory is moved: it could hold links that git on the host follows; copying is possible")
+	case !a.Mode.IsDir() && !a.Mode.IsRegular():
+		return p.gitDenied(OpRename, to, RuleGitDir, "into a git directory only regular files are moved: git on the host would follow a link, and wait for a FIFO")
+	case !a.Mode.IsDir() && a.ID.Links > 1 && !(out && source.dir == at.dir && inObjects(source.rest) && inObjects(at.rest)):
+		return p.gitDenied(OpRename, to, RuleHardLink, "the file has other hard links, which git on the host would change too; copying is possible")
+	}
+	if at.rest == "" {
+		return p.decideDotGit(OpCreate, to, a.Mode.Type())
+	}
+	return p.arriveName(to, at, a)
+}
+
+// leaveGit is the rule about moving something away from a git directory.
+func (p *policy) leaveGit(from string, source gitAt, a Arrival) *DeniedError {
+	if source.rest != "" {
+		return p.decideGitName(OpDelete, from, source, a.Mode.Type())
+	}
+	if id, _, ok := p.git.at(from); ok && p.git.made.has(id) {
+		return nil
+	}
+	return p.gitDenied(OpRename, from, RuleProtected, "a repository that stood there before keeps its name")
+}
+
+// arriveName is the rule about the name that something gets in a git directory.
+func (p *policy) arriveName(to string, at gitAt, a Arrival) *DeniedError {
+	d := p.decideGitName(OpCreate, to, at, a.Mode.Type())
+	if d != nil {
+		return d
+	}
+	if a.Mode.IsRegular() && a.Mode&0o111 != 0 && strings.Contains("/"+at.rest, "/hooks/") && !strings.HasSuffix(to, ".sample") {
+		return p.gitDenied(OpRename, to, RuleProtected, "a hook in a repository that was made here is not executable")
+	}
+	return nil
+}
+
+// gitMovable reports whether a directory that takes this name in a git directory
+// can hold nothing that has a rule.
+func gitMovable(rest string) bool {
+	for _, name := range gitProtected {
+		if rest == name.name || strings.HasPrefix(name.name, rest+"/") || strings.HasPrefix(rest, name.name+"/") {
+			return false
+		}
+	}
+	return rest != "modules" && !strings.HasPrefix(rest, "modules/")
+}
+
+func inObjects(rest string) bool { return strings.HasPrefix(rest, "objects/") }
+
+// decideGitLink says whether the file at from may get a second name: between git
+// directories objects may, as git itself does it; nothing else that lies in one,
+// since what is checked there could be changed by the other name.
+func (p *policy) decideGitLink(from, to string) *DeniedError {
+	g := p.git
+	if g == nil {
+		return nil
+	}
+	source, out := g.find(from, fs.ModeSymlink)
+	target, in := g.find(to, fs.ModeSymlink)
+	if !out && !in {
+		if isHead(to) {
+			return p.decideHead(to, 0)
+		}
+		return nil
+	}
+	if out && in && inObjects(source.rest) && inObjects(target.rest) {
+		return p.decideGitName(OpCreate, to, target, 0)
+	}
+	return p.gitDenied(OpLink, to, RuleGitDir, "in a git directory only objects have hard links: git on the host would write through them; copying is possible")
+}
+
+// gitDenied is a refusal by the rules about git directories.
+func (p *policy) gitDenied(op Op, place string, rule Rule, reason string) *DeniedError {
+	return p.denied(op, place, rule, reason).by(".git", p.origins.Entries["protect"])
+}

@@ -1,0 +1,162 @@
+package sandboxfs
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// What is written into git directories and must not say what it likes
+// (pathresolver.GitContent): an index and a configuration are checked when they
+// take their names, a file .git and a commondir at each write.
+
+// isTextContent reports whether content of this kind is checked at each write.
+func isTextContent(c pathresolver.GitContent) bool {
+	return c == pathresolver.GitLink || c == pathresolver.GitCommonDir
+}
+
+// mayText reports whether a refusal only says that what is written is checked,
+// and it can be here.
+func (p *part) mayText(d *pathresolver.DeniedError, place string) bool {
+	return d.Rule == pathresolver.RuleGitContent && isTextContent(p.r.GitContent(place))
+}
+
+// isGitText reports whether what is written to a node is checked. The kernel
+// does not write to such a file by itself.
+func (p *part) isGitText(n *node) bool {
+	place, err := p.tab.place(n)
+	return err == nil && isTextContent(p.r.GitContent(place))
+}
+
+// holdText marks an open file as one whose writes are checked, if they are.
+func (p *part) holdText(n *node, fh uint64) {
+	if !p.isGitText(n) {
+		return
+	}
+	if h, err := p.opens.get(fh); err == nil {
+		h.text = true
+	}
+}
+
+// writeText writes the whole content of a file at once, if it may have that. git
+// writes these files so.
+func (p *part) writeText(in *fuse.WriteIn, h *handle, data []byte) (uint32, fuse.Status) {
+	p.requests.Add(1)
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	place, err := p.tab.place(h.node)
+	if err != nil {
+		return 0, fuse.EACCES
+	}
+	if in.Offset != 0 {
+		return 0, fuse.EACCES
+	}
+	if d := p.r.CheckGitText(place, data); d != nil {
+		return 0, p.refuse(&in.InHeader, "write", d)
+	}
+	n, err := fsat.Pwrite(h.fd, data, 0, false)
+	if err == nil {
+		err = unix.Ftruncate(h.fd, int64(n))
+	}
+	return uint32(n), status(err)
+}
+
+// mayHandle says whether an open file may stand for itself where it is changed
+// by SETATTR: not where its writes are checked, nor where a hook would become
+// executable.
+func (p *part) mayHandle(in *fuse.SetAttrIn, h *handle) fuse.Status {
+	if size, resize := in.GetSize(); resize && size != 0 && h.text {
+		return fuse.EACCES
+	}
+	if mode, ok := in.GetMode(); ok && mode&0o111 != 0 {
+		if place, err := p.tab.place(h.node); err == nil && p.r.GitHook(place) {
+			return fuse.EACCES
+		}
+	}
+	return fuse.OK
+}
+
+// isGitTrial reports whether a link is the one by which "git init" finds out
+// whether there are any.
+func (p *part) isGitTrial(dir uint64, name, target string) bool {
+	n := p.tab.get(dir)
+	if n == nil || target != "testing" {
+		return false
+	}
+	place, err := p.tab.place(n)
+	return err == nil && p.r.GitTriesLink(joinPlace(place, name), target)
+}
+
+// hookMode is the mode that a new file gets: a hook in a repository that was
+// made in this view is not executable.
+func (p *part) hookMode(place string, mode uint32) uint32 {
+	if mode&0o111 != 0 && p.r.GitHook(place) {
+		return mode &^ 0o111
+	}
+	return mode
+}
+
+// arrives asks the rules about git directories whether what is at one name may
+// get the other. checked says that it may once its content has been looked at.
+func (p *part) arrives(fromFD int, oldName, source string, toFD int, newName, target string, exchange bool) (checked bool, d *pathresolver.DeniedError, err error) {
+	if d, err = p.arrival(fromFD, oldName, source, target); err != nil {
+		return false, nil, err
+	}
+	if d != nil {
+		checked = d.Rule == pathresolver.RuleGitContent && !exchange && p.r.GitContent(target) != pathresolver.GitFree
+		if checked {
+			d = nil
+		}
+		return checked, d, nil
+	}
+	if exchange {
+		d, err = p.arrival(toFD, newName, target, source)
+	}
+	return false, d, err
+}
+
+func (p *part) arrival(dirfd int, name, from, to string) (*pathresolver.DeniedError, error) {
+	var sx unix.Statx_t
+	if err := fsat.Statx(dirfd, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, &sx); err != nil {
+		return nil, err
+	}
+	return p.r.DecideArrival(from, to, pathresolver.Arrival{Mode: goMode(sx.Mode), ID: fileID(&sx)}), nil
+}
+
+// goMode is a mode as Go has it: its type and permissions.
+func goMode(mode uint16) fs.FileMode {
+	m := fs.FileMode(mode & 0o777)
+	switch mode & unix.S_IFMT {
+	case unix.S_IFREG:
+	case unix.S_IFDIR:
+		m |= fs.ModeDir
+	case unix.S_IFLNK:
+		m |= fs.ModeSymlink
+	default:
+		m |= fs.ModeIrregular
+	}
+	return m
+}
+
+// renameChecked moves a file to a name under which its content is checked. The
+// file that stands there afterwards is another one, so both names are forgotten.
+func (p *part) renameChecked(in *fuse.RenameIn, from nameKey, fromFD int, to nameKey, toFD int, target string) fuse.Status {
+	p.slow(&in.InHeader) // an index of a large tree has many megabytes
+	replaced := p.dying(to.dir, toFD, to.name)
+	err := p.r.MoveChecked(fromFD, from.name, toFD, to.name, target, in.Flags&unix.RENAME_NOREPLACE != 0)
+	if err == nil {
+		p.tab.removed(from.dir, from.name)
+		p.tab.removed(to.dir, to.name)
+	}
+	p.bury(replaced, err == nil)
+	var d *pathresolver.DeniedError
+	if errors.As(err, &d) {
+		return p.refuse(&in.InHeader, "rename", d)
+	}
+	return status(err)
+}
