@@ -66,9 +66,11 @@ func (p *Policy) Resolver(root string) (Held, error) {
 		}
 		write = intersect(read, write, false)
 	}
-	write = slices.DeleteFunc(write, func(w grant) bool { // only to be asked for
-		return slices.ContainsFunc(asks, func(a asking) bool { return w.pattern.within(a.pattern) })
-	})
+	var asked patternList
+	for _, a := range asks {
+		asked.add(a.pattern)
+	}
+	write = slices.DeleteFunc(write, func(w grant) bool { return asked.covers(w.pattern) }) // only to be asked for
 	if i := slices.IndexFunc(write, func(w grant) bool { return w.pattern.String() == ".git" }); i >= 0 {
 		h.Config.Git, h.rules["git"] = true, write[i].rule
 		write = slices.Delete(write, i, i+1)

@@ -106,7 +106,7 @@ func (a asking) within(lists []fileList) []grant {
 		case len(covers) == 0:
 			return nil
 		case !slices.ContainsFunc(slices.Concat(left, covers), func(g grant) bool { return !g.pattern.isPath() }):
-			left = intersectBy(pattern.withinFolded, covers, left)
+			left = intersectAs(grant.folded, covers, left)
 		}
 	}
 	for i, g := range left {
@@ -142,22 +142,36 @@ func intersect(a, b []grant, first bool) []grant {
 	if first {
 		return b
 	}
-	return intersectBy(pattern.within, a, b)
+	return intersectAs(grant.exact, a, b)
 }
 
-func intersectBy(within func(p, q pattern) bool, a, b []grant) []grant {
-	covered := func(g grant, by []grant) bool {
-		return slices.ContainsFunc(by, func(o grant) bool { return within(g.pattern, o.pattern) })
+// exact is what a grant covers; folded is that for rules that ignore letter
+// case, of a path.
+func (g grant) exact() pattern  { return g.pattern }
+func (g grant) folded() pattern { return g.pattern.folded() }
+
+// intersectAs is intersect of what as says that grants cover.
+func intersectAs(as func(grant) pattern, a, b []grant) []grant {
+	var inA, inB, inBoth patternList
+	for _, g := range a {
+		inA.add(as(g))
+	}
+	for _, g := range b {
+		inB.add(as(g))
 	}
 	var both []grant
+	keep := func(g grant, p pattern) {
+		both = append(both, g)
+		inBoth.add(p)
+	}
 	for _, g := range b {
-		if covered(g, a) {
-			both = append(both, g)
+		if p := as(g); inA.covers(p) {
+			keep(g, p)
 		}
 	}
 	for _, g := range a {
-		if covered(g, b) && !covered(g, both) {
-			both = append(both, g)
+		if p := as(g); inB.covers(p) && !inBoth.covers(p) {
+			keep(g, p)
 		}
 	}
 	return both

@@ -15,7 +15,7 @@ type Unlisted struct {
 // list.
 func (p *Policy) Unlisted() []Unlisted {
 	var found []Unlisted
-	layers := p.layers()
+	layers, c := p.layers(), newComparer()
 	for _, caller := range layers {
 		if caller.src.File != callerFile || caller.write == nil {
 			continue
@@ -26,7 +26,7 @@ func (p *Policy) Unlisted() []Unlisted {
 				continue // which no caller's document that was validated has
 			}
 			for _, l := range slices.Backward(layers) {
-				if l.listsWrites() && !coveredBy(pat, l.src.Document.FS.Write, false) {
+				if l.listsWrites() && !c.covered(pat, l.src.Document.FS.Write, false) {
 					found = append(found, Unlisted{Index: i, Path: text, List: l.src.Position("fs.write")})
 					break
 				}

@@ -66,6 +66,7 @@ func (p *Policy) fileExcess(doc *Document, add func(path, format string, args ..
 	if doc.FS == nil {
 		return
 	}
+	c := newComparer()
 	for _, part := range []struct {
 		key   string
 		list  []string
@@ -82,7 +83,7 @@ func (p *Policy) fileExcess(doc *Document, add func(path, format string, args ..
 				what = "written"
 			}
 			path := fmt.Sprintf("fs.%s[%d]", part.key, i)
-			switch p.grants(pat, part.write) {
+			switch p.grants(c, pat, part.write) {
 			case denied:
 				add(path, "'%s' may not be %s in '%s'", text, what, p.Name())
 			case asked:
@@ -101,7 +102,7 @@ func (p *Policy) fileExcess(doc *Document, add func(path, format string, args ..
 
 // grants is what the chain's lists say about all that a pattern covers: denied
 // where some of it may be beyond them.
-func (p *Policy) grants(pat pattern, write bool) opinion {
+func (p *Policy) grants(c *comparer, pat pattern, write bool) opinion {
 	worst := allowed
 	for _, g := range p.groups {
 		spoke := !g.sealed
@@ -115,10 +116,10 @@ func (p *Policy) grants(pat pattern, write bool) opinion {
 				list, ask = fs.Write, fs.AskWrite
 			}
 			switch {
-			case coveredBy(pat, ask, true):
+			case c.covered(pat, ask, true):
 				spoke, worst = true, max(worst, asked)
 			case list == nil:
-			case coveredBy(pat, list, false):
+			case c.covered(pat, list, false):
 				spoke = true
 			default:
 				return denied
@@ -129,16 +130,6 @@ func (p *Policy) grants(pat pattern, write bool) opinion {
 		}
 	}
 	return worst
-}
-
-func coveredBy(pat pattern, list []string, folded bool) bool {
-	if folded {
-		pat, _ = parsePattern(pat.String(), true)
-	}
-	return slices.ContainsFunc(list, func(text string) bool {
-		q, err := parsePattern(text, folded)
-		return err == nil && pat.within(q)
-	})
 }
 
 // sendExcess compares send ACLs.

@@ -30,13 +30,18 @@ func (p *Policy) lintLayer(l *layer) []Problem {
 	}
 	doc := &l.src.Document
 	if fs := doc.FS; fs != nil {
-		p.lintWrites(l, add)
-		p.lintHides(l, add)
+		c := newComparer()
+		c.left = maxCompared
+		p.lintWrites(l, c, add)
+		p.lintHides(l, c, add)
 		for _, list := range []struct {
 			key  string
 			list []string
 		}{{"read", fs.Read}, {"write", fs.Write}, {"ask_read", fs.AskRead}, {"ask_write", fs.AskWrite}, {"hide", fs.Hide}, {"protect", fs.Protect}} {
-			lintList(list.key, list.list, add)
+			lintList(list.key, list.list, c, add)
+		}
+		if c.tooMany() {
+			add("too_many_rules", "fs", "begin globs with a directory", "so many globs begin with a wildcard that not all of them were compared with each other")
 		}
 	}
 	for _, name := range sorted(doc.Tools) {
@@ -61,7 +66,7 @@ func (p *Policy) lintLayer(l *layer) []Problem {
 type addProblem func(code, path, hint, format string, args ...any)
 
 // lintWrites finds write paths that another rule of the chain closes.
-func (p *Policy) lintWrites(l *layer, add addProblem) {
+func (p *Policy) lintWrites(l *layer, c *comparer, add addProblem) {
 	fs := l.src.Document.FS
 	for _, part := range []struct {
 		key  string
@@ -78,9 +83,9 @@ func (p *Policy) lintWrites(l *layer, add addProblem) {
 				if of == nil {
 					continue
 				}
-				if coveredBy(pat, of.Hide, true) {
+				if c.covered(pat, of.Hide, true) {
 					add("unreachable_rule", path, "drop it, or hide less", "'%s' is hidden by '%s', so it cannot be written", text, o.name)
-				} else if coveredBy(pat, of.Protect, true) {
+				} else if c.covered(pat, of.Protect, true) {
 					add("unreachable_rule", path, "drop it, or protect less", "'%s' is protected by '%s', so it cannot be written", text, o.name)
 				}
 			}
@@ -92,23 +97,20 @@ func (p *Policy) lintWrites(l *layer, add addProblem) {
 }
 
 // lintList finds entries that an earlier or wider one of the same list covers.
-func lintList(key string, list []string, add addProblem) {
-	folded := key != "read" && key != "write"
+func lintList(key string, list []string, c *comparer, add addProblem) {
+	of := c.list(list, key != "read" && key != "write")
 	for i, text := range list {
-		pat, err := parsePattern(text, folded)
-		if err != nil {
+		pat := of.patterns[i]
+		if pat == nil {
 			continue
 		}
-		for j, other := range list {
-			wide, err := parsePattern(other, folded)
-			if err == nil && i != j && pat.within(wide) && (!wide.within(pat) || j < i) {
-				code := "redundant_rule"
-				if key == "hide" {
-					code = "hides_nothing"
-				}
-				add(code, fmt.Sprintf("fs.%s[%d]", key, i), "drop it", "'%s' is covered by '%s' already", text, other)
-				break
+		wider := func(j int) bool { return i != j && (j < i || !of.patterns[j].within(*pat)) }
+		if j := c.first(*pat, of, wider); j >= 0 {
+			code := "redundant_rule"
+			if key == "hide" {
+				code = "hides_nothing"
 			}
+			add(code, fmt.Sprintf("fs.%s[%d]", key, i), "drop it", "'%s' is covered by '%s' already", text, list[j])
 		}
 	}
 }

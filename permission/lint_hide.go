@@ -11,7 +11,7 @@ type Entry struct {
 
 // lintHides finds globs that hide nothing, since what the document extends
 // hides it all. Those that an entry of the same list covers lintList finds.
-func (p *Policy) lintHides(l *layer, add addProblem) {
+func (p *Policy) lintHides(l *layer, c *comparer, add addProblem) {
 	for i, text := range l.src.Document.FS.Hide {
 		pat, err := parsePattern(text, true)
 		if err != nil {
@@ -21,7 +21,7 @@ func (p *Policy) lintHides(l *layer, add addProblem) {
 			if o == l {
 				break
 			}
-			if of := o.src.Document.FS; of != nil && coveredBy(pat, of.Hide, true) {
+			if of := o.src.Document.FS; of != nil && c.covered(pat, of.Hide, true) {
 				add("hides_nothing", fmt.Sprintf("fs.hide[%d]", i), "drop it", "'%s' is hidden by '%s' already", text, o.name)
 				break
 			}

@@ -97,9 +97,6 @@ func (p pattern) within(q pattern) bool {
 
 func isAnyDepth(p globs.Part) bool { return p.Kind() == globs.AnyDepth }
 
-// withinFolded is within of paths, for rules that ignore letter case.
-func (p pattern) withinFolded(q pattern) bool { return p.folded().within(q.folded()) }
-
 // folded is a path as rules that ignore letter case read it.
 func (p pattern) folded() pattern {
 	if f, err := globs.Parse(globs.Fold(p.Glob.String())); err == nil {
