@@ -20,6 +20,7 @@ const module = "github.com/pinfold-dev/pinfold/"
 var mayImport = map[string][]string{
 	"internal/fsat":                   {"golang.org/x/sys"},
 	"internal/didyoumean":             {},
+	"internal/gitshare":               {"pathresolver"},
 	"internal/httpend":                {},
 	"internal/gitrepo":                {"internal/fsat", "golang.org/x/sys"},
 	"internal/helper":                 {},
@@ -43,7 +44,7 @@ var mayImport = map[string][]string{
 	"broker/pgstore/pgtest":           {"github.com/jackc/pgx/v5", "github.com/stretchr/testify"},
 	"cmd/pinfold/internal/claudecode": {"permission"},
 	"cmd/pinfold/internal/nexus":      {"permission", "pathresolver", "fileskills", "fileskills/mcpserver", "broker", "broker/brokerhttp"},
-	"cmd/pinfold":                     {"cmd/pinfold/internal/claudecode", "cmd/pinfold/internal/nexus", "cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "cmd/pinfold/internal/tuiinbox", "cmd/pinfold/internal/keyburst", "pathresolver", "permission", "internal/didyoumean", "internal/helper", "fileskills", "fileskills/mcpserver", "sandboxfs", "launcher", "broker", "broker/brokerhttp", "broker/sqlitestore", "broker/pgstore", "broker/otelaudit", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
+	"cmd/pinfold":                     {"cmd/pinfold/internal/claudecode", "cmd/pinfold/internal/nexus", "cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "cmd/pinfold/internal/tuiinbox", "cmd/pinfold/internal/keyburst", "pathresolver", "permission", "internal/didyoumean", "internal/gitshare", "internal/helper", "fileskills", "fileskills/mcpserver", "sandboxfs", "launcher", "broker", "broker/brokerhttp", "broker/sqlitestore", "broker/pgstore", "broker/otelaudit", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
 
 	// Parts of the command.
 	"cmd/pinfold/internal/proposal": {"pathresolver", "permission", "fileskills", "broker", "broker/brokerhttp", "github.com/go-json-experiment/json"},

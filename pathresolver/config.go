@@ -59,6 +59,16 @@ type Config struct {
 	// Git makes the unprotected part of .git beneath Root a write path.
 	Git bool
 
+	// GitDirs are absolute paths of git directories outside of Root whose linked
+	// work trees and submodules may be checked out beneath it: a file .git that is
+	// made there may name these, besides those of a .git beneath Root.
+	GitDirs []string
+
+	// GitWorktree is the name of the linked work tree whose own directory in
+	// Root, which is a git directory then, may be changed. Otherwise only those
+	// that are made through the resolver may.
+	GitWorktree string
+
 	// Hide are doublestar globs over places. What matches, and everything
 	// beneath it, does not exist for the caller. They are matched at every
 	// look-up, so names that appear later count; letter case and Unicode
@@ -84,6 +94,10 @@ type Config struct {
 	// time, so that leave can be given and withdrawn. It is no part of a Config
 	// that is written down.
 	Granting Granting `json:"-"`
+
+	// Restrict, if set, is asked about each change that these rules allow, and may
+	// refuse it. It is no part of a Config that is written down.
+	Restrict Restricting `json:"-"`
 
 	// Unprotect takes entries away from DefaultProtected, each spelled as it
 	// stands there. An entry that is not there is a violation.

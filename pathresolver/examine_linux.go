@@ -144,7 +144,7 @@ func (r *Resolver) guardGit(f *findings, wanted bool) {
 	if wanted {
 		f.add(Violation{Code: CodeGitOutside, Field: "git", Value: ".git",
 			Message: "'.git' is a file or a link: the repository lies elsewhere",
-			Hint:    "run from the main work tree, or without --git"})
+			Hint:    "run from the main work tree, or without --git; 'pinfold run --git' opens as much of it as the checkout needs"})
 		return
 	}
 	r.addProtected(g)

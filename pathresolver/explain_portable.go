@@ -111,7 +111,7 @@ func (r *Resolver) guardGit(f *findings, wanted bool) {
 	case wanted:
 		f.add(Violation{Code: CodeGitOutside, Field: "git", Value: ".git",
 			Message: "'.git' is a file or a link: the repository lies elsewhere",
-			Hint:    "run from the main work tree, or without --git"})
+			Hint:    "run from the main work tree, or without --git; 'pinfold run --git' opens as much of it as the checkout needs"})
 	default:
 		r.addProtected(glob{text: ".git", segs: []string{".git"}})
 	}

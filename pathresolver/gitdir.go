@@ -49,6 +49,7 @@ type gitGuard struct {
 	opened map[string]bool // names that are unprotected
 	// outside are git directories beyond the root that files .git may name, absolute.
 	outside []string
+	own     string // the caller's own linked work tree, as a place, folded; "" for none
 	made    madeDirs
 	// at says what stands at a place; no link is followed. What cannot be looked
 	// at stands there, and is nobody's.
@@ -367,6 +368,14 @@ func gitWorktree(rest string) (tree, below string, ok bool) {
 func (p *policy) decideWorktree(op Op, place, tree, below string, kind fs.FileMode) *DeniedError {
 	id, _, exists := p.git.at(tree)
 	made := exists && p.git.made.has(id)
+	if below != "" && tree == p.git.own {
+		if first, _, _ := strings.Cut(below, "/"); slices.Contains(gitSteps, first) {
+			if d := p.decideSteps(op, place, joinPlace(tree, first)); d != nil {
+				return d
+			}
+		}
+		made = true
+	}
 	switch {
 	case below == "" && op == OpCreate && kind.Type() == fs.ModeDir:
 		return nil // a new one; mkdir fails on one that is there

@@ -52,7 +52,7 @@ func build(cfg Config) (*Resolver, []Violation) {
 	var f findings
 	r := &Resolver{hardLinks: cfg.HardLinks}
 	r.noRoot()
-	r.origins, r.granting = cfg.Origins, cfg.Granting
+	r.origins, r.granting, r.restrict = cfg.Origins, cfg.Granting, cfg.Restrict
 	r.writeLists, r.readLists = boundsOf(cfg.Origins.Write), boundsOf(cfg.Origins.Read)
 	r.hide = r.compileRules(&f, "hide", cfg.Hide, nil)
 	r.protect = r.compileRules(&f, "protect", cfg.Protect, defaultGlobs(&f, cfg))
@@ -61,6 +61,10 @@ func build(cfg Config) (*Resolver, []Violation) {
 	r.gitDir = !slices.Contains(cfg.Unprotect, ".git")
 	if r.gitDir {
 		r.git = newGitGuard(cfg.Unprotect, r.standsAt, r.namesIn)
+		r.git.outside = cfg.GitDirs
+		if cfg.GitWorktree != "" {
+			r.git.own = fold("worktrees/" + cfg.GitWorktree)
+		}
 	}
 
 	rootOK := r.findRoot(&f, cfg)

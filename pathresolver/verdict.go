@@ -16,7 +16,8 @@ type policy struct {
 	git      *gitGuard       // rules beneath git directories; nil: none
 	uniform  map[string]bool // write paths beneath which no rule says otherwise
 
-	granting Granting // leave to do what askRead and askWrite mark
+	restrict Restricting // what may refuse what the rules allow
+	granting Granting    // leave to do what askRead and askWrite mark
 
 	origins    Origins
 	writeLists []bound

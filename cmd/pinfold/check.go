@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/internal/gitshare"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -125,7 +126,7 @@ func check(a *app, f *checkFlags) error {
 		cfg.Root = root
 		a.out.commas(cfg)
 		cfg.Protect = slices.Concat(protect, protectList(root, f.from))
-		report.add(root, len(cfg.WritePaths), pathresolver.Validate(cfg))
+		report.add(root, len(cfg.WritePaths), validateForRun(cfg))
 	}
 	if err := checkFormats[f.format](a.out, &report); err != nil {
 		return err
@@ -137,6 +138,22 @@ func check(a *app, f *checkFlags) error {
 		a.out.warning("nothing but the directory was checked: no write path and no FILE was named, and there is no .pinfold.yaml")
 	}
 	return nil
+}
+
+// validateForRun is pathresolver.Validate as 'pinfold run' needs it, which opens a git
+// directory that lies elsewhere.
+func validateForRun(cfg pathresolver.Config) []pathresolver.Violation {
+	git, err := findGitBeside(&cfg, "")
+	git.close()
+	if err == nil {
+		return pathresolver.Validate(cfg)
+	}
+	cfg.Git = false
+	v := pathresolver.Violation{Code: pathresolver.CodeGitOutside, Severity: pathresolver.SeverityError, Field: "git", Value: ".git", Message: err.Error()}
+	if refused, ok := errors.AsType[*gitshare.Error](err); ok {
+		v.Hint = refused.Fix
+	}
+	return append([]pathresolver.Violation{v}, pathresolver.Validate(cfg)...)
 }
 
 // checkReport is what check found. Its JSON form is docs/schema/check.schema.json.

@@ -20,7 +20,14 @@ import (
 // hints tells a person at a terminal, before the command starts, what is
 // likely to surprise them.
 func (f *runFlags) hints(o *output, r *pathresolver.Resolver) {
-	if info, err := r.Lstat(".git"); err == nil && info.IsDir() {
+	info, err := r.Lstat(".git")
+	switch {
+	case err != nil:
+	case info.Mode().IsRegular() && f.beside == nil && f.held == nil:
+		o.hint("the git directory of this checkout lies elsewhere and is not there inside; --git opens what git commit needs of it")
+	case f.beside != nil && !f.knowsAuthor(f.beside.r, "config"):
+		o.hint("git knows no name and e-mail for commits inside; --ro ~/.gitconfig shows yours")
+	case info.IsDir():
 		writable := r.Explain(pathresolver.OpCreate, ".git/index.lock").Allowed
 		list := f.listHint(".git")
 		switch {
@@ -28,7 +35,7 @@ func (f *runFlags) hints(o *output, r *pathresolver.Resolver) {
 			o.hint(".git is read-only inside; for git commit to work, " + list)
 		case !writable:
 			o.hint(".git is read-only inside; --git lets git commit work")
-		case !f.knowsAuthor(r):
+		case !f.knowsAuthor(r, ".git/config"):
 			o.hint("git knows no name and e-mail for commits inside; --ro ~/.gitconfig shows yours")
 		}
 	}
@@ -51,14 +58,15 @@ func (f *runFlags) hints(o *output, r *pathresolver.Resolver) {
 var author = regexp.MustCompile(`(?mi)^\s*email\s*=`)
 
 // knowsAuthor reports whether git will find an author inside, as far as can be
-// told by looking: in the environment, or in a file that is shown.
-func (f *runFlags) knowsAuthor(r *pathresolver.Resolver) bool {
+// told by looking: in the environment, or in a file that is shown, of which
+// config is the repository's own.
+func (f *runFlags) knowsAuthor(r *pathresolver.Resolver, config string) bool {
 	for _, kv := range f.env {
 		if key, _, _ := strings.Cut(kv, "="); key == "GIT_AUTHOR_EMAIL" || key == "EMAIL" {
 			return true
 		}
 	}
-	if text, err := r.ReadFile(".git/config"); err == nil && author.Match(text) {
+	if text, err := r.ReadFile(config); err == nil && author.Match(text) {
 		return true
 	}
 	home, _ := os.UserHomeDir()

@@ -40,6 +40,8 @@ type shownPolicy struct {
 	HardLinks   string `json:"hardlinks"`
 	Arrangement string `json:"arrangement"` // how the view is served
 
+	Beside []shownBeside `json:"beside,omitempty"` // git directories outside of Root
+
 	// Where the entries above were written, and the lists that the read and
 	// write paths are the common part of.
 	Origins    map[string]name `json:"origins,omitempty"`
@@ -84,7 +86,7 @@ func convert[To, From ~string](list []From) []To {
 }
 
 // showPolicy is policyFile for a run with this policy.
-func showPolicy(cfg pathresolver.Config, r *pathresolver.Resolver, arrangement string) ([]byte, error) {
+func showPolicy(cfg pathresolver.Config, r *pathresolver.Resolver, arrangement string, beside ...shownBeside) ([]byte, error) {
 	shown := shownPolicy{
 		Root:        name(r.Root()),
 		WritePaths:  convert[name](r.WritePaths()),
@@ -96,6 +98,7 @@ func showPolicy(cfg pathresolver.Config, r *pathresolver.Resolver, arrangement s
 		Unprotect:   convert[name](cfg.Unprotect),
 		HardLinks:   cfg.HardLinks.String(),
 		Arrangement: arrangement,
+		Beside:      beside,
 		Origins:     map[string]name{},
 	}
 	from := r.Origins()
@@ -122,12 +125,13 @@ func readLists(shown []shownList) []pathresolver.OriginList {
 	return lists
 }
 
-// insidePolicy is the policy of the run that this process is inside of; ok is
-// false where there is none.
-func insidePolicy() (cfg pathresolver.Config, ok bool, err error) {
+// insidePolicy is the policy of the run that this process is inside of, and the
+// git directory beside the project, if one is shown, which the caller closes; ok
+// is false where there is none.
+func insidePolicy() (cfg pathresolver.Config, git *gitBeside, ok bool, err error) {
 	root := os.Getenv("PINFOLD_ROOT")
 	if root == "" {
-		return cfg, false, nil
+		return cfg, nil, false, nil
 	}
 	data, err := os.ReadFile(policyFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -136,7 +140,7 @@ func insidePolicy() (cfg pathresolver.Config, ok bool, err error) {
 			Root:           root,
 			WritePaths:     strings.FieldsFunc(os.Getenv("PINFOLD_WRITE_PATHS"), func(c rune) bool { return c == '\n' }),
 			AllowBroadRoot: true,
-		}, true, nil
+		}, nil, true, nil
 	}
 	var p shownPolicy
 	if err == nil {
@@ -163,9 +167,14 @@ func insidePolicy() (cfg pathresolver.Config, ok bool, err error) {
 		cfg.HardLinks, err = pathresolver.ParseHardLinks(p.HardLinks)
 	}
 	if err != nil {
-		return cfg, false, fmt.Errorf("policy of this run: %w", err)
+		return cfg, nil, false, fmt.Errorf("policy of this run: %w", err)
 	}
-	return cfg, true, nil
+	if len(p.Beside) > 0 {
+		if git, err = p.Beside[0].reopen(); err != nil {
+			return cfg, nil, false, fmt.Errorf("git directory of this run: %w", err)
+		}
+	}
+	return cfg, git, true, nil
 }
 
 // policyGiven reports whether a flag describes a policy.

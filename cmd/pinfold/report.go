@@ -35,13 +35,17 @@ type unjudgedLine struct {
 
 func newReportLine(root string, r sandboxfs.Refusal) reportLine {
 	esc := pathresolver.EscapePath
+	at := r.Place
+	if !filepath.IsAbs(at) { // it lies in the project
+		at = filepath.Join(root, at)
+	}
 	return reportLine{
 		Time:      timeText(r.Time),
 		PID:       r.PID,
 		UID:       r.UID,
 		Program:   esc(r.Program),
 		Operation: r.Op,
-		Path:      esc(filepath.Join(root, r.Place)),
+		Path:      esc(at),
 		Rule:      r.Rule,
 		Pattern:   esc(r.Pattern),
 		Origin:    esc(r.Origin),
@@ -62,10 +66,13 @@ type reportFile struct {
 
 // openReport opens the file for appending. It must not lie where the command
 // could rewrite it.
-func openReport(name string, r *pathresolver.Resolver) (*reportFile, error) {
+func openReport(name string, r *pathresolver.Resolver, git *gitBeside) (*reportFile, error) {
 	abs, err := filepath.Abs(name)
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil && git.holds(dir) {
+		return nil, reportWritable(name)
 	}
 	// Once before, so that a refused file is not made: neither in a write path,
 	// nor by a link in one, which an earlier command may have left to lead out.
@@ -78,7 +85,7 @@ func openReport(name string, r *pathresolver.Resolver) (*reportFile, error) {
 	}
 	// And for good: where the file really lies is asked of the descriptor.
 	at, err := pathOf(f)
-	if err == nil && r.Explain(pathresolver.OpWrite, at).Allowed {
+	if err == nil && (git.holds(at) || r.Explain(pathresolver.OpWrite, at).Allowed) {
 		_ = f.Close()
 		return nil, reportWritable(name)
 	}

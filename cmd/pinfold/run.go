@@ -26,6 +26,8 @@ type runFlags struct {
 	noSandbox  bool
 	approve    string
 	quiet      bool
+
+	beside *gitBeside // what --git opens outside of the project, once that is known
 }
 
 func newRun(a *app) *cobra.Command {
@@ -94,7 +96,15 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 	if f.noSandbox {
 		return f.unconfined(a, command)
 	}
-	cfg, r, err := f.resolver(nil, a.out)
+	cfg, err := f.config(nil)
+	if err != nil {
+		return err
+	}
+	if f.beside, err = findGitBeside(&cfg, f.user); err != nil {
+		return err
+	}
+	defer f.beside.close()
+	r, err := open(cfg, a.out)
 	if err != nil {
 		return err
 	}
@@ -106,6 +116,7 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 	watched := a.out.stderr.terminal && !f.quiet
 	if watched {
 		f.tellPolicy(a.out)
+		f.beside.tell(a.out)
 		a.out.problems(warnings(f.found))
 		f.hints(a.out, r)
 	}
@@ -173,15 +184,18 @@ func (f *runFlags) inView(ctx context.Context, a *app, cfg pathresolver.Config, 
 	}
 	running, stop := who.while(ctx)
 	defer stop()
-	result, err = f.launch(running, a, cfg, r, view, refused, who, command)
+	if err = f.beside.arrange(options); err == nil {
+		result, err = f.launch(running, a, cfg, r, view, refused, who, command)
+	}
 	left = view.Close() // after it every refusal has been told, and every request left
-	refused.unjudged(view.Stats().RefusalsDropped + result.Untold)
-	return result, errors.Join(left, who.close(result, err)), err
+	dropped, besideLeft := f.beside.closeView()
+	refused.unjudged(view.Stats().RefusalsDropped + dropped + result.Untold)
+	return result, errors.Join(left, besideLeft, who.close(result, err)), err
 }
 
 // launch runs the command inside the view.
 func (f *runFlags) launch(ctx context.Context, a *app, cfg pathresolver.Config, r *pathresolver.Resolver, view *sandboxfs.View, refused *refused, who *answers, command []string) (launcher.Result, error) {
-	policy, err := showPolicy(cfg, r, view.Arrangement())
+	policy, err := showPolicy(cfg, r, view.Arrangement(), f.beside.shown()...)
 	if err != nil {
 		return launcher.Result{}, err
 	}
@@ -200,6 +214,8 @@ func (f *runFlags) launch(ctx context.Context, a *app, cfg pathresolver.Config, 
 		NoNetwork:      f.noNetwork(),
 	}
 	who.into(&c)
+	f.beside.into(&c)
+	c.Env = append(c.Env, gitSettings(c.Env, os.LookupEnv, f.beside.settings(cfg, r))...)
 	return launcher.Run(ctx, c)
 }
 

@@ -95,7 +95,7 @@ func TestReportLineFitsItsSchema(t *testing.T) {
 	r, err := pathresolver.New(pathresolver.Config{Root: t.TempDir()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
-	w, err := openReport(file, r)
+	w, err := openReport(file, r, nil)
 	require.NoError(t, err)
 	w.add(sandboxfs.Refusal{
 		Time: time.Now(), PID: 7, UID: 8, Program: hostile, Op: pathresolver.OpCreate, Place: hostile,

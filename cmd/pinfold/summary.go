@@ -49,7 +49,7 @@ func (f *runFlags) newRefused(o *output, r *pathresolver.Resolver) (*refused, er
 		return c, nil
 	}
 	var err error
-	c.file, err = openReport(f.report, r)
+	c.file, err = openReport(f.report, r, f.beside)
 	return c, err
 }
 

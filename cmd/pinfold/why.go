@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,16 +54,23 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 		return err
 	}
 	inRun := false
+	var git *gitBeside
+	defer func() { git.close() }()
 	if !policyGiven(cmd) {
-		inside, ok, err := insidePolicy()
+		inside, beside, ok, err := insidePolicy()
 		if err != nil {
 			return usageError(err, "name the policy by -C and -w")
 		}
 		if ok {
-			cfg, inRun = inside, true
+			cfg, inRun, git = inside, true, beside
 			if unsafePath, err = fromHere(unsafePath, cfg.Root); err != nil {
 				return usageError(err, "")
 			}
+		}
+	}
+	if !inRun {
+		if git, err = findGitBeside(&cfg, ""); err != nil {
+			return err
 		}
 	}
 	r, err := pathresolver.New(cfg)
@@ -70,7 +78,7 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 		return whyInvalid(a, err)
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
-	d := r.Explain(op, unsafePath)
+	d, besides := explainIn(r, git, op, unsafePath)
 	d.Path = given
 	var grant *whyGrant
 	if inRun && d.Rule == pathresolver.RuleAsk {
@@ -83,7 +91,7 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 		if grant != nil {
 			a.out.stdout.printf("  %s\n", grant)
 		}
-		if hint := f.ruleHint(&d); hint != "" {
+		if hint := f.ruleHint(&d); hint != "" && !besides {
 			a.out.stdout.printf("  hint: %s\n", pathresolver.EscapePath(hint))
 		}
 	}
@@ -91,6 +99,19 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 		err = silent(exitFailed)
 	}
 	return err
+}
+
+// explainIn asks about a path beneath the project, or in the git directory that
+// lies beside it, in which case besides is true.
+func explainIn(r *pathresolver.Resolver, git *gitBeside, op pathresolver.Op, unsafePath string) (d pathresolver.Decision, besides bool) {
+	at := unsafePath
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(r.Root(), at)
+	}
+	if git.holds(at) {
+		return git.explain(op, at), true
+	}
+	return r.Explain(op, unsafePath), false
 }
 
 // whyInvalid prints what is wrong with the policy: that is a wrong call, not
