@@ -81,7 +81,7 @@ func actGlob(ctx context.Context, c *call, in *globIn) (*Result, error) {
 
 // searchGlob reads the glob of an argument. One that begins outside of the
 // search is refused in the words that a path would be.
-func (c *call) searchGlob(argument, glob string, read func(string) ([]pathGlob, error)) (globSet, error) {
+func (c *call) searchGlob(argument, glob string, read func(string) (globSet, error)) (globSet, error) {
 	if strings.HasPrefix(glob, "/") || strings.HasPrefix(glob, "../") || glob == ".." {
 		base, _, _ := strings.Cut(glob, "*")
 		if err := c.fs.Allows(ActionList, base); err != nil {
@@ -90,22 +90,22 @@ func (c *call) searchGlob(argument, glob string, read func(string) ([]pathGlob, 
 		return nil, fail(CodeInvalidArgument, "", "%s is relative to path; %s is not.", argument, shown(glob)).
 			hint("Put the directory into path.")
 	}
-	globs, err := read(glob)
+	set, err := read(glob)
 	if err != nil {
 		return nil, fail(CodeInvalidArgument, "", "%s: %v.", argument, err)
 	}
-	return globs, nil
+	return set, nil
 }
 
 // maxExcludes bounds how many globs one search leaves out.
 const maxExcludes = 100
 
-func (c *call) excludes(globs []string) (globSet, error) {
-	if len(globs) > maxExcludes {
+func (c *call) excludes(list []string) (globSet, error) {
+	if len(list) > maxExcludes {
 		return nil, fail(CodeInvalidArgument, "", "exclude takes at most %d globs.", maxExcludes)
 	}
 	var all globSet
-	for _, g := range globs {
+	for _, g := range list {
 		set, err := c.searchGlob("exclude", g, newNameGlob)
 		if err != nil {
 			return nil, err

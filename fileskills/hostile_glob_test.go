@@ -20,14 +20,14 @@ func TestGlobOfManyBraces(t *testing.T) {
 		strings.Repeat("{a,aa}", 40) + "x",
 		strings.Repeat("{a,aa}", 600) + "x",
 		strings.Repeat("{*,*a}", 40) + "x",
-		"{" + strings.Repeat("a,", 300) + "b}",
+		"{" + strings.Repeat("a,", 1000) + "b}",
 	} {
 		for _, in := range []string{`{"pattern":"` + glob + `"}`, `{"pattern":"**","exclude":["` + glob + `"]}`} {
 			_, err := w.set.Call(ctx, "glob", []byte(in))
-			require.ErrorContains(t, err, "braces of the glob stand for more than 256 globs")
+			require.ErrorContains(t, err, "braces that stand for more than 1000 names")
 		}
 		_, err := w.set.Call(ctx, "grep", []byte(`{"pattern":"x","include":"`+glob+`"}`))
-		require.ErrorContains(t, err, "braces of the glob stand for more than 256 globs")
+		require.ErrorContains(t, err, "braces that stand for more than 1000 names")
 	}
 	// One alternative each: it is no more than a row of stars.
 	_, err := w.set.Call(ctx, "glob", []byte(`{"pattern":"`+strings.Repeat("*{a}", 100)+`x"}`))
@@ -58,6 +58,13 @@ func TestIgnoreRulesAreBounded(t *testing.T) {
 		held = held.readIgnore(d, ".gitignore")
 	}
 	require.Len(t, held, maxIgnoreRules)
+	require.LessOrEqual(t, held.steps(), maxIgnoreSteps)
+
+	// A few long ones are as much work as many short ones.
+	w.plant(".gitignore", strings.Repeat(strings.Repeat("*a", 2000)+"\n", 200))
+	held = ignoreRules(nil).readIgnore(d, ".gitignore")
+	require.LessOrEqual(t, held.steps(), maxIgnoreSteps)
+	require.NotEmpty(t, held, "the first count")
 }
 
 // A search whose every match is looked for to the end of the file, and one

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
+	"github.com/pinfold-dev/pinfold/internal/globs"
 )
 
 // The bounds on what .gitignore files make a walk hold and match. What lies
@@ -14,14 +14,15 @@ import (
 const (
 	maxIgnoreFile  = 1 << 20 // bytes of one
 	maxIgnoreRules = 10_000  // that count in one directory, inherited ones included
+	maxIgnoreSteps = 1 << 16 // that one character of a name may take with all of these
 )
 
 // ignoreRule is one line of a .gitignore, on its way down a walk: what is
 // ignored beneath a directory is decided by the rules that came down to it, the
 // last that matches, as gitignore(5) says.
 type ignoreRule struct {
-	glob     pathGlob
-	at       states
+	glob     globs.Glob
+	at       globs.States
 	include  bool // "!": what matches is not ignored
 	dirOnly  bool // "/" at the end
 	anywhere bool // no "/" in it: names at any depth
@@ -48,7 +49,7 @@ func parseIgnore(text []byte, most int) ignoreRules {
 }
 
 func parseIgnoreLine(line string) (r ignoreRule, ok bool) {
-	if strings.HasPrefix(line, "#") || len(line) > maxGlob {
+	if strings.HasPrefix(line, "#") || len(line) > globs.MaxBytes {
 		return r, false
 	}
 	line, r.include = strings.CutPrefix(trimSpaces(line), "!")
@@ -56,23 +57,28 @@ func parseIgnoreLine(line string) (r ignoreRule, ok bool) {
 	if line == "" {
 		return r, false
 	}
+	var parts []globs.Part
 	if r.anywhere = !strings.Contains(line, "/"); r.anywhere {
-		r.glob.segs = append(r.glob.segs, segment{kind: anyDirs})
+		parts = append(parts, anyDirs)
 	}
 	line = strings.TrimPrefix(line, "/")
 	for seg := range strings.SplitSeq(line, "/") {
-		s, ok := ignoreSegment(seg)
+		p, ok := ignorePart(seg)
 		if !ok {
 			return r, false
 		}
-		r.glob.segs = append(r.glob.segs, s)
+		parts = append(parts, p)
 	}
-	if len(r.glob.segs) > maxSegments {
+	if len(parts) > globs.MaxComponents {
 		return r, false
 	}
-	r.at = r.glob.start()
+	r.glob = globs.Of(parts)
+	r.at = r.glob.Start()
 	return r, true
 }
+
+// anyDirs is "**".
+var anyDirs, _ = globs.ParsePart("**") // which is valid
 
 // trimSpaces drops spaces at the end that no backslash quotes.
 func trimSpaces(line string) string {
@@ -95,21 +101,18 @@ var classes = strings.NewReplacer(
 	"[:alnum:]", "a-zA-Z0-9", "[:alpha:]", "a-zA-Z", "[:digit:]", "0-9", "[:lower:]", "a-z", "[:upper:]", "A-Z",
 	"[:xdigit:]", "0-9a-fA-F", "[:space:]", " \t\n\v\f\r", "[:blank:]", " \t", "[:punct:]", "!-/:-@\\[-`{-~")
 
-// ignoreSegment turns one component of git's dialect into doublestar's: there
-// braces mean nothing, and "]" may stand first within brackets.
-func ignoreSegment(git string) (segment, bool) {
+// ignorePart turns one component of git's dialect into ours: there braces mean
+// nothing, and "]" may stand first within brackets.
+func ignorePart(git string) (globs.Part, bool) {
 	if git == "" {
-		return segment{}, false
-	}
-	if !strings.ContainsAny(git, `\[{}`) {
-		return plainSegment(git), true
+		return globs.Part{}, false
 	}
 	var b strings.Builder
 	for i := 0; i < len(git); i++ {
 		switch c := git[i]; c {
 		case '\\':
 			if i++; i == len(git) {
-				return segment{}, false
+				return globs.Part{}, false
 			}
 			b.WriteByte('\\')
 			b.WriteByte(git[i])
@@ -119,7 +122,7 @@ func ignoreSegment(git string) (segment, bool) {
 		case '[':
 			end := classEnd(git[i:])
 			if end < 0 {
-				return segment{}, false
+				return globs.Part{}, false
 			}
 			class := git[i : i+end]
 			neg := ""
@@ -135,8 +138,8 @@ func ignoreSegment(git string) (segment, bool) {
 			b.WriteByte(c)
 		}
 	}
-	glob := b.String()
-	return plainSegment(glob), doublestar.ValidatePattern(glob)
+	p, err := globs.ParsePart(b.String())
+	return p, err == nil
 }
 
 // classEnd is the length of the brackets that s begins with, -1 when they do
@@ -168,7 +171,7 @@ func classEnd(s string) int {
 func (rules ignoreRules) ignored(name string, isDir bool) bool {
 	for i := len(rules) - 1; i >= 0; i-- {
 		r := &rules[i]
-		if (isDir || !r.dirOnly) && r.glob.accepts(r.at, name) {
+		if (isDir || !r.dirOnly) && globs.Accepts(r.glob, r.at, name) {
 			return !r.include
 		}
 	}
@@ -190,7 +193,7 @@ func (rules ignoreRules) enter(name string) ignoreRules {
 	down := make(ignoreRules, 0, len(rules))
 	for _, r := range rules {
 		if !r.anywhere {
-			r.at = r.glob.step(r.at, name)
+			r.at = r.glob.Beneath(globs.Step(r.glob, r.at, name))
 		}
 		if r.at != 0 {
 			down = append(down, r)
@@ -204,7 +207,7 @@ func (rules ignoreRules) enter(name string) ignoreRules {
 func (rules ignoreRules) named(inside bool) ignoreRules {
 	const nobody = "\x00" // a name that only a wildcard matches
 	return slices.DeleteFunc(slices.Clone(rules), func(r ignoreRule) bool {
-		return (inside || !r.anywhere) && !r.include && r.glob.accepts(r.at, nobody)
+		return (inside || !r.anywhere) && !r.include && globs.Accepts(r.glob, r.at, nobody)
 	})
 }
 
@@ -219,9 +222,27 @@ func (rules ignoreRules) readIgnore(top Dir, name string) ignoreRules {
 	if err != nil {
 		return rules
 	}
-	own := parseIgnore(text, maxIgnoreRules-len(rules))
+	own := parseIgnore(text, maxIgnoreRules-len(rules)).bounded(maxIgnoreSteps - rules.steps())
 	if len(own) == 0 {
 		return rules
 	}
 	return slices.Concat(rules, own)
+}
+
+// steps is the most work that one character of a name is.
+func (rules ignoreRules) steps() (n int) {
+	for i := range rules {
+		n += rules[i].glob.Steps()
+	}
+	return n
+}
+
+// bounded are the first rules that take at most so many steps.
+func (rules ignoreRules) bounded(steps int) ignoreRules {
+	for i := range rules {
+		if steps -= rules[i].glob.Steps(); steps < 0 {
+			return rules[:i]
+		}
+	}
+	return rules
 }

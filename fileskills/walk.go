@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/pinfold-dev/pinfold/internal/globs"
 )
 
 // The bounds on how far a walk runs ahead of who consumes it.
@@ -58,8 +60,8 @@ func (s *skipped) add(o skipped) {
 // walkDir is one directory of a walk.
 type walkDir struct {
 	rel     string // from the top; "" is the top itself
-	want    []states
-	exclude []states
+	want    []globs.States
+	exclude []globs.States
 	rules   ignoreRules
 
 	taken bool          // by a goroutine of the queue; guarded by its mu
@@ -185,7 +187,7 @@ func (w *walk) item(d *walkDir, e fs.DirEntry) (item walkItem, ok bool) {
 		return item, false // .git is searched only when it is named
 	}
 	item = walkItem{name: name, typ: e.Type(), match: w.want.accepts(d.want, name)}
-	var below []states
+	var below []globs.States
 	var alive bool
 	if isDir {
 		below, alive = w.want.step(d.want, name)
@@ -219,7 +221,7 @@ func (w *walk) item(d *walkDir, e fs.DirEntry) (item walkItem, ok bool) {
 	return item, item.match || item.sub != nil
 }
 
-func (w *walk) subOf(d *walkDir, name string, want []states) *walkDir {
+func (w *walk) subOf(d *walkDir, name string, want []globs.States) *walkDir {
 	sub := &walkDir{rel: joinRel(d.rel, name), want: want, rules: d.rules.enter(name), done: make(chan struct{})}
 	sub.exclude, _ = w.exclude.step(d.exclude, name)
 	return sub

@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"internal/gitindex":               {"golang.org/x/text"},
 	"pathresolver":                    {"internal/fsat", "internal/gitindex", "internal/gitrepo", "internal/globs", "golang.org/x/sys"},
 	"pathresolver/aferofs":            {"pathresolver", "github.com/spf13/afero"},
-	"fileskills":                      {"pathresolver", "internal/didyoumean", "github.com/google/jsonschema-go", "github.com/go-json-experiment/json", "github.com/aymanbagabas/go-udiff", "github.com/bmatcuk/doublestar", "github.com/gofrs/flock", "golang.org/x/text"},
+	"fileskills":                      {"pathresolver", "internal/didyoumean", "internal/globs", "github.com/google/jsonschema-go", "github.com/go-json-experiment/json", "github.com/aymanbagabas/go-udiff", "github.com/gofrs/flock", "golang.org/x/text"},
 	"fileskills/skilltest":            {"fileskills", "pathresolver", "github.com/spf13/afero", "github.com/stretchr/testify"},
 	"permission":                      {"pathresolver", "internal/didyoumean", "internal/globs", "github.com/goccy/go-yaml"},
 	"fileskills/mcpserver":            {"fileskills", "internal/httpend", "github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"},

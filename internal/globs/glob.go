@@ -48,6 +48,9 @@ func Parse(text string) (Glob, error) {
 		if errors.Is(err, errInvalid) {
 			err = errSlash // the whole was valid
 		}
+		if err == nil && p.kind == General && strings.Contains(name, "**") {
+			err = errStars
+		}
 		if err != nil {
 			return Glob{}, err
 		}
@@ -59,7 +62,7 @@ func Parse(text string) (Glob, error) {
 	return g, nil
 }
 
-// Of returns the Glob of components that were read one by one, at most
+// Of is the Glob of components that were read one by one, at most
 // MaxComponents. It keeps the slice.
 func Of(parts []Part) Glob {
 	if len(parts) > MaxComponents {

@@ -114,6 +114,7 @@ func TestCoversIsDoublestar(t *testing.T) {
 			require.NoError(t, err)
 			want = want || ok
 			require.Equal(t, ok, g.Matched(Step(g, s, place[i])) && !g.Matched(s), "%s over %s", text, place[:i+1])
+			require.Equal(t, ok, Accepts(g, s, place[i]))
 			s = StepCovered(g, s, place[i])
 			if ok {
 				break

@@ -38,8 +38,8 @@ type Part struct {
 	program        *program // of other General
 }
 
-// ParsePart reads one component, which holds no "/". The errors are those of
-// Parse.
+// ParsePart reads one component, which holds no "/". Several stars beside other
+// characters are as one. The errors are those of Parse.
 func ParsePart(text string) (Part, error) {
 	switch {
 	case len(text) > MaxBytes:
@@ -48,8 +48,6 @@ func ParsePart(text string) (Part, error) {
 		return Part{text: text, kind: AnyDepth}, nil
 	case !balanced(text):
 		return Part{}, errInvalid
-	case strings.Contains(text, "**"):
-		return Part{}, errStars
 	}
 	p := newPart(text)
 	if p.kind != General {

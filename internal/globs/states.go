@@ -14,8 +14,7 @@ func (g Glob) Start() States { return g.skip(1) }
 // Matched reports whether the place that led here matches the whole glob.
 func (g Glob) Matched(s States) bool { return s&(1<<len(g.parts)) != 0 }
 
-// Step goes down by one name. What matched is not kept: where no states are
-// left nothing beneath can match.
+// Step goes down by one name. That an ancestor matched is not kept.
 func Step[T Text](g Glob, s States, name T) (next States) {
 	for left := s &^ (1 << len(g.parts)); left != 0; left &= left - 1 {
 		i := bits.TrailingZeros64(uint64(left))
@@ -30,6 +29,17 @@ func Step[T Text](g Glob, s States, name T) (next States) {
 	}
 	return g.skip(next)
 }
+
+// Accepts reports whether the place that led here matches the whole glob with
+// one more name: Matched after Step, for less.
+func Accepts[T Text](g Glob, s States, name T) bool {
+	last := len(g.parts) - 1
+	return s&(1<<last) != 0 && Match(&g.parts[last], name)
+}
+
+// Beneath are the states of what may yet match further down; none are left where
+// nothing can.
+func (g Glob) Beneath(s States) States { return s &^ (1 << len(g.parts)) }
 
 // StepCovered is Step, for rules that cover what they match with all that is
 // beneath: what matched stays so.
