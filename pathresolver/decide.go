@@ -26,6 +26,8 @@ func (p *policy) decide(leave Granting, op Op, place string, kind fs.FileMode) *
 		return p.denied(op, place, RuleAsk, "reading it is refused, but may be asked for").by(g.text, g.origin)
 	case op == OpRead:
 		return nil
+	case v.Trusted != nil:
+		return p.denied(op, place, RuleProtected, p.opening(v.Trusted)).by(v.Pattern, v.Origin)
 	case v.Protected && v.AskRead:
 		return p.denied(op, place, RuleProtected, "the name is protected: it is not changed").by(v.Pattern, v.Origin)
 	case v.Protected:
@@ -54,6 +56,9 @@ func (p *policy) decide(leave Granting, op Op, place string, kind fs.FileMode) *
 		}
 		if kind.Type()&(fs.ModeDevice|fs.ModeCharDevice) != 0 {
 			return p.denied(op, place, RuleSpecialFile, "device files are not made")
+		}
+		if d := p.decideTrusted(op, place, kind); d != nil {
+			return d
 		}
 		if d := p.decideGit(op, place, kind); d != nil {
 			return d
@@ -164,6 +169,9 @@ func (p *policy) decideMove(leave Granting, from, to string) *DeniedError {
 			return p.denied(OpRename, from, RuleLoosens,
 				fmt.Sprintf("moving it could take what it holds out of reach of the rule %q; copying is possible", g.text)).by(g.text, g.origin)
 		}
+	}
+	if d := p.decideTrustedMove(from, to); d != nil {
+		return d
 	}
 	for _, set := range []*ruleSet{&p.protect, &p.askWrite, &p.askRead} {
 		if g := set.escapes(to, from); g != nil && !p.liftsMove(leave, set, to, from) {

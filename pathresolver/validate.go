@@ -59,6 +59,7 @@ func build(cfg Config) (*Resolver, []Violation) {
 	r.askRead = r.compileRules(&f, "ask_read", cfg.AskRead, nil)
 	r.askWrite = r.compileRules(&f, "ask_write", cfg.AskWrite, nil)
 	r.gitDir = !slices.Contains(cfg.Unprotect, ".git")
+	r.trusted, _ = NewTrustedSet(cfg.Unprotect)
 	if r.gitDir {
 		r.git = newGitGuard(cfg.Unprotect, r.standsAt, r.namesIn)
 		r.git.outside = cfg.GitDirs
@@ -149,11 +150,12 @@ func fieldIndex(name, field string) (i int, ok bool) {
 func defaultGlobs(f *findings, cfg Config) []string {
 	var globs []string
 	defaults := DefaultProtected()
+	_, others := NewTrustedSet(cfg.Unprotect)
 	for i, name := range cfg.Unprotect {
-		if name != ".git" && !slices.Contains(defaults, name) {
+		if name != ".git" && !slices.Contains(defaults, name) && slices.Contains(others, name) {
 			f.add(Violation{Code: CodeUnknownUnprotect, Field: fieldOf("unprotect", i), Value: name,
 				Message: fmt.Sprintf("unprotect '%s' is not protected by default", EscapePath(name)),
-				Hint:    "want one of: .git, " + strings.Join(defaults, ", ")})
+				Hint:    "want one of: .git, " + strings.Join(slices.Concat(defaults, trustedNames()), ", ")})
 		}
 	}
 	for _, d := range defaults {

@@ -24,9 +24,18 @@ func (r *Resolver) checkWritePath(f *findings, field, given, root string, rootOK
 		v.Code, v.Message = CodePathProtected, fmt.Sprintf("allowed_write_path '%s' is protected by '%s'", shown, EscapePath(verdict.Pattern))
 		v.Hint = "take the protection away with --unprotect, or choose another write path"
 	}
+	if t := r.trusted.Covers(place); t != nil && v.Code == "" {
+		v.Code, v.Message = CodePathProtected, fmt.Sprintf("allowed_write_path '%s' is protected: %s", shown, t)
+		v.Hint = fmt.Sprintf("--unprotect '%s' opens it", t.Glob)
+	}
 	if v.Code != "" {
 		f.add(v)
 		return "", false
+	}
+	if t := r.trusted.leadsTo(place); t != nil {
+		f.add(Violation{Code: CodePathTrusted, Severity: SeverityWarning, Field: field, Value: given,
+			Message: fmt.Sprintf("allowed_write_path '%s' has files that programs run by themselves: they stay protected", shown),
+			Hint:    fmt.Sprintf("--unprotect '%s' opens them", t.Name)})
 	}
 	r.warnCaseCollision(f, field, given, place)
 	return place, true

@@ -12,6 +12,7 @@ type policy struct {
 	askRead  ruleSet
 	protect  ruleSet
 	askWrite ruleSet
+	trusted  *TrustedSet
 	gitDir   bool            // ".git" must not become anything but a directory
 	git      *gitGuard       // rules beneath git directories; nil: none
 	uniform  map[string]bool // write paths beneath which no rule says otherwise
@@ -35,6 +36,10 @@ type Verdict struct {
 	Writable  bool   // a write path covers it, and none of the above
 	Pattern   string // the glob or write path that decided about changing it, or hides it; "" if none did
 	Origin    string // where that was written; "" if nobody said
+
+	// Trusted is set where the place is protected because a program runs or
+	// trusts what is there by itself.
+	Trusted *TrustedFile
 }
 
 // Verdict returns what the rules say about a place.
@@ -68,11 +73,16 @@ func (p *policy) verdict(place string, hides *glob) (v Verdict) {
 	if g := p.askWrite.covers(place); g != nil {
 		asks, ok = g, true
 	}
-	switch {
-	case !ok:
-	case asks != nil:
+	if !ok {
+		return v
+	}
+	if t := p.trusted.Covers(place); t != nil {
+		v.Protected, v.Pattern, v.Origin, v.Trusted = true, t.Glob, p.origins.Entries["protect"], t
+		return v
+	}
+	if asks != nil {
 		v.AskWrite, v.Pattern, v.Origin = true, asks.text, asks.origin
-	default:
+	} else {
 		v.Writable, v.Pattern, v.Origin = true, wp, p.writeAt[wp]
 	}
 	return v
@@ -113,7 +123,7 @@ func (p *policy) writePathOf(place string) (string, bool) {
 // uniformBeneath reports whether no glob can match beneath a write path, so
 // that everything there has one verdict.
 func (p *policy) uniformBeneath(wp string) bool {
-	if p.gitDir && wp == "." {
+	if p.gitDir && wp == "." || p.trusted != nil {
 		return false
 	}
 	return p.mayHoldRules(wp) == nil

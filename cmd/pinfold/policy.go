@@ -63,8 +63,20 @@ func (p *policyFlags) addRoot(cmd *cobra.Command) {
 	_ = cmd.MarkFlagDirname("directory")
 }
 
-// unprotectable are the names that --unprotect takes.
-func unprotectable() []string { return append([]string{".git"}, pathresolver.DefaultProtected()...) }
+// unprotectable are the names that --unprotect takes, for completion.
+func unprotectable() []string {
+	words := append([]string{".git"}, pathresolver.DefaultProtected()...)
+	seen := map[string]bool{}
+	for _, t := range pathresolver.TrustedFiles() {
+		for _, word := range []string{t.Name, t.Glob} {
+			if !seen[word] {
+				words = append(words, cobra.CompletionWithDesc(word, t.String()))
+			}
+			seen[word] = true
+		}
+	}
+	return words
+}
 
 // config is the policy that the flags describe: the one place where flags
 // become a pathresolver.Config, so that they mean the same to every command.

@@ -178,6 +178,9 @@ func (p *policyFlags) ruleHint(d *pathresolver.Decision) string {
 	if p.held == nil && d.Origin != "" {
 		return "" // inside a run with a policy, which no flag of that run widens
 	}
+	if d.Rule == pathresolver.RuleProtected && strings.Contains(d.Reason, "--unprotect") {
+		return "" // it was said
+	}
 	if p.held == nil {
 		return ruleHint(d.Rule, d.Place)
 	}
