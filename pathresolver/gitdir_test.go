@@ -225,3 +225,50 @@ func TestGitText(t *testing.T) {
 		require.Equal(t, ok, r.CheckGitText("src/wt/.git", []byte(text)) == nil, "%q", text)
 	}
 }
+
+// What git's configuration names is as good as a hook: protected where it lies,
+// whether or not it is there yet, with the line that names it.
+func TestConfiguredByGit(t *testing.T) {
+	_, root := scene(t, gitScene...)
+	config := "[core]\n\thooksPath = .husky\n[include]\n\tpath = ../inc/git.inc\n[filter \"x\"]\n\tclean = sh tools/clean.sh %f\n"
+	require.NoError(t, os.WriteFile(filepath.Join(root, ".git/config"), []byte(config), 0o644))
+	tree(t, root, "tools/clean.sh = x", "real/", ".husky => real", "tools/other = x")
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	modes(t, pathresolver.Config{Root: root, WritePaths: []string{"."}}, func(t *testing.T, r *pathresolver.Resolver) {
+		d := denied(t, r.WriteFile("tools/clean.sh", nil, 0o755), pathresolver.RuleProtected)
+		require.Contains(t, d.Origin, "filter.x.clean (.git/config:6)")
+		denied(t, r.WriteFile("inc/git.inc", nil, 0o644), pathresolver.RuleProtected)
+		denied(t, r.MkdirAll("inc/git.inc", 0o755), pathresolver.RuleProtected)
+		denied(t, r.WriteFile("real/pre-commit", nil, 0o755), pathresolver.RuleProtected)
+		denied(t, r.Remove(".husky"), pathresolver.RuleProtected)
+		denied(t, r.Rename("tools", "tools2", pathresolver.RenameReplace), pathresolver.RuleLoosens)
+		require.NoError(t, r.WriteFile("tools/other", nil, 0o644))
+	})
+	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"."}, Unprotect: []string{".git"}})
+	require.NoError(t, err)
+	require.NoError(t, r.WriteFile("tools/clean.sh", nil, 0o755), "without the rule it works")
+	require.NoError(t, r.Close())
+
+	require.NoError(t, os.WriteFile(filepath.Join(root, ".git/config"), []byte("[core\n\thooksPath = x\n"), 0o644))
+	found := pathresolver.Validate(pathresolver.Config{Root: root, WritePaths: []string{"."}})
+	require.Len(t, found, 1)
+	require.Equal(t, pathresolver.CodeGitUnclear, found[0].Code)
+	require.Contains(t, found[0].Message, "1")
+	require.Empty(t, pathresolver.Validate(pathresolver.Config{Root: root}), "who writes nothing need not know")
+}
+
+// A git directory that a file .git names elsewhere in the project has the same
+// rules, and is what Git opens.
+func TestGitDirectoryElsewhereInTheProject(t *testing.T) {
+	_, root := scene(t, ".git = gitdir: meta/store", "meta/store/HEAD = ref: refs/heads/m", "meta/store/config = ", "meta/store/objects/", "meta/store/refs/", "meta/store/hooks/")
+	t.Setenv("HOME", t.TempDir())
+	modes(t, pathresolver.Config{Root: root, Git: true}, func(t *testing.T, r *pathresolver.Resolver) {
+		require.Equal(t, []string{"meta/store"}, r.WritePaths())
+		require.NoError(t, r.WriteFile("meta/store/ORIG_HEAD", nil, 0o644))
+		denied(t, r.WriteFile("meta/store/config", nil, 0o644), pathresolver.RuleProtected)
+		denied(t, r.WriteFile("meta/store/hooks/pre-commit", nil, 0o644), pathresolver.RuleProtected)
+		denied(t, r.Symlink("/x", "meta/store/MERGE_MSG"), pathresolver.RuleGitDir)
+		denied(t, r.WriteFile(".git", nil, 0o644), pathresolver.RuleProtected)
+	})
+}

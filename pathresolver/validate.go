@@ -1,6 +1,7 @@
 package pathresolver
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/internal/gitrepo"
 )
 
 // New validates the configuration and opens the root, which stays pinned: a
@@ -69,6 +72,7 @@ func build(cfg Config) (*Resolver, []Violation) {
 	}
 
 	rootOK := r.findRoot(&f, cfg)
+	gitElsewhere := ""
 	r.setReadPaths(&f, cfg, rootOK)
 	r.settle()
 	write := slices.Clone(cfg.WritePaths)
@@ -78,11 +82,16 @@ func build(cfg Config) (*Resolver, []Violation) {
 			// Its HEAD is there, and changes with every checkout.
 			r.protect = newRuleSet(slices.DeleteFunc(r.protect.all, func(g glob) bool { return g.text == "HEAD" }))
 		}
-		r.guardGit(&f, cfg.Git && !r.git.bare())
+		var repo *gitrepo.Repository
+		if cfg.Git || len(cfg.WritePaths) > 0 || len(cfg.AskWrite) > 0 {
+			repo = r.guardConfigured(&f)
+		}
+		gitElsewhere = r.gitBeneath(repo)
+		r.guardGit(&f, cfg.Git && !r.git.bare() && gitElsewhere == "")
 		r.addProtected(r.submodules()...)
 	}
 	if cfg.Git {
-		own := ".git"
+		own := cmp.Or(gitElsewhere, ".git")
 		if r.git != nil && r.git.bare() {
 			own = "."
 		}

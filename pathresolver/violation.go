@@ -37,6 +37,7 @@ const (
 	CodePathNested        Code = "path_nested"         // warning: another write path covers it
 	CodePathCaseCollision Code = "path_case_collision" // warning: differs from a sibling by case only
 	CodeBadPattern        Code = "bad_pattern"         // a glob that cannot be read
+	CodeGitUnclear        Code = "git_unclear"         // what git on the host would run cannot be told
 	CodeUnknownUnprotect  Code = "unknown_unprotect"   // not one of DefaultProtected
 	CodeMountRefused      Code = "mount_refused"       // warning: procfs and its like beneath the root
 	CodeGitOutside        Code = "git_outside"         // .git is a file that leads out of the root

@@ -24,7 +24,7 @@ func (o *opener) open(path string, flags int) (int, error) {
 	fd, err := -1, error(unix.ENOSYS)
 	if !o.plain {
 		fd, err = fsat.Openat2(unix.AT_FDCWD, path, flags, 0, fsat.ResolveNoSymlinks)
-		o.plain = err == unix.ENOSYS || err == unix.EPERM
+		o.plain = err == unix.ENOSYS || err == unix.EPERM || err == unix.EAGAIN
 	}
 	if o.plain {
 		fd, err = fsat.Openat(unix.AT_FDCWD, path, flags, 0)
