@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"internal/helper":                 {},
 	"internal/globs":                  {"golang.org/x/text"},
 	"internal/gitindex":               {"golang.org/x/text"},
+	"internal/hostpath":               {},
 	"pathresolver":                    {"internal/fsat", "internal/gitindex", "internal/gitrepo", "internal/globs", "golang.org/x/sys"},
 	"pathresolver/aferofs":            {"pathresolver", "github.com/spf13/afero"},
 	"fileskills":                      {"pathresolver", "internal/didyoumean", "internal/globs", "github.com/google/jsonschema-go", "github.com/go-json-experiment/json", "github.com/aymanbagabas/go-udiff", "github.com/gofrs/flock", "golang.org/x/text"},
@@ -33,7 +34,7 @@ var mayImport = map[string][]string{
 	"permission":                      {"pathresolver", "internal/didyoumean", "internal/globs", "github.com/goccy/go-yaml"},
 	"fileskills/mcpserver":            {"fileskills", "internal/httpend", "github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"},
 	"sandboxfs":                       {"pathresolver", "internal/fsat", "internal/helper", "github.com/hanwen/go-fuse/v2", "golang.org/x/sys"},
-	"launcher":                        {"pathresolver", "sandboxfs", "internal/helper", "github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx", "golang.org/x/sys"},
+	"launcher":                        {"pathresolver", "sandboxfs", "internal/helper", "internal/hostpath", "github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx", "golang.org/x/sys"},
 	"broker":                          {"permission", "pathresolver", "github.com/go-json-experiment/json"},
 	"broker/internal/rows":            {"broker", "github.com/go-json-experiment/json"},
 	"broker/brokerhttp":               {"broker", "permission", "internal/httpend", "github.com/go-json-experiment/json", "golang.org/x/sys"},
@@ -44,7 +45,7 @@ var mayImport = map[string][]string{
 	"broker/pgstore/pgtest":           {"github.com/jackc/pgx/v5", "github.com/stretchr/testify"},
 	"cmd/pinfold/internal/claudecode": {"permission"},
 	"cmd/pinfold/internal/nexus":      {"permission", "pathresolver", "fileskills", "fileskills/mcpserver", "broker", "broker/brokerhttp"},
-	"cmd/pinfold":                     {"cmd/pinfold/internal/claudecode", "cmd/pinfold/internal/nexus", "cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "cmd/pinfold/internal/tuiinbox", "cmd/pinfold/internal/keyburst", "pathresolver", "permission", "internal/didyoumean", "internal/gitshare", "internal/helper", "fileskills", "fileskills/mcpserver", "sandboxfs", "launcher", "broker", "broker/brokerhttp", "broker/sqlitestore", "broker/pgstore", "broker/otelaudit", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
+	"cmd/pinfold":                     {"cmd/pinfold/internal/claudecode", "cmd/pinfold/internal/nexus", "cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "cmd/pinfold/internal/tuiinbox", "cmd/pinfold/internal/keyburst", "pathresolver", "permission", "internal/didyoumean", "internal/gitshare", "internal/helper", "internal/hostpath", "fileskills", "fileskills/mcpserver", "sandboxfs", "launcher", "broker", "broker/brokerhttp", "broker/sqlitestore", "broker/pgstore", "broker/otelaudit", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
 
 	// Parts of the command.
 	"cmd/pinfold/internal/proposal": {"pathresolver", "permission", "fileskills", "broker", "broker/brokerhttp", "github.com/go-json-experiment/json"},

@@ -49,7 +49,7 @@ func TestOperatorRows(t *testing.T) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		for _, m := range regexp.MustCompile(`tableRow\(t, "([a-z-]+)"`).FindAllSubmatch(text, -1) {
+		for _, m := range regexp.MustCompile(`(?:tableRow|onEachRun)\(t, "([a-z-]+)"`).FindAllSubmatch(text, -1) {
 			named[string(m[1])] = true
 		}
 	}

@@ -67,7 +67,10 @@ type Config struct {
 	Dir string
 
 	// RO are further host paths to show read-only, at their own real path.
-	// They lie neither beneath Root nor in /proc, /sys or /dev.
+	// They lie neither beneath Root nor in /proc, /sys or /dev. What they hold is
+	// shown but for Private and the files of Credentials; naming one of these
+	// files itself shows it, as does passing its variable on (Env). Naming a home
+	// that lies in a system directory, which is covered otherwise, shows it.
 	RO []string
 	// Home is a directory to show, writable, in the place of the user's home:
 	// at the path that HOME has outside, and has inside as well. (Where that
@@ -77,6 +80,16 @@ type Config struct {
 	// directory or file there to be mounted on, which is made and stays.
 	// "" makes a private, empty, temporary home at that path.
 	Home string
+	// Written are places of the host that earlier runs could write, real absolute
+	// paths. A path of RO, or Home, that a link in one of these leads out of it is
+	// refused: whoever wrote there chose where. Home counts as one, too.
+	Written []string
+	// Private are directories and files of the host that are never seen inside,
+	// whatever RO, Home or the system directories show: the caller's own state,
+	// sockets and tokens. A directory that is missing is made, for this user
+	// alone, where it would be seen once it is there. What holds for the project
+	// is the view's to say.
+	Private []string
 	// User is the name or number of the user to run as, for root only.
 	User string
 	// Env are additions to the environment allowlist: KEY copies the

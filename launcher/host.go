@@ -1,5 +1,13 @@
 package launcher
 
+// systemDirs are shown where they exist, parents first: programs, libraries,
+// their configuration, and the package stores of distributions that keep
+// those elsewhere.
+var systemDirs = []string{
+	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt",
+	"/nix/store", "/gnu/store", "/run/current-system", "/var/lib/ca-certificates",
+}
+
 // Host is what NewPlan needs to know about the machine and the caller.
 type Host struct {
 	// Privileged: the caller can mount without a user namespace.
@@ -15,6 +23,10 @@ type Host struct {
 	RO []Entry
 	// HomeDir is the real path of Config.Home, if given.
 	HomeDir string
+	// Private are Config.Private under all their names. Credentials are what
+	// variables of Env name, and Homes the homes of the password file that lie in
+	// System, likewise. They exist, and their paths have no links.
+	Private, Credentials, Homes []string
 	// Self is the running program's file; "" if it is gone.
 	Self string
 	// Env is the caller's environment.

@@ -6,18 +6,13 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
-)
 
-// systemDirs are shown where they exist, parents first: programs, libraries,
-// their configuration, and the package stores of distributions that keep
-// those elsewhere.
-var systemDirs = []string{
-	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt",
-	"/nix/store", "/gnu/store", "/run/current-system", "/var/lib/ca-certificates",
-}
+	"github.com/pinfold-dev/pinfold/internal/hostpath"
+)
 
 // LookAtHost collects what NewPlan needs for c.
 func LookAtHost(c Config) (Host, error) {
@@ -46,17 +41,22 @@ func LookAtHost(c Config) (Host, error) {
 			h.Self = p
 		}
 	}
+	written := c.Written
+	if c.Home != "" {
+		if h.HomeDir, err = realDir(c.Home, written); err != nil {
+			return h, namedError("--home", err, "make the directory first")
+		}
+		written = append(slices.Clip(written), h.HomeDir)
+	}
 	for _, p := range c.RO {
-		entries, err := resolve(p)
+		entries, err := resolve(p, written)
 		if err != nil {
-			return h, &SetupError{Step: "show --ro", Err: err, Fix: "name a file or directory that exists"}
+			return h, namedError("--ro", err, "name a file or directory that exists")
 		}
 		h.RO = append(h.RO, entries...)
 	}
-	if c.Home != "" {
-		if h.HomeDir, err = realDir(c.Home); err != nil {
-			return h, &SetupError{Step: "show the home", Err: err, Fix: "make the directory first"}
-		}
+	if err := h.lookAtPrivate(c); err != nil {
+		return h, &SetupError{Step: "find what is private", Err: err}
 	}
 	return h, nil
 }
@@ -114,14 +114,41 @@ func identity(name string) (ID, error) {
 	return id, nil
 }
 
+// plantedError says that a path leads over a link that a run may have made.
+type plantedError struct{ named, link, real string }
+
+func (e *plantedError) Error() string {
+	return fmt.Sprintf("%q leads over %q, a link in a place that a run could write, to %q", e.named, e.link, e.real)
+}
+
+// namedError is what is wrong with a path that a flag names.
+func namedError(flag string, err error, fix string) *SetupError {
+	var planted *plantedError
+	if errors.As(err, &planted) {
+		fix = fmt.Sprintf("if that is what you mean, name it: %s %q", flag, planted.real)
+	}
+	return &SetupError{Step: "show " + flag, Err: err, Fix: fix}
+}
+
+// follow finds where p leads. A link in one of these places does not lead out of it.
+func follow(p string, written []string) (given, real string, err error) {
+	if given, err = filepath.Abs(p); err != nil {
+		return "", "", err
+	}
+	path, err := hostpath.Resolve(given)
+	if err != nil {
+		return "", "", err
+	}
+	if link, planted := path.Planted(written); planted {
+		return "", "", &plantedError{given, link, path.Real}
+	}
+	return given, path.Real, nil
+}
+
 // resolve finds the real path of p, and keeps p as a link to it where it is
 // another name.
-func resolve(p string) ([]Entry, error) {
-	given, err := filepath.Abs(p)
-	if err != nil {
-		return nil, err
-	}
-	real, err := filepath.EvalSymlinks(given)
+func resolve(p string, written []string) ([]Entry, error) {
+	given, real, err := follow(p, written)
 	if err != nil {
 		return nil, err
 	}
@@ -139,16 +166,12 @@ func resolve(p string) ([]Entry, error) {
 	return entries, nil
 }
 
-func realDir(p string) (string, error) {
-	abs, err := filepath.Abs(p)
+func realDir(p string, written []string) (string, error) {
+	_, real, err := follow(p, written)
 	if err != nil {
 		return "", err
 	}
-	real, err := filepath.EvalSymlinks(abs)
-	if err != nil {
-		return "", err
-	}
-	st, err := os.Stat(real)
+	st, err := os.Lstat(real)
 	if err != nil {
 		return "", err
 	}

@@ -18,14 +18,9 @@ func (b *builder) system() {
 		b.item(e.Path, func() { b.show(e, asOther) })
 	}
 	// DNS works where /etc/resolv.conf leads into /run.
-	if r := b.host.ResolvConf; r != "" && !b.inSystem(r) {
+	if r := b.host.ResolvConf; r != "" && !inSystem(b.host.System, r) {
 		b.item(r, func() { b.show(Entry{Path: r}, false) })
 	}
-}
-
-// inSystem reports whether p lies in a system directory.
-func (b *builder) inSystem(p string) bool {
-	return slices.ContainsFunc(b.host.System, func(e Entry) bool { return beneath(p, e.Path) })
 }
 
 // show makes a host's tree, file or link visible at its own path, read-only.
@@ -82,8 +77,9 @@ func (b *builder) private() {
 // home shows Config.Home, or makes a private one, and returns its path inside.
 func (b *builder) home(c Config) string {
 	own := b.host.ID.Home
-	if own == "" || own == "/" || own == "/tmp" || b.inSystem(own) {
-		own = "" // daemons' users have no home of their own
+	// Daemons' users have no home of their own.
+	if own == "" || own == "/" || own == "/tmp" || inSystem(b.host.System, own) && !slices.Contains(b.host.Homes, own) {
+		own = ""
 	}
 	if h := b.host.HomeDir; h != "" {
 		// At the path of the home outside, which programs learn in more ways
@@ -114,9 +110,7 @@ func (b *builder) home(c Config) string {
 func (b *builder) readOnly(home string) {
 	for _, e := range b.host.RO {
 		from := e.Path
-		if h := b.host.HomeDir; h != "" && beneath(from, h) {
-			e.Path = path.Join(home, from[len(h):])
-		}
+		e.Path = b.inHome(from, home)
 		b.item(e.Path, func() { b.showAt(e, from, false) })
 	}
 }

@@ -52,7 +52,7 @@ func build(p *Plan, mountView func(t *tree, s Step) error) (t *tree, lost []stri
 		case s.Write:
 			attr = attrQuiet
 		}
-		fd, err := clone(unix.AT_FDCWD, s.From, attr, unix.AT_SYMLINK_NOFOLLOW)
+		fd, err := take(p, s, attr)
 		if err != nil {
 			return nil, nil, step("take "+s.From+" from the host", err)
 		}
@@ -90,6 +90,28 @@ func build(p *Plan, mountView func(t *tree, s Step) error) (t *tree, lost []stri
 		}
 	}
 	return &m.tree, m.lost(), nil
+}
+
+// take copies what a step shows of the host. LookAtHost has found where the paths
+// that were named lead: no link is followed any more, so that what was decided
+// about is what is shown, whatever somebody puts at the path meanwhile. Only the
+// caller's sockets may be named over links.
+func take(p *Plan, s Step, attr uint64) (int, error) {
+	if slices.Contains(p.Sockets, s.Path) {
+		return clone(unix.AT_FDCWD, s.From, attr, unix.AT_SYMLINK_NOFOLLOW)
+	}
+	top, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(top)
+	host := tree{fd: top}
+	fd := -1
+	err = host.inParent(s.From, func(dir int, name string) error {
+		fd, err = clone(dir, name, attr, unix.AT_SYMLINK_NOFOLLOW)
+		return err
+	})
+	return fd, err
 }
 
 func attachScaffold(root int) error {

@@ -82,6 +82,9 @@ func NewPlan(c Config, host Host) (*Plan, error) {
 	b.readOnly(home)
 	b.readOnlyParents(c, home)
 	b.self(c.Self)
+	if err := b.cover(c, home); err != nil {
+		return nil, err
+	}
 	b.place()
 	b.files(c.Files)
 	b.sockets(c.Sockets)

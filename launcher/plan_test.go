@@ -106,6 +106,29 @@ func TestPlans(t *testing.T) {
 			h.RO = []Entry{{Path: "/data/main"}}
 			return c, h
 		},
+		"homes-in-opt": func() (Config, Host) {
+			c, h := base, root
+			c.Root = "/opt/dev/project"
+			c.Beside = []Placed{{View: fakeParts{parts: []sandboxfs.Part{{Place: "."}}}, Root: "/usr/repos/project.git"}}
+			h.Homes = []string{"/opt/dev", "/opt/shown", "/opt/svc", "/usr/repos", "/usr/svc"}
+			h.RO = []Entry{{Path: "/opt/shown"}, {Path: "/opt/svc/tool"}, {Path: "/opt"}}
+			return c, h
+		},
+		"own-home-in-opt": func() (Config, Host) {
+			h := debian()
+			h.ID.Home = "/opt/me"
+			h.Homes = []string{"/opt/me", "/opt/other"}
+			return base, h
+		},
+		"private": func() (Config, Host) {
+			c, h := base, debian()
+			c.Home, h.HomeDir = "x", "/data/agent-home"
+			h.RO = []Entry{{Path: "/home/me"}, {Path: "/data/keys/aws"}, {Path: "/srv/cloud/bin"}, {Path: "/home/me/link", Link: "/data/keys/aws"}}
+			h.Private = []string{"/home/me/.local/state/pinfold", "/data/agent-home/state/pinfold", "/srv/other/pinfold"}
+			h.Credentials = []string{"/home/me/.netrc", "/data/keys/aws", "/srv/cloud", "/etc/registry.json", "/data/agent-home/.docker/config.json",
+				"/home/me/.local/state/pinfold/token"}
+			return c, h
+		},
 		"no-network": func() (Config, Host) {
 			c := base
 			c.NoNetwork = true
@@ -169,6 +192,9 @@ func TestPlansRefused(t *testing.T) {
 		"file outside of run": func(c *Config, _ *Host) { c.Files = map[string][]byte{"/etc/passwd": nil} },
 		"socket in project":   func(c *Config, _ *Host) { c.Sockets = map[string]string{"/srv/project/s": "/s"} },
 		"socket of nowhere":   func(c *Config, _ *Host) { c.Sockets = map[string]string{"/run/s": "s"} },
+		"ro in our state":     func(_ *Config, h *Host) { h.RO, h.Private = []Entry{{Path: "/x/state/run"}}, []string{"/x/state"} },
+		"ro is our state":     func(_ *Config, h *Host) { h.RO, h.Private = []Entry{{Path: "/x/state"}}, []string{"/x/state"} },
+		"home in our state":   func(_ *Config, h *Host) { h.HomeDir, h.Private = "/x/state/h", []string{"/x/state"} },
 		"file with dots":      func(c *Config, _ *Host) { c.Files = map[string][]byte{"/run/../etc/x": nil} },
 	} {
 		c, h := ok, debian()

@@ -181,6 +181,10 @@ func (r *runner) bury(ctx context.Context) error {
 // refuses what is now reached through a link: another agent, who may write above
 // it, could lead it anywhere.
 func openPlace(cfg pathresolver.Config) (*pathresolver.Resolver, error) {
+	cfg, err := hidePrivate(cfg)
+	if err != nil {
+		return nil, err
+	}
 	r, err := pathresolver.New(cfg)
 	if err != nil {
 		return nil, err

@@ -78,11 +78,16 @@ func newHiredView(a *app) *cobra.Command {
 
 // run is `pinfold run` without flags: the policy has been decided.
 func (v hiredView) run(ctx context.Context, a *app) (launcher.Result, error) {
+	var err error
+	if v.Policy, err = hidePrivate(v.Policy); err != nil { // as the agent is told it, too
+		return launcher.Result{}, err
+	}
 	r, err := openPlace(v.Policy)
 	if err != nil {
 		return launcher.Result{}, err
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
+	a.out.remember("", r)
 	becomeServer()
 	f := runFlags{}
 	options := f.viewOptions(&refused{})
@@ -104,6 +109,7 @@ func (v hiredView) run(ctx context.Context, a *app) (launcher.Result, error) {
 		Command: v.Command,
 		Env:     append([]string{"PINFOLD_SOCKET=" + brokerSocketInside}, v.Env...),
 		Self:    "pinfold",
+		Private: privatePlaces(),
 		Files:   map[string][]byte{policyFile: shown},
 		Sockets: map[string]string{brokerSocketInside: v.Socket},
 		Stdout:  file(a.out.stdout.Writer), Stderr: file(a.out.stderr.Writer),

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/pinfold-dev/pinfold/internal/hostpath"
 	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -42,6 +43,12 @@ func (f *runFlags) hints(o *output, r *pathresolver.Resolver) {
 	if f.held == nil {
 		o.hint("the command has your network; a policy, as by --preset sandboxed, takes it away")
 	}
+	for _, c := range launcher.Credentials(os.Environ()) {
+		if place, in := placeIn(r, c.Path); in {
+			o.warning(fmt.Sprintf("$%s names '%s', which lies in the project and can be read there", c.Variable, pathresolver.EscapePath(place)))
+			o.hint("--hide '" + pathresolver.EscapePath(escapeGlob(place)) + "' hides it")
+		}
+	}
 	if f.home != "" {
 		if program := findSetID(f.home); program != "" {
 			o.warning(fmt.Sprintf("%q runs with the rights of its owner, whoever starts it: a run does not make such a file, but this one was in --home before (chmod a-s takes that away)", program))
@@ -52,6 +59,18 @@ func (f *runFlags) hints(o *output, r *pathresolver.Resolver) {
 			o.warning(fmt.Sprintf("%q is a socket that the command can connect to", socket))
 		}
 	}
+}
+
+// placeIn is where a file of the host that exists lies in the project, if the
+// rules let it be read there.
+func placeIn(r *pathresolver.Resolver, file string) (place string, in bool) {
+	real, exists, err := hostpath.Place(file)
+	if err != nil || !exists {
+		return "", false
+	}
+	place, in = hostpath.Beneath(real, r.Root())
+	place = filepath.ToSlash(place)
+	return place, in && place != "." && r.Explain(pathresolver.OpRead, place).Allowed
 }
 
 // author matches a setting of user.email in a configuration of git.

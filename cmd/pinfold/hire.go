@@ -45,6 +45,11 @@ and mailbox that it had.`,
 			if err := hireWhere(&body, cmd.Flags().Changed("directory"), dir); err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("directory") && !insideRun() {
+				if _, err := refusePlanted("-C", dir, a.out.written()); err != nil {
+					return err
+				}
+			}
 			if err := from.text(&body); err != nil {
 				return err
 			}

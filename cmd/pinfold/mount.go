@@ -70,6 +70,7 @@ func mount(ctx context.Context, a *app, f *mountFlags, mnt string) (err error) {
 	if err := notMounted(mnt); err != nil {
 		return err
 	}
+	a.out.remember("", r)
 	f.tellPolicy(a.out)
 	becomeServer()
 	view, err := sandboxfs.New(r, f.viewOptions())

@@ -36,6 +36,7 @@ import (
 // output is both streams of one invocation.
 type output struct {
 	stdout, stderr stream
+	noRecord       bool // it was told that written cannot be read
 }
 
 // stream is one of them.

@@ -147,12 +147,31 @@ func (p *policyFlags) resolver(stdin io.Reader, o *output) (cfg pathresolver.Con
 	if cfg, err = p.config(stdin); err != nil {
 		return cfg, nil, err
 	}
-	r, err = open(cfg, o)
-	return cfg, r, err
+	return open(cfg, o)
 }
 
-// open makes the resolver of a policy, and passes on its warnings.
-func open(cfg pathresolver.Config, o *output) (*pathresolver.Resolver, error) {
+// open makes the resolver of a policy and passes on its warnings. It refuses a
+// root that is named over a link which an agent may have made, and hides what
+// pinfold keeps there. The caller closes r.
+func open(cfg pathresolver.Config, o *output) (_ pathresolver.Config, r *pathresolver.Resolver, err error) {
+	real, err := refusePlanted("-C", cfg.Root, o.written())
+	if err == nil {
+		cfg, err = hidePrivate(cfg)
+	}
+	if err == nil {
+		r, err = openWarned(cfg, o)
+	}
+	if err == nil && real != "" && r.Root() != real {
+		_ = r.Close() // it is not used
+		err = fmt.Errorf("'%s' led to '%s', and now to '%s': somebody changes it", pathresolver.EscapePath(cfg.Root), pathresolver.EscapePath(real), pathresolver.EscapePath(r.Root()))
+	}
+	if err != nil {
+		return cfg, nil, err
+	}
+	return cfg, r, nil
+}
+
+func openWarned(cfg pathresolver.Config, o *output) (*pathresolver.Resolver, error) {
 	r, err := pathresolver.New(cfg)
 	if err != nil {
 		return nil, err

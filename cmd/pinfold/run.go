@@ -104,11 +104,12 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 		return err
 	}
 	defer f.beside.close()
-	r, err := open(cfg, a.out)
+	cfg, r, err := open(cfg, a.out)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
+	a.out.remember(f.home, r)
 	refused, err := f.newRefused(a.out, r)
 	if err != nil {
 		return err
@@ -205,9 +206,11 @@ func (f *runFlags) launch(ctx context.Context, a *app, cfg pathresolver.Config, 
 		Resolver: r, View: view,
 		Command: command,
 		RO:      f.ro, Home: f.home, User: f.user, Env: slices.Concat(f.env, told.env()),
-		Self:  "pinfold",
-		Files: map[string][]byte{policyFile: policy},
-		Stdin: file(a.stdin), Stdout: file(a.out.stdout.Writer), Stderr: file(a.out.stderr.Writer),
+		Written: a.out.written(),
+		Private: privatePlaces(),
+		Self:    "pinfold",
+		Files:   map[string][]byte{policyFile: policy},
+		Stdin:   file(a.stdin), Stdout: file(a.out.stdout.Writer), Stderr: file(a.out.stderr.Writer),
 		OnRefusal:      refused.fromKernel(),
 		WaitBackground: f.background,
 		Nested:         f.nested,

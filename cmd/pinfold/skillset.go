@@ -93,7 +93,7 @@ func (f *skillFlags) set(stdin io.Reader, o *output) (*fileskills.Set, *pathreso
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := open(cfg, o)
+	cfg, r, err := open(cfg, o)
 	if err != nil {
 		return nil, nil, err
 	}

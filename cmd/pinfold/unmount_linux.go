@@ -7,12 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/internal/helper"
+	"github.com/pinfold-dev/pinfold/internal/hostpath"
 )
 
 // viewType is the file system type of a view in /proc/self/mountinfo.
@@ -76,7 +76,7 @@ func viewMounts(mountinfo io.Reader, at string) ([]string, error) {
 		if dash+1 >= len(fields) || fields[dash+1] != viewType {
 			continue
 		}
-		switch point := unescapeMount(fields[4]); {
+		switch point := hostpath.Unescape(fields[4]); {
 		case point == at:
 			found = []string{point} // it covers what was mounted here before
 		case len(found) > 0 && strings.HasPrefix(point, at+"/"):
@@ -84,25 +84,6 @@ func viewMounts(mountinfo io.Reader, at string) ([]string, error) {
 		}
 	}
 	return found, lines.Err()
-}
-
-// unescapeMount undoes mountinfo's octal escapes.
-func unescapeMount(s string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+3 < len(s) {
-			if n, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
-				b.WriteByte(byte(n))
-				i += 3
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }
 
 func unmountOne(at string) (lazily bool, err error) {

@@ -68,6 +68,9 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 			}
 		}
 	}
+	if cfg, err = hidePrivate(cfg); err != nil {
+		return err
+	}
 	if !inRun {
 		if git, err = findGitBeside(&cfg, ""); err != nil {
 			return err
