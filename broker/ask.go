@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/pinfold-dev/pinfold/permission"
@@ -53,8 +54,10 @@ func (t *tx) ask(ctx context.Context, a Agent, c *Call) (Request, error) {
 		return Request{}, err
 	}
 	for _, r := range same {
-		if over, err := t.expire(&r); err != nil || !over {
+		if over, err := t.expire(&r); err != nil {
 			return r, err
+		} else if !over {
+			return r, t.explain(a, c, &r)
 		}
 	}
 	if a.ParentID != "" {
@@ -87,6 +90,27 @@ func (t *tx) ask(ctx context.Context, a Agent, c *Call) (Request, error) {
 		r.Deadline = clock(t.now.Add(wait))
 	}
 	return r, t.file(a, r)
+}
+
+// explain adds the reason of a call to the pending request for it: what was first
+// refused, and asked for by that, may be explained afterwards. What is new stands
+// first, so that it is not what is cut.
+func (t *tx) explain(a Agent, c *Call, r *Request) error {
+	reason := shown(storable(c.Reason), maxReason)
+	if r.Status != Pending || c.Observed || reason == "" || strings.HasPrefix(r.Reason, reason) {
+		return nil
+	}
+	if r.Reason != "" {
+		reason = shown(reason+" (before: "+r.Reason+")", maxReason)
+	}
+	r.Reason = reason
+	if err := t.UpdateRequest(*r, Pending); err != nil {
+		return err
+	}
+	t.record(Record{Principal: a.ID, Action: "ask", Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: permission.Ask, Code: permission.CodeAsk, Reason: "the reason was given", PolicyHash: a.PolicyHash, RequestID: r.ID})
+	t.Notify(agentTopic(a.ID))
+	t.Notify(agentTopic(r.ApproverID))
+	return nil
 }
 
 // file writes a new request, and tells the manager.

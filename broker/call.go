@@ -15,6 +15,10 @@ type Call struct {
 	permission.Request
 	Input  []byte // the arguments as JSON, at most 256 KiB
 	Reason string // why, in the agent's words
+
+	// Observed says that Reason is what was seen of the call, such as the program
+	// that made it. It takes the place of no other reason.
+	Observed bool
 }
 
 // digest binds an answer to exactly this call: SHA-256 over its parts, each

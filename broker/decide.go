@@ -50,6 +50,31 @@ func (g *Gate) Peek(ctx context.Context, c Call) permission.Decision {
 	return d
 }
 
+// Denied is what the agent was told when exactly this call was last answered, if
+// that was a denial; otherwise "". Like Peek it does nothing.
+func (g *Gate) Denied(ctx context.Context, c Call) (string, error) {
+	if !g.b.attempts.admit(g.who) {
+		return "", tooOften()
+	}
+	var last Request
+	err := g.b.view(ctx, func(tx ReadTx) error {
+		a, err := live(tx, g.who)
+		if err != nil {
+			return err
+		}
+		answered := []Status{Approved, Consumed, Active, Revoked, Denied}
+		rows, err := tx.Requests(RequestFilter{AgentID: a.ID, Digest: c.digest(), Statuses: answered, Newest: true, Limit: 1})
+		if len(rows) > 0 {
+			last = rows[0]
+		}
+		return err
+	})
+	if err != nil || last.Status != Denied {
+		return "", err
+	}
+	return last.Denial(), nil
+}
+
 // Answered decides about a call for which a request was made before: by its
 // end, where the policy still wants to be asked. A refusal then is the
 // manager's, or why nobody answered (D14); one that nobody has answered yet has

@@ -167,6 +167,8 @@ type RequestFilter struct {
 	Due   time.Time
 	After string // with an id greater than this
 	Limit int
+	// Newest has the newest come first; otherwise they are in order of creation.
+	Newest bool
 }
 
 // MessageFilter chooses messages; its zero value chooses all.

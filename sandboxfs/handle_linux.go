@@ -15,6 +15,7 @@ type handle struct {
 	fd       int
 	writable bool
 	text     bool         // what is written is checked (writeText)
+	made     bool         // by leave to create the file, through this handle; guarded by opens.mu
 	users    atomic.Int32 // the kernel, and who got it from anyOf
 }
 
@@ -94,6 +95,21 @@ func (o *opens) find(n *node, does func(*handle) bool) *handle {
 		}
 	}
 	return nil
+}
+
+// madeBy notes that a handle's file was made through it, by leave.
+func (o *opens) madeBy(id uint64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if h := o.byID[id]; h != nil {
+		h.made = true
+	}
+}
+
+// makerOf returns the open handle by which n was made, by leave, to be dropped,
+// or nil.
+func (o *opens) makerOf(n *node) *handle {
+	return o.find(n, func(h *handle) bool { return h.made })
 }
 
 // add makes a handle, which owns fd from now on. register is called for the

@@ -261,6 +261,9 @@ func (p *part) create(in *fuse.CreateIn, name string, out *fuse.CreateOut, leave
 	if text {
 		p.holdText(n, out.Fh)
 	}
+	if leave != nil {
+		p.opens.madeBy(out.Fh)
+	}
 	return fuse.OK
 }
 

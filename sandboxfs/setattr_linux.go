@@ -65,6 +65,9 @@ func (p *part) changeable(in *fuse.SetAttrIn, n *node, leave pathresolver.Granti
 	at, err := p.tab.place(n)
 	if err == nil {
 		if d := p.r.DecideGranted(leave, op, at, 0); d != nil {
+			if h := p.makerFor(in, n, d); h != nil {
+				return h.fd, h.drop, fuse.OK
+			}
 			return -1, nil, p.ask(&in.InHeader, "setattr", d, leave, act{op: op, place: at})
 		}
 	}
@@ -98,6 +101,17 @@ func (p *part) handleFor(in *fuse.SetAttrIn, n *node, resize bool) *handle {
 		return p.opens.writableOf(n) // unlinked but open
 	}
 	return nil
+}
+
+// makerFor returns the handle by which somebody just made the file by leave, where
+// only its times are to change: touch(1) sets them before it closes the file, and
+// is not asked a second time about what nobody else has seen.
+func (p *part) makerFor(in *fuse.SetAttrIn, n *node, d *pathresolver.DeniedError) *handle {
+	const others = fuse.FATTR_SIZE | fuse.FATTR_MODE | fuse.FATTR_UID | fuse.FATTR_GID | fuse.FATTR_KILL_SUIDGID
+	if p.v.asks == nil || d.Rule != pathresolver.RuleAsk || in.Valid&others != 0 {
+		return nil
+	}
+	return p.opens.makerOf(n)
 }
 
 // apply makes the changes. The order matters: changing the owner clears

@@ -85,6 +85,7 @@ type AskBody struct {
 	Tool     string            `json:"tool,omitempty"`
 	Input    string            `json:"input,omitempty"`
 	Reason   string            `json:"reason,omitempty"`
+	Observed bool              `json:"observed,omitempty"` // as of a DecideBody
 }
 
 // SendBody is a message to an agent, by its session key.

@@ -17,6 +17,7 @@ type DecideBody struct {
 	Tool     string            `json:"tool,omitempty"`
 	Input    string            `json:"input,omitempty"`
 	Reason   string            `json:"reason,omitempty"`
+	Observed bool              `json:"observed,omitempty"` // Reason is what was seen of the call, not the agent's words
 
 	// RequestID is the request that an earlier answer to this question named:
 	// its end decides.
@@ -38,7 +39,7 @@ type AccessBody struct {
 func (b *DecideBody) call() broker.Call {
 	c := broker.Call{
 		Request: permission.Request{Action: b.Action, Resource: b.Resource, Tool: b.Tool, MayBlock: true},
-		Input:   []byte(b.Input), Reason: b.Reason,
+		Input:   []byte(b.Input), Reason: b.Reason, Observed: b.Observed,
 	}
 	for _, a := range b.Also {
 		c.Also = append(c.Also, permission.Access(a))
@@ -55,6 +56,7 @@ type Decided struct {
 	Rule      string            `json:"rule,omitempty"` // that decided, as layer:path
 	RequestID string            `json:"request_id,omitempty"`
 	Timeout   int               `json:"timeout,omitempty"` // seconds that an allowed tool may take
+	Denial    string            `json:"denial,omitempty"`  // of a peek: what the agent was told when this was denied
 }
 
 // Allowed reports whether it may be done now.
@@ -76,7 +78,11 @@ func (c *call) decide() (any, error) {
 	gate := c.s.b.Gate(c.who)
 	question := body.call()
 	if body.Peek {
-		return decided(gate.Peek(ctx, question), ""), nil
+		answer := decided(gate.Peek(ctx, question), "")
+		if answer.Effect == permission.Ask {
+			answer.Denial, err = gate.Denied(ctx, question)
+		}
+		return answer, err
 	}
 	id := body.RequestID
 	if id == "" {

@@ -62,7 +62,7 @@ func (c *call) ask() (any, error) {
 	if err := c.body(&body); err != nil {
 		return nil, err
 	}
-	question := DecideBody{Action: body.Action, Resource: body.Resource, Also: body.Also, Tool: body.Tool, Input: body.Input, Reason: body.Reason}
+	question := DecideBody{Action: body.Action, Resource: body.Resource, Also: body.Also, Tool: body.Tool, Input: body.Input, Reason: body.Reason, Observed: body.Observed}
 	return c.s.b.Ask(c.Context(), c.who, question.call())
 }
 

@@ -120,6 +120,7 @@ func requestsFilter(t *testing.T, open Open) {
 		{broker.RequestFilter{Due: at(4)}, nil},
 		{broker.RequestFilter{Due: at(5)}, []string{"r1", "r3"}},
 		{broker.RequestFilter{Due: at(5), Statuses: []broker.Status{broker.Active}}, []string{"r3"}},
+		{broker.RequestFilter{Newest: true, Limit: 2}, []string{"r6", "r5"}},
 		{broker.RequestFilter{After: "r3"}, []string{"r4", "r5", "r6"}},
 		{broker.RequestFilter{After: "r3", Limit: 2}, []string{"r4", "r5"}},
 	} {

@@ -266,12 +266,16 @@ func (w *answering) one(ctx context.Context, r broker.Request) {
 	case <-ctx.Done():
 		return
 	}
+	// The answer before this one may have covered it, before anybody was told.
+	operator := broker.OperatorIdentity()
+	r, err := w.e.b.Request(ctx, operator, r.ID)
+	if err != nil || r.Status != broker.Pending {
+		return
+	}
 	v := w.answer(ctx, r)
 	if ctx.Err() != nil {
 		return // it was answered elsewhere, or is no longer asked for
 	}
-	var err error
-	operator := broker.OperatorIdentity()
 	switch {
 	case v.deny:
 		_, err = w.e.b.Deny(ctx, operator, r.ID, v.reason)

@@ -54,7 +54,7 @@ func (j *joinedAsker) Ask(ctx context.Context, q sandboxfs.AskRequest) error {
 // Record leaves a request behind. That there is leave already is no failure.
 func (j *joinedAsker) Record(ctx context.Context, q sandboxfs.AskRequest) error {
 	d := questionOf(q)
-	_, err := j.c.Ask(ctx, brokerhttp.AskBody{Action: d.Action, Resource: d.Resource, Also: d.Also, Reason: d.Reason})
+	_, err := j.c.Ask(ctx, brokerhttp.AskBody{Action: d.Action, Resource: d.Resource, Also: d.Also, Reason: d.Reason, Observed: d.Observed})
 	var refused *broker.Error
 	if errors.As(err, &refused) && refused.Code == permission.CodeAllowed {
 		return nil
@@ -68,7 +68,7 @@ func (j *joinedAsker) Leave(op pathresolver.Op, place string) bool { return j.le
 // questionOf is what a view asks, for the wire.
 func questionOf(q sandboxfs.AskRequest) brokerhttp.DecideBody {
 	c := viewCall(q)
-	d := brokerhttp.DecideBody{Action: c.Action, Resource: c.Resource, Reason: c.Reason}
+	d := brokerhttp.DecideBody{Action: c.Action, Resource: c.Resource, Reason: c.Reason, Observed: c.Observed}
 	for _, a := range c.Also {
 		d.Also = append(d.Also, brokerhttp.AccessBody(a))
 	}

@@ -33,7 +33,7 @@ func viewCall(q sandboxfs.AskRequest) broker.Call {
 	for _, at := range q.Accesses {
 		all = append(all, permission.Access{Action: viewActions[at.Op], Resource: at.Place})
 	}
-	c := broker.Call{Reason: fmt.Sprintf("%s by '%s', process %d", q.Syscall, q.Program, q.PID)}
+	c := broker.Call{Reason: fmt.Sprintf("%s by '%s', process %d", q.Syscall, q.Program, q.PID), Observed: true}
 	c.Action, c.Resource, c.Also, c.MayBlock = all[0].Action, all[0].Resource, all[1:], q.Wait
 	return c
 }

@@ -37,6 +37,7 @@ type refusalKind struct {
 	place  string
 	rule   pathresolver.Rule
 	origin string
+	answer string // what the manager said
 }
 
 func (f *runFlags) newRefused(o *output, r *pathresolver.Resolver) (*refused, error) {
@@ -65,7 +66,7 @@ func (c *refused) add(r sandboxfs.Refusal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.total++
-	kind := refusalKind{op: r.Op, place: r.Place, rule: r.Rule, origin: r.Origin}
+	kind := refusalKind{op: r.Op, place: r.Place, rule: r.Rule, origin: r.Origin, answer: r.Answer}
 	if _, known := c.kinds[kind]; known || len(c.kinds) < summaryKinds {
 		c.kinds[kind]++
 	}
@@ -107,7 +108,7 @@ func (c *refused) summary(o *output) {
 		kinds = append(kinds, k)
 	}
 	slices.SortFunc(kinds, func(a, b refusalKind) int {
-		return cmp.Or(cmp.Compare(c.kinds[b], c.kinds[a]), cmp.Compare(a.place, b.place), cmp.Compare(a.op, b.op))
+		return cmp.Or(cmp.Compare(c.kinds[b], c.kinds[a]), cmp.Compare(a.place, b.place), cmp.Compare(a.op, b.op), cmp.Compare(a.answer, b.answer))
 	})
 	o.stderr.printf("pinfold: %s refused\n", plural(c.total, "operation"))
 	for i, k := range kinds {
@@ -117,5 +118,8 @@ func (c *refused) summary(o *output) {
 		}
 		o.stderr.printf("  %5d x %-6s %s  %s\n", c.kinds[k], k.op, pathresolver.EscapePath(k.place),
 			o.stderr.paint(colourDim, strings.TrimSpace(string(k.rule)+"  "+pathresolver.OriginText(k.origin))))
+		if k.answer != "" {
+			o.stderr.printf("          answer: %s\n", pathresolver.EscapePath(k.answer))
+		}
 	}
 }

@@ -28,7 +28,8 @@ at DIR. It exits with 0 when the operation is allowed, 1 when it is denied, and
 
 Inside 'pinfold run' and without any policy flag it answers for that run, and
 a relative PATH starts at the working directory. Where the policy refuses what was
-granted, it names the grant beside that; the exit status is the policy's.`,
+granted, it names the grant beside that, and where it was denied, what the manager
+said; the exit status is the policy's.`,
 		Example: `  pinfold why -w src go.mod
   pinfold why -w src --op rename src/old.go`,
 		Args: oneArg("PATH"),
@@ -84,15 +85,19 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 	d, besides := explainIn(r, git, op, unsafePath)
 	d.Path = given
 	var grant *whyGrant
+	denial := ""
 	if inRun && d.Rule == pathresolver.RuleAsk {
-		grant = grantFor(cmd.Context(), op, d.Place)
+		grant, denial = grantFor(cmd.Context(), op, d.Place)
 	}
 	if f.json {
-		err = writeJSON(a.out.stdout, whyAnswer{escapeDecision(d), grant})
+		err = writeJSON(a.out.stdout, whyAnswer{escapeDecision(d), grant, pathresolver.EscapePath(denial)})
 	} else {
 		whyText(a.out, &d)
 		if grant != nil {
 			a.out.stdout.printf("  %s\n", grant)
+		}
+		if denial != "" {
+			a.out.stdout.printf("  it was asked for, and denied: %s\n", pathresolver.EscapePath(denial))
 		}
 		if hint := f.ruleHint(&d); hint != "" && !besides {
 			a.out.stdout.printf("  hint: %s\n", pathresolver.EscapePath(hint))

@@ -16,6 +16,8 @@ import (
 type whyAnswer struct {
 	pathresolver.Decision
 	Grant *whyGrant `json:"grant,omitempty"`
+	// Denial is what the agent was told when it was asked for and denied.
+	Denial string `json:"denial,omitempty"`
 }
 
 // whyGrant is leave that was given for what the policy wants asked for.
@@ -37,16 +39,16 @@ func (g *whyGrant) String() string {
 const whyWait = 10 * time.Second
 
 // grantFor asks the broker of the run that this process is in whether what has
-// to be asked for was granted; nil where it was not, or the broker does not say:
-// the policy's answer stands without it.
-func grantFor(ctx context.Context, op pathresolver.Op, place string) *whyGrant {
+// to be asked for was granted, and what was said if it was denied; nil and "" where
+// it was neither, or the broker does not say: the policy's answer stands without it.
+func grantFor(ctx context.Context, op pathresolver.Op, place string) (grant *whyGrant, denial string) {
 	at, err := brokerhttp.FromEnvironment(os.Getenv)
 	if err != nil {
-		return nil
+		return nil, ""
 	}
 	c, err := brokerhttp.NewClient(at)
 	if err != nil {
-		return nil
+		return nil, ""
 	}
 	defer c.Close()
 	ctx, stop := context.WithTimeout(ctx, whyWait)
@@ -54,11 +56,11 @@ func grantFor(ctx context.Context, op pathresolver.Op, place string) *whyGrant {
 	d, err := c.Decide(ctx, brokerhttp.DecideBody{Action: viewActions[op], Resource: place, Peek: true})
 	id, granted := strings.CutPrefix(d.Rule, "grant:")
 	if err != nil || !d.Allowed() || !granted {
-		return nil
+		return nil, d.Denial
 	}
 	r, err := c.Request(ctx, id)
 	if err != nil {
-		return nil
+		return nil, ""
 	}
-	return &whyGrant{ID: r.ID, Scope: r.Scope, Until: r.Until}
+	return &whyGrant{ID: r.ID, Scope: r.Scope, Until: r.Until}, ""
 }

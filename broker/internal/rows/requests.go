@@ -56,7 +56,11 @@ func (t *Tx) Request(id string) (r broker.Request, err error) {
 // Requests implements broker.ReadTx.
 func (t *Tx) Requests(f broker.RequestFilter) (all []broker.Request, err error) {
 	w := requestWhere(f)
-	w.add(" ORDER BY id")
+	if f.Newest {
+		w.add(" ORDER BY id DESC")
+	} else {
+		w.add(" ORDER BY id")
+	}
 	w.limit(f.Limit)
 	err = t.query("SELECT "+requestColumns+" FROM requests"+w.sql.String(), func(scan Scan) error {
 		r, err := scanRequest(scan)

@@ -10,6 +10,7 @@ let root, items, empty, more, pane;
 let list = [];
 let chosen = ""; // id of what the pane shows; "" is nothing
 let pending = false; // whether it waited when it was drawn
+let reason = ""; // that it had then
 let turn = 0; // counts what was begun to be drawn: only the latest is shown
 let answering = false; // an answer is
 let toHeading = false; // the focus is to go to the heading, once it is there
@@ -21,7 +22,14 @@ function line(r) {
     el("a", { href: address(r.id) },
       el("span", { class: "who" }, r.agent, " ", el("span", { class: "age" }, ago(r.created))),
       el("span", { class: "what" }, verb(r.action) + " ", code(r.resource)),
-      r.reason && el("span", { class: "why" }, r.reason)));
+      el("span", { class: "why" })));
+}
+
+// update shows what may change of a request while it waits: its reason.
+function update(li, r) {
+  const why = li.querySelector(".why");
+  setText(why, r.reason);
+  why.hidden = !r.reason;
 }
 
 function mark() {
@@ -48,9 +56,11 @@ async function draw() {
   if (mine !== turn) return; // another one was chosen meanwhile, or this one again
   if (!r.yours && pending) say("The request was answered");
   pending = r.yours;
+  reason = r.reason;
   answerChosen()?.close();
+  const back = pane.contains(document.activeElement); // the focus was on what goes
   pane.replaceChildren(detail(r, answer));
-  if (toHeading) pane.querySelector("h2").focus();
+  if (toHeading || back) pane.querySelector("h2").focus();
   toHeading = false;
 }
 
@@ -78,7 +88,7 @@ async function answer(r, how, body) {
 }
 
 function render() {
-  sync(items, list, (r) => r.id, line);
+  sync(items, list, (r) => r.id, line, update);
   empty.hidden = list.length > 0;
   mark();
 }
@@ -136,6 +146,8 @@ export const requests = {
       await draw();
     } else if (chosen && !answering && (pending && !list.some((r) => r.id === chosen) || !pane.firstChild)) {
       await draw();
+    } else if (pending && !answering && !answerChosen() && list.some((r) => r.id === chosen && r.reason !== reason)) {
+      await draw(); // somebody says why, after all
     }
   },
 
