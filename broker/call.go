@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"strings"
 
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -50,7 +51,7 @@ func (c *Call) check() error {
 	switch {
 	case len(c.Input) > maxInput:
 		return refuse(CodeTooLarge, "the arguments are larger than %d bytes", maxInput)
-	case len(c.Also) > maxAlso || len(c.Resource) > maxName || len(c.Tool) > maxName:
+	case c.tooMuch() || len(c.Tool) > maxName:
 		return tooManyPlaces()
 	case !isStorable(c.Resource) || !isStorable(c.Tool):
 		return refuse(CodeInvalid, "a name that is no UTF-8 cannot be asked for")
@@ -63,8 +64,24 @@ func (c *Call) check() error {
 	return nil
 }
 
+// tooMuch reports whether a call names more than is decided about: what deciding
+// costs grows with it, and while the store's transaction lasts others wait.
+func (c *Call) tooMuch() bool {
+	if len(c.Also) > maxAlso || len(c.Resource) > maxName {
+		return true
+	}
+	components := 1 + strings.Count(c.Resource, "/")
+	for _, a := range c.Also {
+		if len(a.Resource) > maxName {
+			return true
+		}
+		components += 1 + strings.Count(a.Resource, "/")
+	}
+	return components > maxComponents
+}
+
 func tooManyPlaces() *Error {
-	return refuse(CodeTooLarge, "a request names at most %d further places, each of at most %d bytes", maxAlso, maxName)
+	return refuse(CodeTooLarge, "a request names at most %d further places, each of at most %d bytes, and of %d components together", maxAlso, maxName, maxComponents)
 }
 
 // call is the request as it was made.

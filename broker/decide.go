@@ -12,9 +12,6 @@ import (
 // leaves no request. A grant for one time that covers the call is used up by
 // it.
 func (g *Gate) Decide(ctx context.Context, c Call) permission.Decision {
-	if len(c.Also) > maxAlso { // each costs, and more could not be asked for
-		return g.failed(permission.Decision{}, &c, tooManyPlaces())
-	}
 	d, err := g.decide(ctx, &c)
 	if err != nil {
 		return g.failed(d, &c, err)
@@ -25,7 +22,7 @@ func (g *Gate) Decide(ctx context.Context, c Call) permission.Decision {
 // Peek says what Decide would answer now, and does nothing: no grant for one time
 // is used up, and nothing is recorded. So nothing may be done because of it.
 func (g *Gate) Peek(ctx context.Context, c Call) permission.Decision {
-	if len(c.Also) > maxAlso {
+	if c.tooMuch() {
 		return g.failed(permission.Decision{}, &c, tooManyPlaces())
 	}
 	if !g.b.attempts.admit(g.who) {

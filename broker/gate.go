@@ -61,6 +61,9 @@ func (g *Gate) CheckCall(ctx context.Context, c Call) permission.Decision {
 // decide answers from the agent's policy, and records all but what is plainly
 // allowed to be read (A1).
 func (g *Gate) decide(ctx context.Context, c *Call) (d permission.Decision, err error) {
+	if c.tooMuch() {
+		return d, tooManyPlaces()
+	}
 	granted := false // by leave that lasts
 	err = g.b.view(ctx, func(tx ReadTx) error {
 		a, err := live(tx, g.who)

@@ -15,6 +15,7 @@ const (
 	maxInput      = 256 << 10 // bytes of a request's arguments
 	maxInputs     = 1 << 20   // bytes of the arguments of all pending requests of one agent
 	maxAlso       = 64        // further accesses of a request
+	maxComponents = 1024      // of all places of a call together: each is matched against every glob
 	maxName       = 4096      // bytes of a resource, directory, route or model
 	maxTools      = 1000      // tools, or words of a command, of one agent
 	maxTask       = 64 << 10  // bytes of a task

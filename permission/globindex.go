@@ -11,6 +11,7 @@ import (
 type headed struct {
 	glob globs.Glob
 	rule int
+	at   int // among those of its branches
 }
 
 // branches are the globs that begin with one literal directory. Of many those
@@ -25,6 +26,7 @@ type branches struct {
 const fewGlobs = 8
 
 func (b *branches) add(g headed) {
+	g.at = len(b.all)
 	b.all = append(b.all, g)
 	if parts := g.glob.Parts(); parts[0].Kind() == globs.AnyDepth {
 		b.deep.add(&parts[1], g) // it does not end with one, and no two follow each other
@@ -36,28 +38,52 @@ func (b *branches) add(g headed) {
 // find returns the first rule of a glob that covers rest, what of a place comes
 // after the directory; -1 is none.
 func (b *branches) find(rest []byte) int {
+	tried := tried{of: len(b.all)}
 	if len(b.all) <= fewGlobs {
-		return first(b.all, rest, -1)
+		return tried.first(b.all, rest, -1)
 	}
 	name, _, _ := bytes.Cut(rest, slash)
-	found := b.next.find(name, rest, -1)
+	found := b.next.find(name, rest, -1, &tried)
 	if !b.deep.used {
 		return found
 	}
 	for more, at := true, rest; more; {
 		name, at, more = bytes.Cut(at, slash)
-		found = b.deep.find(name, rest, found)
+		found = b.deep.find(name, rest, found, &tried)
 	}
 	return found
+}
+
+// tried are the globs that were tried on a place: each is once, however many of
+// the place's components the index finds it by. Otherwise a place of some thousand
+// components would cost its square for each glob.
+type tried struct {
+	of   int // globs in all
+	bits []uint64
+}
+
+// again reports whether a glob was tried, and notes that it is.
+func (t *tried) again(at int) bool {
+	if t.bits == nil {
+		t.bits = make([]uint64, (t.of+63)/64)
+	}
+	bit := uint64(1) << (at % 64)
+	before := t.bits[at/64]&bit != 0
+	t.bits[at/64] |= bit
+	return before
 }
 
 var slash = []byte("/")
 
 // first is the lowest rule of a list that covers rest, and found if that is
 // lower.
-func first(list []headed, rest []byte, found int) int {
+func (t *tried) first(list []headed, rest []byte, found int) int {
 	for i := range list {
-		if g := &list[i]; (found < 0 || g.rule < found) && globs.Covers(g.glob, rest) {
+		g := &list[i]
+		if found >= 0 && g.rule >= found || t.of > fewGlobs && t.again(g.at) {
+			continue
+		}
+		if globs.Covers(g.glob, rest) {
 			found = g.rule
 		}
 	}
@@ -108,20 +134,20 @@ func withLength(lens []int, n int) []int {
 }
 
 // find is first over the globs whose segment may match name.
-func (x *segIndex) find(name, rest []byte, found int) int {
+func (x *segIndex) find(name, rest []byte, found int, t *tried) int {
 	if !x.used {
 		return found
 	}
-	found = first(x.names[string(name)], rest, found)
+	found = t.first(x.names[string(name)], rest, found)
 	for _, n := range x.suffixLens {
 		if n <= len(name) {
-			found = first(x.suffixes[string(name[len(name)-n:])], rest, found)
+			found = t.first(x.suffixes[string(name[len(name)-n:])], rest, found)
 		}
 	}
 	for _, n := range x.prefixLens {
 		if n <= len(name) {
-			found = first(x.prefixes[string(name[:n])], rest, found)
+			found = t.first(x.prefixes[string(name[:n])], rest, found)
 		}
 	}
-	return first(x.always, rest, found)
+	return t.first(x.always, rest, found)
 }
