@@ -52,7 +52,7 @@ func TestNarrow(t *testing.T) {
 	p.shows("docs asks to write src/version.go")
 	p.until(`getComputedStyle(document.querySelector(".side")).display === "none"`)
 	p.fits()
-	p.shoot("narrow")
+	p.shootScreen("narrow")
 	small := eval[string](p, `[...document.querySelectorAll("article button, article input.reason, nav a")].filter(e => e.offsetParent && e.getBoundingClientRect().height < 36).map(e => e.textContent).join()`)
 	require.Empty(t, small, "a finger hits them")
 	p.do(click(".back a"))
