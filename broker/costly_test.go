@@ -3,6 +3,7 @@ package broker_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -73,6 +74,12 @@ func TestCostlyQuestionsHoldUpNobody(t *testing.T) {
 	require.NoError(t, ctx.Err())
 	stop()
 	all.Wait()
+	text, err := os.ReadFile("../testdata/answers.txt")
+	require.NoError(t, err)
+	_, row, found := strings.Cut(string(text), "\ncostly\t")
+	require.True(t, found)
+	row, what, _ := strings.Cut(strings.TrimSpace(row), "\t")
+	fmt.Printf("[table] %s %-12s the attack %s: refused (20 were asked, answered and used while %d such were decided)\n", row, "broker", what, asked.Load())
 	t.Logf("20 requests were asked, answered and used while others asked %d costly things (%d beyond their share); the longest took %v", asked.Load(), refusals.Load(), longest)
 }
 

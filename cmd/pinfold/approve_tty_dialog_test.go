@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,18 +78,31 @@ func TestDialog(t *testing.T) {
 	require.Zero(t, d.chosen)
 }
 
+// oldRuling is what once was an answer: a line of one letter.
+func oldRuling(typed string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(typed, func(c rune) bool { return c == '\r' || c == '\n' }), func(line string) bool {
+		return slices.Contains([]string{"y", "yes", "p", "t", "s"}, strings.TrimSpace(line))
+	})
+}
+
 // Whatever is typed without the chords, at whatever speed, is no answer; with a
 // chord an approval is one only by itself, after a pause.
 func TestTypingIsNoRuling(t *testing.T) {
-	pieces := []string{"a", "d", "y", "yes", "o", "p", "t", "s", "n", " ", "\r", "\n", "\t", "\x7f", "\x1b", "\x1b[A", "\x1b[", "\x1bO", "\x1b[200~a y\r\x1b[201~", "ä", "漢", "\x8f", "\x98", "because it is needed", "\x01", "\x19"}
+	pieces := []string{"\ry\r", "a", "d", "y", "yes", "o", "p", "t", "s", "n", " ", "\r", "\n", "\t", "\x7f", "\x1b", "\x1b[A", "\x1b[", "\x1bO", "\x1b[200~a y\r\x1b[201~", "ä", "漢", "\x8f", "\x98", "because it is needed", "\x01", "\x19"}
+	old := 0
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDialog(io.Discard)
+		var all strings.Builder
 		for range rapid.IntRange(1, 60).Draw(t, "keys") {
 			d.now = d.now.Add(time.Duration(rapid.Int64Range(0, int64(2*keyburst.Pause)).Draw(t, "gap")))
 			typed := rapid.SampledFrom(pieces).Draw(t, "typed")
+			all.WriteString(typed)
 			if v, done := d.take(d.now, []byte(typed)); done {
 				t.Fatalf("%q answers: %+v", typed, v)
 			}
+		}
+		if oldRuling(all.String()) {
+			old++
 		}
 		chosen := d.chosen
 		d.now = d.now.Add(keyburst.Pause)
@@ -94,4 +110,21 @@ func TestTypingIsNoRuling(t *testing.T) {
 			t.Fatalf("chosen %q, and approved: %v", chosen, v.approve)
 		}
 	})
+	require.Positive(t, old, "the typing would not find an answer that typing gives")
+	answersRow(t, "../../testdata/answers.txt", "typing", "run-terminal", fmt.Sprintf("the control in %d of the bursts", old))
+}
+
+// answersRow prints what became of an attack of testdata/answers.txt on a surface,
+// once its control was seen.
+func answersRow(t *testing.T, file, key, surface, saw string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Split(strings.TrimSpace(line), "\t"); fields[0] == key {
+			fmt.Printf("[table] %s %-12s the attack %s: refused; without the guard: done (%s, uid %d)\n", fields[1], surface, fields[2], saw, os.Getuid())
+			return
+		}
+	}
+	require.FailNow(t, "no such row", key)
 }

@@ -274,6 +274,6 @@ func TestTypingAnswersNothing(t *testing.T) {
 	old.slow = true
 	after, found := old.types(5000)
 	require.NotEmpty(t, found, "the typing would not find an answer that typing gives")
-	fmt.Printf("[table] %-10s typed text answers no request     terminal   %d bursts, 0 answers; 1 on purpose; control: answered after %d bursts (seed %d, %v)\n",
-		"answers", typed+atOnce, after, seed, took.Round(time.Second))
+	answersRow(t, "../../testdata/answers.txt", "typing", "terminal",
+		fmt.Sprintf("%d bursts in %v, seed %d, 1 answer on purpose; the control after %d bursts", typed+atOnce, took.Round(time.Second), seed, after))
 }

@@ -288,8 +288,23 @@ func TestTypingAnswersNothing(t *testing.T) {
 	control := newTypist(newWorldOf(t, answersByFocus(t)), seed)
 	after, found := control.types(2000)
 	require.NotEmpty(t, found, "the typing would not find an answer that typing gives")
-	fmt.Printf("[table] %-10s typed text answers no request     page       %d bursts, 0 answers; %d on purpose; control: answered after %d bursts (seed %d, %v)\n",
-		"answers", typed, ty.meant, after, seed, took.Round(time.Second))
+	answersRow(t, "../../../../testdata/answers.txt", "typing", "page",
+		fmt.Sprintf("%d bursts in %v, seed %d, %d answers on purpose; the control after %d bursts", typed, took.Round(time.Second), seed, ty.meant, after))
+}
+
+// answersRow prints what became of an attack of testdata/answers.txt on a surface,
+// once its control was seen.
+func answersRow(t *testing.T, file, key, surface, saw string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Split(strings.TrimSpace(line), "\t"); fields[0] == key {
+			fmt.Printf("[table] %s %-12s the attack %s: refused; without the guard: done (%s, uid %d)\n", fields[1], surface, fields[2], saw, os.Getuid())
+			return
+		}
+	}
+	require.FailNow(t, "no such row", key)
 }
 
 // answersByFocus is the page with its guard away: choosing an approval focuses
