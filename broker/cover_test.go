@@ -62,7 +62,7 @@ func TestGrantAnswersWhatItCovers(t *testing.T) {
 			// Its manager may not write lib itself, so no grant of its reaches there.
 			root := w.hire(operator, "root", managerDoc)
 			manager := w.hire(root, "manager", managerDoc+"fs: {ask_write: [lib]}\n")
-			worker := w.hire(manager, "worker", workerDoc+"tools: {deploy: {requires_confirmation: true}}\n")
+			worker := w.hire(manager, "worker", workerDoc+"tools: {deploy: {requires_confirmation: true}, build: {}}\n")
 			sibling := w.hire(manager, "sibling", workerDoc)
 			other, create, remove, both := write("src/a"), write("src/a"), write("src/a"), write("src/a")
 			other.Input = []byte(`{"path": "src/a", "content": "x"}`)
@@ -70,9 +70,10 @@ func TestGrantAnswersWhatItCovers(t *testing.T) {
 			remove.Action = permission.FSDelete
 			both.Also = []permission.Access{{Action: permission.FSWrite, Resource: "lib/a"}}
 			tool := broker.Call{Request: permission.Request{Action: permission.ToolUse, Resource: "deploy", Tool: "deploy", MayBlock: true}}
+			confirm := broker.Call{Request: permission.Request{Action: permission.ToolUse, Resource: "build", Tool: "build", Confirm: true, MayBlock: true}}
 			s := w.wait(worker, map[string]broker.Call{
 				"other content": other, "create": create, "beneath": write("src/a/b"), "elsewhere": write("src/b"),
-				"delete": remove, "manager may not": write("lib/a"), "one of two": both, "tool": tool,
+				"delete": remove, "manager may not": write("lib/a"), "one of two": both, "tool": tool, "to be confirmed": confirm,
 			})
 			of := w.ask(sibling, "src/a")
 

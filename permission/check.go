@@ -56,10 +56,15 @@ func (e Enforcer) decide(req Request, trace *[]Step) Decision {
 				q.Access = Access{req.Action, req.Resource}
 			}
 			f := e.pass(pass, &q, i, trace)
+			if req.Confirm && pass == 0 && i < 0 && f.opinion == allowed {
+				f = finding{opinion: asked, code: CodeAsk}
+			}
 			if f.opinion == asked && len(e.Policy.given) > 0 {
 				f = e.lift(f, &q, &req, pass == 0)
 			}
-			if f.opinion >= worst.opinion && f.rule != nil || f.opinion > worst.opinion {
+			// Among what allows it, a grant is what decided.
+			granted := f.opinion == allowed && worst.rule != nil && worst.rule.layer == grantLayer
+			if f.opinion >= worst.opinion && f.rule != nil && !granted || f.opinion > worst.opinion {
 				worst = f
 				d.Access = q.Access
 			}

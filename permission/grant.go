@@ -35,6 +35,9 @@ type Grant struct {
 	Within *Policy
 }
 
+// grantLayer is the layer of the rules that stand for grants.
+const grantLayer = "grant"
+
 // Granting returns the policy with grants added. It is a value as any other
 // policy is: what is granted ends with it. A child's policy is not wider for
 // it, nor is what Resolver returns.
@@ -71,7 +74,7 @@ func (e Enforcer) lift(f finding, q *question, req *Request, aboutTool bool) fin
 			}
 		}
 		id := "grant:" + g.ID
-		return finding{opinion: allowed, code: CodeAllowed, rule: &rule{id: id, layer: "grant", text: q.Resource, at: Position{File: id}}}
+		return finding{opinion: allowed, code: CodeAllowed, rule: &rule{id: id, layer: grantLayer, text: q.Resource, at: Position{File: id}}}
 	}
 	return f
 }

@@ -67,6 +67,32 @@ func TestGrantOfATool(t *testing.T) {
 	require.Equal(t, Ask, use(any, "sell", "d"))
 }
 
+// A caller that wants a yes to exactly this call is never allowed without one, and
+// gets nothing that it would not get otherwise.
+func TestConfirm(t *testing.T) {
+	p := compile(t, "version: 1\nextends: sandboxed\nfs: {write: [docs]}\ntools: {build: {}, off: {enabled: false}}")
+	ask := func(p *Policy, r Request) Effect {
+		r.Principal = "me"
+		return p.Check(context.Background(), r).Effect
+	}
+	build := Request{Action: ToolUse, Resource: "build", Tool: "build", ArgsDigest: "d"}
+	require.Equal(t, Allow, ask(p, build))
+	build.Confirm = true
+	require.Equal(t, Ask, ask(p, build))
+	require.Equal(t, Deny, ask(p, Request{Action: ToolUse, Resource: "off", Confirm: true}))
+	require.Equal(t, Deny, ask(p, Request{Action: FSWrite, Resource: "src", Tool: "build", Confirm: true}))
+	require.Equal(t, Ask, ask(p, Request{Action: FSWrite, Resource: "docs/a", Tool: "build", Confirm: true}))
+	once := p.Granting(Grant{ID: "1", Accesses: []Access{{ToolUse, "build"}}, Tool: "build", Digest: "d"})
+	require.Equal(t, Allow, ask(once, build))
+	d := once.Check(context.Background(), Request{Principal: "me", Action: ToolUse, Resource: "build", Tool: "build", ArgsDigest: "d", Confirm: true, Also: []Access{{FSRead, "docs/a"}}})
+	require.Equal(t, "grant:1", d.Rule, "the grant decided, and not the rule that allows to read")
+	build.ArgsDigest = "e"
+	require.Equal(t, Ask, ask(once, build))
+	require.Equal(t, Deny, ask(p.Granting(Grant{ID: "1", Accesses: []Access{{ToolUse, "off"}}, Tool: "off"}), Request{Action: ToolUse, Resource: "off", Confirm: true}))
+	none := compile(t, "version: 1\nextends: sandboxed\ntools: {build: {}}\napprovals: {default: deny}")
+	require.Equal(t, Deny, ask(none, build), "nobody is to be asked")
+}
+
 // M8: a chain reads back as the same policy, that names the same lines.
 func TestChainReadsBack(t *testing.T) {
 	boss := preset(t, "trusted")

@@ -27,6 +27,11 @@ type Request struct {
 	// ArgsDigest identifies the exact arguments, for approvals.
 	ArgsDigest string
 
+	// Confirm says that the caller wants somebody's yes for exactly this call, also
+	// where the policy allows the tool: what would be allowed is asked for, as with
+	// requires_confirmation. What the policy denies stays denied.
+	Confirm bool
+
 	// MayBlock says that the caller can wait for an approval.
 	MayBlock bool
 }

@@ -114,6 +114,10 @@ func (BashPolicy) Words() []string {
 	return []string{"none", "read_only", "explore", "test", "build_test"}
 }
 
+// Has reports whether what other stands for is within b. A word that is not known
+// is within none.
+func (b BashPolicy) Has(other BashPolicy) bool { return other.rank() >= 0 && other.rank() <= b.rank() }
+
 // rank orders shell policies by what they offer.
 func (b BashPolicy) rank() int { return slices.Index(b.Words(), string(b)) }
 

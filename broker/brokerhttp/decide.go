@@ -22,6 +22,9 @@ type DecideBody struct {
 	// RequestID is the request that an earlier answer to this question named:
 	// its end decides.
 	RequestID string `json:"request_id,omitempty"`
+	// Confirm asks for a yes to exactly this call also where the policy allows the
+	// tool. What the policy denies stays denied.
+	Confirm bool `json:"confirm,omitempty"`
 	// Probe leaves no request where it has to be asked for.
 	Probe bool `json:"probe,omitempty"`
 	// Peek asks what would be answered, and does nothing: no grant is used up,
@@ -38,7 +41,7 @@ type AccessBody struct {
 // call is the question as the broker takes it.
 func (b *DecideBody) call() broker.Call {
 	c := broker.Call{
-		Request: permission.Request{Action: b.Action, Resource: b.Resource, Tool: b.Tool, MayBlock: true},
+		Request: permission.Request{Action: b.Action, Resource: b.Resource, Tool: b.Tool, Confirm: b.Confirm, MayBlock: true},
 		Input:   []byte(b.Input), Reason: b.Reason, Observed: b.Observed,
 	}
 	for _, a := range b.Also {
