@@ -21,6 +21,16 @@ type question struct {
 	action permission.Action
 	place  string // or the tool, of tool.use
 	tool   string
+
+	also []permission.Access // what the same call does besides: one answer is about all
+	// confirm is why somebody has to say yes though the policy allows it; "" for
+	// nothing.
+	confirm string
+}
+
+// each are the things that it is about, one by one.
+func (q question) each() []permission.Access {
+	return append([]permission.Access{{Action: q.action, Resource: q.place}}, q.also...)
 }
 
 // verdict is the answer to a question.
@@ -108,7 +118,7 @@ func (k *askedSkills) refusedOf(name string, err error) (refusedPlace, bool) {
 	if place == "" && denied.Rule != pathresolver.RuleAsk {
 		place = denied.Path // it leads to no place: that is what is recorded
 	}
-	return refusedPlace{question{action, place, fileskills.Canonical(name)}, denied.Rule, denied.Path}, ok && place != ""
+	return refusedPlace{question{action: action, place: place, tool: fileskills.Canonical(name)}, denied.Rule, denied.Path}, ok && place != ""
 }
 
 // actionOf is the word that policies have for an operation.
@@ -217,13 +227,13 @@ var _ fileskills.Gate = judgeGate{}
 // Check asks about the place that the path leads to; see policyGate.
 func (g judgeGate) Check(ctx context.Context, r fileskills.Request) fileskills.Decision {
 	leave := leaveOf(ctx)
-	v := leave.or(ctx, g.judge, question{permission.ToolUse, r.Skill, r.Skill}, r.Input)
+	v := leave.or(ctx, g.judge, question{action: permission.ToolUse, place: r.Skill, tool: r.Skill}, r.Input)
 	if v.allowed {
 		place := g.resolver.Explain(opOf(r.Use.Action), r.Use.Path).Place
 		if place == "" {
 			return fileskills.Decision{Allow: true} // which it is not: the resolver says why
 		}
-		v = leave.or(ctx, g.judge, question{permission.Action(r.Use.Action), place, r.Skill}, r.Input)
+		v = leave.or(ctx, g.judge, question{action: permission.Action(r.Use.Action), place: place, tool: r.Skill}, r.Input)
 		if g.same && isOnlyFiles(v.code) {
 			return fileskills.Decision{Allow: true} // likewise
 		}

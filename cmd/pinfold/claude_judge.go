@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/claudecode"
@@ -26,6 +27,19 @@ type claudeJudge struct {
 	view     bool // whatever Claude Code starts is in a view, which holds the same
 }
 
+// claudeCall is one call, and what was found about it before anybody is asked: a
+// call that the rules refuse is not asked for, and one that was approved is not
+// refused afterwards.
+type claudeCall struct {
+	*claudeJudge
+	effects claudecode.Effects
+	input   json.RawMessage
+
+	accesses []permission.Access // what is to be put to the policy, each once
+	refused  string              // why it is refused; "" for not
+	confirm  string              // why somebody has to say yes, whatever the policy says of the tool
+}
+
 // answer decides about one call. An error is a refusal, too.
 func (j *claudeJudge) answer(ctx context.Context, tool string, input json.RawMessage, cwd string) (claudecode.Behaviour, string, error) {
 	if cwd == "" {
@@ -35,65 +49,70 @@ func (j *claudeJudge) answer(ctx context.Context, tool string, input json.RawMes
 	if err != nil {
 		return claudecode.Deny, "", err
 	}
-	b, reason := j.tool(ctx, e, input)
+	c := claudeCall{claudeJudge: j, effects: e, input: input}
 	for _, u := range e.Uses {
-		if b != claudecode.Allow && b != claudecode.Ask {
-			return b, reason, nil
-		}
-		of, why := j.use(ctx, e.Tool, u, input)
-		if of != claudecode.Allow {
-			b, reason = stricterAnswer(b, reason, of, why)
-		}
+		c.use(ctx, u)
 	}
-	if b == claudecode.Allow && e.Tool == "Bash" {
-		b, reason = j.command(e.Command)
+	if e.Command != "" && !j.view {
+		c.command(ctx, cwd)
 	}
+	if c.refused != "" {
+		return claudecode.Deny, c.refused, nil
+	}
+	b, reason := c.put(ctx)
 	return b, reason, nil
 }
 
-// stricterAnswer is the stricter of two.
-func stricterAnswer(a claudecode.Behaviour, why string, b claudecode.Behaviour, because string) (claudecode.Behaviour, string) {
-	if a == claudecode.Deny || b == claudecode.Allow {
-		return a, why
+// refuse notes why the call is refused; the first reason counts.
+func (c *claudeCall) refuse(ctx context.Context, action permission.Action, place, why string) {
+	if c.refused == "" {
+		c.note(ctx, question{action: action, place: place, tool: c.effects.Tool}, c.input) // A1
+		c.refused = why
 	}
-	return b, because
 }
 
-// tool decides whether the tool may be used at all.
-func (j *claudeJudge) tool(ctx context.Context, e claudecode.Effects, input json.RawMessage) (claudecode.Behaviour, string) {
-	if j.held == nil { // flags say nothing of tools, only of files
-		switch {
-		case e.Talk:
-			return "", ""
-		case len(e.Uses) > 0 || e.Command != "":
-			return claudecode.Allow, "allowed"
-		}
-		return claudecode.Ask, fmt.Sprintf("no policy speaks of the tool '%s'", pathresolver.EscapePath(e.Tool))
+// ask notes why somebody has to be asked; "" is no reason.
+func (c *claudeCall) ask(why string) {
+	if c.confirm == "" && why != "" {
+		c.confirm = why
 	}
-	tool := e.Tool
-	if e.Own != "" && j.held.NamesTool(e.Own) {
-		tool = e.Own
-	}
-	b, reason, code := j.put(ctx, question{permission.ToolUse, tool, tool}, input)
-	if b == claudecode.Deny && e.Talk && code == permission.CodeToolNotDeclared {
-		return "", "" // it touches nothing that a policy is about
-	}
-	return b, reason
 }
 
-// put puts a question to the policy, and to whoever is to be asked. Where nobody
-// is there to be asked, Claude Code's own user is.
-func (j *claudeJudge) put(ctx context.Context, q question, input json.RawMessage) (claudecode.Behaviour, string, permission.Code) {
-	v := j.judge(ctx, q, input)
+// touches notes what is to be put to the policy.
+func (c *claudeCall) touches(action permission.Action, place string) {
+	if a := (permission.Access{Action: action, Resource: place}); !slices.Contains(c.accesses, a) {
+		c.accesses = append(c.accesses, a)
+	}
+}
+
+// put puts all of the call to the policy in one question, and to whoever is to be
+// asked. Where nobody is there to be asked, Claude Code's own user is.
+func (c *claudeCall) put(ctx context.Context) (claudecode.Behaviour, string) {
+	e := c.effects
+	q := question{action: permission.ToolUse, place: e.Tool, tool: e.Tool, also: c.accesses, confirm: c.confirm}
+	switch {
+	case len(e.Uses) > 0 && len(c.accesses) > 0: // who uses a file by a tool uses the tool
+		last := len(c.accesses) - 1
+		q.action, q.place, q.also = c.accesses[last].Action, c.accesses[last].Resource, c.accesses[:last]
+	case c.held != nil && e.Own != "" && c.held.NamesTool(e.Own):
+		q.place, q.tool = e.Own, e.Own
+	case c.held == nil && e.Talk: // flags say nothing of tools, only of files
+		return "", ""
+	case c.held == nil && e.Command == "" && len(e.Uses) == 0:
+		q.confirm = fmt.Sprintf("no policy speaks of the tool '%s'", pathresolver.EscapePath(e.Tool))
+	}
+	v := c.judge(ctx, q, c.input)
 	switch {
 	case v.allowed:
-		return claudecode.Allow, "allowed", v.code
+		return claudecode.Allow, "allowed"
 	case ctx.Err() != nil:
-		return claudecode.Deny, "it was asked for, and nobody has answered yet. The request stays: the same call again goes on waiting", permission.CodeAsk
-	case v.code == permission.CodeAsk && j.agent == nil:
-		return claudecode.Ask, v.text, v.code
+		return claudecode.Deny, "it was asked for, and nobody has answered yet. The request stays: the same call again goes on waiting"
+	case v.code == permission.CodeAsk && c.agent == nil:
+		return claudecode.Ask, v.text
+	case e.Talk && v.code == permission.CodeToolNotDeclared:
+		return "", "" // it touches nothing that a policy is about
 	}
-	return claudecode.Deny, v.text, v.code
+	return claudecode.Deny, v.text
 }
 
 // opsOf are the resolver's words for the actions of Claude Code's tools.
@@ -101,61 +120,65 @@ var opsOf = map[permission.Action]fileskills.Action{
 	permission.FSRead: fileskills.ActionRead, permission.FSList: fileskills.ActionList, permission.FSWrite: fileskills.ActionWrite,
 }
 
-// use decides about one path.
-func (j *claudeJudge) use(ctx context.Context, tool string, u claudecode.Use, input json.RawMessage) (claudecode.Behaviour, string) {
-	op := opOf(opsOf[u.Action])
-	at := j.resolver.Explain(op, u.Path)
-	q := question{u.Action, at.Place, tool}
+// use decides about one path by the rules, as far as nobody need be asked.
+func (c *claudeCall) use(ctx context.Context, u claudecode.Use) {
+	place := c.place(ctx, u.Action, u.Path)
+	if place == "" || !u.Beneath || c.view {
+		return
+	}
+	if rule := c.hides(place, u.Content); rule != "" {
+		c.refuse(ctx, u.Action, place, fmt.Sprintf("%s beneath '%s' could show what the policy keeps back (%s). Name a directory without it, or use the tools of 'pinfold mcp', which leave it out",
+			c.effects.Tool, pathresolver.EscapePath(place), pathresolver.EscapePath(rule)))
+	}
+}
+
+// place is where a path leads, noted as something that is to be put to the policy.
+// It is "" for what is refused, and for what lies outside the project.
+func (c *claudeCall) place(ctx context.Context, action permission.Action, path string) string {
+	op := opOf(opsOf[action])
+	at := c.resolver.Explain(op, path)
 	var denied *pathresolver.DeniedError
-	err := j.resolver.Allows(op, u.Path, 0)
+	err := c.resolver.Allows(op, path, 0)
 	switch {
 	case err == nil && at.Place == "":
-		return claudecode.Deny, "the path leads to no place"
+		c.refuse(ctx, action, path, "the path leads to no place")
+		return ""
 	case err == nil:
 	case errors.As(err, &denied) && denied.Rule == pathresolver.RuleAsk && at.Place != "":
-	case errors.As(err, &denied) && (denied.Rule == pathresolver.RuleOutsideRoot || denied.Rule == pathresolver.RuleSymlinkEscape):
-		return j.elsewhere(ctx, q, u.Path, denied, input)
-	default:
-		j.note(ctx, q, input) // A1
-		return claudecode.Deny, err.Error()
-	}
-	if u.Beneath && !j.view {
-		if rule := j.hides(at.Place, u.Content); rule != "" {
-			j.note(ctx, q, input)
-			return claudecode.Deny, fmt.Sprintf("%s beneath '%s' could show what the policy keeps back (%s). Name a directory without it, or use the tools of 'pinfold mcp', which leave it out",
-				tool, pathresolver.EscapePath(at.Place), pathresolver.EscapePath(rule))
+		if c.held == nil {
+			c.ask(denied.Error())
 		}
+	case errors.As(err, &denied) && (denied.Rule == pathresolver.RuleOutsideRoot || denied.Rule == pathresolver.RuleSymlinkEscape):
+		c.elsewhere(ctx, action, path, denied)
+		return ""
+	default:
+		c.refuse(ctx, action, at.Place, err.Error())
+		return ""
 	}
-	if j.held == nil && denied != nil {
-		return claudecode.Ask, denied.Error()
-	}
-	b, reason, _ := j.put(ctx, q, input)
-	return b, reason
+	c.touches(action, at.Place)
+	return at.Place
 }
 
 // elsewhere decides about what lies outside the directory: only a policy can let
 // that be asked for.
-func (j *claudeJudge) elsewhere(ctx context.Context, q question, path string, denied *pathresolver.DeniedError, input json.RawMessage) (claudecode.Behaviour, string) {
-	var err error
-	if q.place, err = endOf(path); err != nil {
-		j.note(ctx, question{q.action, filepath.Clean(path), q.tool}, input)
-		return claudecode.Deny, err.Error()
+func (c *claudeCall) elsewhere(ctx context.Context, action permission.Action, path string, denied *pathresolver.DeniedError) {
+	place, err := endOf(path)
+	if err != nil {
+		c.refuse(ctx, action, filepath.Clean(path), err.Error())
+		return
 	}
 	effect := permission.Deny
-	if j.held != nil && filepath.IsAbs(q.place) {
-		effect = j.held.Check(ctx, permission.Request{Action: q.action, Resource: filepath.ToSlash(q.place), Tool: q.tool}).Effect
+	if c.held != nil && filepath.IsAbs(place) {
+		effect = c.held.Check(ctx, permission.Request{Action: action, Resource: filepath.ToSlash(place), Tool: c.effects.Tool}).Effect
 	}
 	switch {
 	case effect == permission.Deny:
-		j.note(ctx, q, input)
-		return claudecode.Deny, denied.Error()
-	case j.agent != nil:
-		b, reason, _ := j.put(ctx, q, input)
-		return b, reason
+		c.refuse(ctx, action, place, denied.Error())
+	case c.agent != nil:
+		c.touches(action, filepath.ToSlash(place))
 	case effect == permission.Ask:
-		return claudecode.Ask, "it lies outside the project, which the policy wants asked for"
+		c.ask("it lies outside the project, which the policy wants asked for")
 	}
-	return claudecode.Allow, "allowed"
 }
 
 // endOf is where a path ends: a link on the way may lead on. What is not there
@@ -205,24 +228,4 @@ func (j *claudeJudge) hides(place string, content bool) string {
 func meet(a, b string) bool {
 	a, b = strings.ToLower(a)+"/", strings.ToLower(b)+"/"
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
-}
-
-// command decides about a command that the tool Bash is to run: outside a view
-// it may do anything its user may, so only a plain one that the policy lists is
-// allowed without a person.
-func (j *claudeJudge) command(command string) (claudecode.Behaviour, string) {
-	switch {
-	case j.view, command == "": // "": what another call has started
-		return claudecode.Allow, "allowed"
-	case j.held == nil:
-		return claudecode.Ask, "no policy speaks of commands, and outside 'pinfold run' one can do anything"
-	}
-	listed, any := j.held.BashCommands()
-	if any && claudecode.IsPlain(command, listed) {
-		return claudecode.Allow, "allowed"
-	}
-	if any {
-		return claudecode.Ask, "the policy lists commands (" + pathresolver.EscapePath(strings.Join(listed, ", ")) + "), and this is none of them, or more than one"
-	}
-	return claudecode.Ask, "outside 'pinfold run' a command can do anything, whatever the policy says of files"
 }

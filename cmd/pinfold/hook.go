@@ -52,7 +52,9 @@ func newHookClaude(a *app) *cobra.Command {
 		Short: "Decide about a call of one of Claude Code's own tools, as its PreToolUse hook",
 		Long: `claude reads what Claude Code tells a hook on standard input, and answers allow,
 deny or ask by the policy: of Read, Write, Edit, MultiEdit, NotebookEdit, Glob and
-Grep by the path, of Bash and all others by the tool. Where PINFOLD_SOCKET names
+Grep by the path, of Bash by the tool and the command, of all others by the tool.
+A command is allowed only if all of it is known, the policy lists it, and the
+rules allow each path in it. Where PINFOLD_SOCKET names
 a broker the policy is the agent's own, and what has to be asked for waits for its
 manager. Whatever is not understood is refused.
 

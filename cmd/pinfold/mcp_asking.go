@@ -32,26 +32,36 @@ var _ judge = callJudge{}
 var grantRule = regexp.MustCompile(`^grant:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 func (j callJudge) judge(ctx context.Context, q question, input json.RawMessage) verdict {
-	asked := false
+	asked, refusal := false, verdict{}
 	if j.policy != nil {
-		d := j.policy.Check(ctx, permission.Request{Action: q.action, Resource: q.place, Tool: q.tool})
-		switch {
-		case isOnlyFiles(d.Code): // the resolver holds the same rule, in the words of every surface
-		case d.Effect == permission.Deny:
-			return j.denied(d)
-		case d.Effect == permission.Ask:
-			if asked = true; j.nobody || j.agent == nil && !j.person {
+		for _, access := range q.each() {
+			d := j.policy.Check(ctx, permission.Request{Action: access.Action, Resource: access.Resource, Tool: q.tool})
+			switch {
+			case isOnlyFiles(d.Code): // the resolver holds the same rule, in the words of every surface
+			case d.Effect == permission.Deny:
 				return j.denied(d)
+			case d.Effect == permission.Ask && !asked:
+				asked, refusal = true, j.denied(d)
 			}
 		}
 	}
+	if q.confirm != "" && !asked {
+		asked, refusal = true, verdict{code: permission.CodeAsk, reason: q.confirm, text: q.confirm}
+	}
 	switch {
+	case asked && (j.nobody || j.agent == nil && !j.person):
+		return refusal
 	case j.agent == nil && !asked:
 		return verdict{allowed: true}
 	case j.agent == nil:
 		return byPerson(askPerson(ctx, q, input))
 	}
-	body := brokerhttp.DecideBody{Action: q.action, Resource: q.place, Tool: q.tool, Input: string(askedInput(input))}
+	body := brokerhttp.DecideBody{
+		Action: q.action, Resource: q.place, Tool: q.tool, Input: string(askedInput(input)), Confirm: q.confirm != "", Reason: q.confirm,
+	}
+	for _, a := range q.also {
+		body.Also = append(body.Also, brokerhttp.AccessBody(a))
+	}
 	if j.person || j.nobody {
 		body.Probe = true
 		d, err := j.agent.Decide(ctx, body)
@@ -64,7 +74,7 @@ func (j callJudge) judge(ctx context.Context, q question, input json.RawMessage)
 		}
 	}
 	d, err := j.agent.DecideWaiting(ctx, body) // which is no probe
-	if d.Allowed() && asked && !grantRule.MatchString(d.Rule) {
+	if d.Allowed() && asked && q.confirm == "" && !grantRule.MatchString(d.Rule) {
 		// The flags' policy wants asked for what the agent's own just allows:
 		// then its manager is never asked.
 		const why = "it has to be asked for by the policy of the flags, and the agent's own has nobody asked"

@@ -1,0 +1,159 @@
+package integration
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+)
+
+// confirms is a worker whose commands are its own business where they are known,
+// and whose Write has to be confirmed and to be asked for as well.
+const confirms = "extends: sandboxed\nfs: {write: [docs], ask_write: [src], hide: [secrets, '**/.env']}\n" +
+	"tools: {Bash: {}, Write: {requires_confirmation: true}, Task: {requires_confirmation: true}}\nbash_policy: read_only\nbash_commands: [ls, cat]\n"
+
+// confirming is that worker, called by Claude Code in one of the two ways.
+type confirming struct {
+	*serving
+	call func(tool string, input map[string]any) (decision, reason string)
+}
+
+// answered is what Claude Code is told.
+type answered struct{ decision, reason string }
+
+func newConfirming(t *testing.T, by string) *confirming {
+	s := &confirming{serving: serveBroker(t)}
+	s.hire("", "boss", "extends: trusted")
+	s.hire("boss", "kid", confirms)
+	if by == "hook" {
+		s.call = func(tool string, input map[string]any) (decision, reason string) {
+			decision, reason, said, code := hook(t, s.command("kid", "--wait", "1h"), preToolUse(s.project, tool, input))
+			assert.Zero(t, code, said)
+			return decision, reason
+		}
+		return s
+	}
+	session := s.server("kid", false, "--permission-prompt")
+	s.call = func(tool string, input map[string]any) (string, string) {
+		got := use(session, "permission_prompt", map[string]any{"tool_name": tool, "input": input})
+		var answer struct{ Behavior, Message string }
+		assert.NoError(t, json.Unmarshal([]byte(got.text), &answer), got.text)
+		return answer.Behavior, answer.Message
+	}
+	return s
+}
+
+// asks makes a call that its manager is asked about.
+func (s *confirming) asks(tool string, input map[string]any) (broker.Request, <-chan answered) {
+	done := make(chan answered, 1)
+	go func() {
+		decision, reason := s.call(tool, input)
+		done <- answered{decision, reason}
+	}()
+	return s.pending(), done
+}
+
+// TestClaudeApproval holds that the manager's yes to exactly this call makes hook
+// and permission prompt allow it, one time, and its no makes them refuse it with
+// the manager's reason.
+func TestClaudeApproval(t *testing.T) {
+	for _, by := range []string{"hook", "permission prompt"} {
+		for _, c := range []struct {
+			name, tool   string
+			input, other map[string]any // other is another call of the same tool
+		}{
+			{"a command that is not known", "Bash", map[string]any{"command": "make install"}, map[string]any{"command": "make clean"}},
+			{"a command that is not listed", "Bash", map[string]any{"command": "wc -l src/a.go"}, map[string]any{"command": "wc -l docs/x"}},
+			{"a command said otherwise", "Bash", map[string]any{"command": "npx x", "description": "a"}, map[string]any{"command": "npx x", "description": "b"}},
+			{"what could show what is hidden", "Bash", map[string]any{"command": "ls -R src"}, map[string]any{"command": "ls -R docs"}},
+			{"a tool to be confirmed, on a file to be asked for", "Write", map[string]any{"file_path": "src/a.go", "content": "x"}, map[string]any{"file_path": "src/a.go", "content": "y"}},
+			{"a tool to be confirmed", "Task", map[string]any{"prompt": "x"}, map[string]any{"prompt": "y"}},
+		} {
+			t.Run(by+"/"+c.name, func(t *testing.T) {
+				s := newConfirming(t, by)
+				r, done := s.asks(c.tool, c.input)
+				require.Equal(t, c.tool, r.Tool)
+				s.approve(r.ID)
+				require.Equal(t, "allow", (<-done).decision)
+				// It was for one time: the same call asks again, and so does another one.
+				r, done = s.asks(c.tool, c.input)
+				s.deny(r.ID, "twice is too much")
+				got := <-done
+				require.Equal(t, "deny", got.decision)
+				require.Contains(t, got.reason, "twice is too much")
+				r, done = s.asks(c.tool, c.other)
+				s.deny(r.ID, "")
+				require.Equal(t, "deny", (<-done).decision)
+			})
+		}
+	}
+}
+
+// TestClaudeApprovedBeforehand holds that what was approved while nobody waited is
+// the next call's that is the same, and no other call's.
+func TestClaudeApprovedBeforehand(t *testing.T) {
+	s := newConfirming(t, "hook")
+	input, other := map[string]any{"command": "make install"}, map[string]any{"command": "make clean"}
+	var r broker.Request
+	for r.ID == "" { // until the request was made, however slow that is
+		decision, _, said, code := hook(t, s.command("kid", "--wait", "500ms"), preToolUse(s.project, "Bash", input))
+		require.Equal(t, "deny", decision, said)
+		require.Zero(t, code)
+		rows, err := s.as(boss).Requests(t.Context())
+		require.NoError(t, err)
+		if len(rows) > 0 {
+			r = rows[0]
+		}
+	}
+	s.approve(r.ID)
+	r, done := s.asks("Bash", other)
+	s.deny(r.ID, "")
+	require.Equal(t, "deny", (<-done).decision)
+	decision, reason := s.call("Bash", input)
+	require.Equal(t, "allow", decision, reason)
+	r, done = s.asks("Bash", input)
+	s.deny(r.ID, "")
+	require.Equal(t, "deny", (<-done).decision)
+
+	// Leave that lasts is leave for the tool, and what it does not cover waits on.
+	r, done = s.asks("Bash", input)
+	_, err := s.as(boss).Approve(t.Context(), r.ID, brokerhttp.ApproveBody{Scope: broker.Path})
+	require.NoError(t, err)
+	require.Equal(t, "allow", (<-done).decision)
+	decision, reason = s.call("Bash", other)
+	require.Equal(t, "allow", decision, reason)
+	r, done = s.asks("Task", map[string]any{"prompt": "x"})
+	s.approve(r.ID)
+	require.Equal(t, "allow", (<-done).decision)
+}
+
+// TestClaudeRefusedUnasked holds that what the rules refuse is refused at once:
+// nobody is asked about it, and no approval of the tool changes it.
+func TestClaudeRefusedUnasked(t *testing.T) {
+	for _, by := range []string{"hook", "permission prompt"} {
+		s := newConfirming(t, by)
+		s.write("src/.env", "KEY=1\n")
+		refused := func() {
+			for _, command := range []string{"cat src/.env", "cat secrets/key", "git show HEAD:src/.env", "ls /root; make"} {
+				decision, reason := s.call("Bash", map[string]any{"command": command})
+				require.Equal(t, "deny", decision, command)
+				require.NotContains(t, reason, "nobody has answered", command)
+			}
+			rows, err := s.as(boss).Requests(t.Context())
+			require.NoError(t, err)
+			require.Empty(t, rows)
+		}
+		refused()
+		decision, reason := s.call("Bash", map[string]any{"command": "cat src/a.go"})
+		require.Equal(t, "allow", decision, reason) // the control: known, listed, and not hidden
+		r, done := s.asks("Bash", map[string]any{"command": "make"})
+		_, err := s.as(boss).Approve(t.Context(), r.ID, brokerhttp.ApproveBody{Scope: broker.Session})
+		require.NoError(t, err)
+		require.Equal(t, "allow", (<-done).decision)
+		refused()
+	}
+}
