@@ -124,11 +124,33 @@ func (c *claudeCall) unsure(part shellshape.Part, cwd, place string) string {
 		return "git's index is not understood: " + err.Error()
 	}
 	for _, at := range links {
-		if c.mayWrite(root+"/"+at+"/.git") || c.mayWrite(root+"/"+at+"/.git/config") {
+		if !c.operators(root, at) {
 			return "git looks into the submodule '" + pathresolver.EscapePath(at) + "' by a configuration that the agent may write"
 		}
 	}
 	return ""
+}
+
+// operators reports whether git's configuration in a submodule is none that the agent
+// may have written, in this call or an earlier one: the submodule's repository is one
+// of the project's own (gitmodules(5)), or lies where the agent does not write.
+func (c *claudeCall) operators(root, at string) bool {
+	dir := filepath.Join(root, at)
+	st, err := os.Lstat(filepath.Join(dir, ".git"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return true // it is not checked out
+	}
+	if err == nil && st.Mode().IsRegular() {
+		text, err := os.ReadFile(filepath.Join(dir, ".git"))
+		to, ok := strings.CutPrefix(strings.TrimSuffix(string(text), "\n"), "gitdir: ")
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(dir, to)
+		}
+		if to = filepath.Clean(to); err == nil && ok && strings.HasPrefix(to, filepath.Join(root, ".git/modules")+"/") {
+			return !c.mayWrite(to + "/config")
+		}
+	}
+	return !c.mayWrite(dir + "/x")
 }
 
 // mayWrite reports whether the rules let the agent write a file, if only after
