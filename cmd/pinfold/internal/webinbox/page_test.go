@@ -116,6 +116,11 @@ func TestLive(t *testing.T) {
 	p.shows("worker asks to write src/first.go")
 	p.until(`document.title.startsWith("(1)")`)
 
+	// Its agent says why, after all.
+	w.ask(worker, "src/first.go", "the release needs it")
+	p.until(`document.querySelector("blockquote")?.textContent === "the release needs it"`)
+	p.until(`document.querySelector(".list .why").textContent === "the release needs it"`)
+
 	// A person writes: another request, and another agent's, take nothing away.
 	p.do(click("button.choose.deny"), chromedp.SendKeys(chromedp.CSS("input.reason"), "half a sen"))
 	w.ask(worker, "src/second.go", "")
