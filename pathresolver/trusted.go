@@ -272,7 +272,7 @@ func (p *policy) decideTrustedMove(from, to string) *DeniedError {
 // opening says why an entry is protected, and how it is opened.
 func (p *policy) opening(t *TrustedFile) string {
 	if p.origins.Entries["protect"] != "" { // a policy, which flags do not widen
-		return t.String()
+		return fmt.Sprintf("%s; 'unprotect' in the policy's fs opens '%s'", t, t.Glob)
 	}
 	return fmt.Sprintf("%s; --unprotect '%s' opens it", t, t.Glob)
 }

@@ -193,7 +193,7 @@ func TestTrustedDecisions(t *testing.T) {
 	require.NotNil(t, p.Decide(OpWrite, ".vscode/launch.json", 0))
 
 	p.trusted, p.origins.Entries = allTrusted(), map[string]string{"protect": "always:protect (built in)"}
-	require.Equal(t, "direnv runs it when a shell enters the directory", p.Decide(OpWrite, ".envrc", 0).Reason)
+	require.Equal(t, "direnv runs it when a shell enters the directory; 'unprotect' in the policy's fs opens '**/.envrc'", p.Decide(OpWrite, ".envrc", 0).Reason)
 }
 
 func TestTrustedCostsNothing(t *testing.T) {

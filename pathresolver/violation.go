@@ -29,6 +29,7 @@ const (
 	CodePathHidden        Code = "path_hidden"         // a hide glob covers the write path
 	CodePathProtected     Code = "path_protected"      // a protect glob covers the write path
 	CodePathTrusted       Code = "path_trusted"        // warning: what programs run by themselves stays protected there
+	CodeOpensTrusted      Code = "opens_trusted"       // warning: what programs run by themselves may be written; check adds it
 	CodePathNotReadable   Code = "path_not_readable"   // a write path that no read path covers
 	CodePathAsked         Code = "path_asked"          // warning: what lies there has to be asked for
 	CodeNothingReadable   Code = "nothing_readable"    // read paths without an entry

@@ -130,6 +130,7 @@ func (h *Held) addPaths(noun, field string, to *[]string, paths []grant) error {
 
 // addAlways adds what no policy opens for writing (M11).
 func (h *Held) addAlways(p *Policy) {
+	h.Config.Unprotect = p.Unprotected()
 	h.rules["protect"] = &rule{id: "always:protect", at: Position{File: "built in"}}
 	for _, r := range p.always.rules {
 		if !contains(pathresolver.DefaultProtected(), r.text) {

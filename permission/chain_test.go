@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pinfold-dev/pinfold/internal/globs"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -87,7 +88,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		other := doc
 		if doc.FS != nil {
 			fs := *doc.FS
-			for _, list := range []*[]string{&fs.Read, &fs.Write, &fs.AskRead, &fs.AskWrite, &fs.Hide, &fs.Protect} {
+			for _, list := range []*[]string{&fs.Read, &fs.Write, &fs.AskRead, &fs.AskWrite, &fs.Hide, &fs.Protect, &fs.Unprotect} {
 				*list = slices.Clone(*list)
 				slices.Reverse(*list)
 			}
@@ -163,7 +164,8 @@ func TestResolverNeverExceedsCheck(t *testing.T) {
 			return // not there, but for directories that lead to read paths
 		}
 		require.Equal(t, Allow, file(p, FSRead, place).Effect, "%+v", held.Config)
-		if protect.covers(folded) == nil && setOf(t, held.Config.AskWrite, true).covers(folded) == nil && write.covers([]byte(place)) != nil {
+		trusted, _ := pathresolver.NewTrustedSet(held.Config.Unprotect)
+		if trusted.Covers(place) == nil && protect.covers(folded) == nil && setOf(t, held.Config.AskWrite, true).covers(folded) == nil && write.covers([]byte(place)) != nil {
 			require.Equal(t, Allow, file(p, FSWrite, place).Effect, "%+v", held.Config)
 		}
 	})

@@ -23,6 +23,11 @@ func (p *Policy) file(q *question, writes bool, trace *[]Step) finding {
 			return finding{opinion: denied, code: CodeProtected, rule: r}
 		}
 		worst = stricter(worst, p.over(stageWrite, q, &at, trace))
+		if worst.opinion != denied {
+			if r := p.trustedRule(q.Resource); r != nil {
+				return finding{opinion: denied, code: CodeProtected, rule: r}
+			}
+		}
 	}
 	if q.tool != "" && worst.opinion != denied {
 		f := p.over(stageToolPath, q, &at, trace)

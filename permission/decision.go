@@ -152,7 +152,7 @@ func (d *Decision) reason() string {
 	case CodeHidden:
 		return fmt.Sprintf("the name is hidden by '%s'", d.text)
 	case CodeProtected:
-		return fmt.Sprintf("the name is protected by '%s': it may be read but not changed", d.text)
+		return protectedReason(d.Layer, d.text)
 	case CodeToolDisabled:
 		return fmt.Sprintf("Tool '%s' is disabled", d.toolName())
 	case CodeToolNotDeclared:

@@ -93,6 +93,7 @@ func (p *Policy) fileExcess(doc *Document, add func(path, format string, args ..
 			}
 		}
 	}
+	p.unprotectExcess(doc, add)
 	if own := opinionOf(doc.FS.Outside); own != silent {
 		if has := p.outside(); own < has {
 			add("fs.outside", "files outside the project are %s in '%s'", has.effect(), p.Name())

@@ -10,7 +10,7 @@ import (
 // The universe of the property tests: few names, so that rules and requests
 // meet, and every kind of pattern.
 var (
-	genName  = rapid.SampledFrom([]string{"a", "b", "c", ".env", "x.pem", "A"})
+	genName  = rapid.SampledFrom([]string{"a", "b", "c", ".env", "x.pem", "A", ".envrc", ".vscode", "tasks.json"})
 	genPlace = rapid.Custom(func(t *rapid.T) string {
 		if rapid.IntRange(0, 19).Draw(t, "special") == 0 {
 			return rapid.SampledFrom([]string{".", "/etc/x", "../a", "a//b", ""}).Draw(t, "odd")
@@ -66,7 +66,8 @@ var genFS = rapid.Custom(func(t *rapid.T) *FS {
 		Read: maybe(t, "read", list(genPattern)), Write: maybe(t, "write", list(genPattern)),
 		AskRead: maybe(t, "ask_read", list(genPattern)), AskWrite: maybe(t, "ask_write", list(genPattern)),
 		Hide: maybe(t, "hide", list(genPattern)), Protect: maybe(t, "protect", list(genPattern)),
-		Outside: maybe(t, "outside", genEffect),
+		Unprotect: maybe(t, "unprotect", list(rapid.SampledFrom([]string{".vscode", "**/.vscode/tasks.json", ".envrc", ".claude"}))),
+		Outside:   maybe(t, "outside", genEffect),
 	}
 })
 

@@ -34,6 +34,7 @@ func (p *Policy) lintLayer(l *layer) []Problem {
 		c.left = maxCompared
 		p.lintWrites(l, c, add)
 		p.lintHides(l, c, add)
+		lintUnprotect(fs, add)
 		for _, list := range []struct {
 			key  string
 			list []string

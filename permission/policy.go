@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // Policy is what one agent may do: an immutable chain of layers, its
@@ -15,7 +17,10 @@ type Policy struct {
 	hash   Hash
 	root   string
 	always *patternSet // M11: protected whatever the layers say
-	given  []Grant
+	open   []string    // the files that programs run by themselves which the chain opens
+
+	trusted *pathresolver.TrustedSet // the others
+	given   []Grant
 }
 
 // group is the layers of one principal: what its document extends, first, and
@@ -98,6 +103,8 @@ func newPolicy(root string, always *patternSet, groups []group) *Policy {
 		h.Write(g.hash[:])
 	}
 	h.Sum(p.hash[:0])
+	p.open = opensOf(p.groups)
+	p.trusted, _ = pathresolver.NewTrustedSet(p.open)
 	return p
 }
 
@@ -121,7 +128,7 @@ func normal(d Document) Document {
 	d.BashCommands = sortedList(d.BashCommands)
 	if d.FS != nil {
 		fs := *d.FS
-		for _, list := range []*[]string{&fs.Read, &fs.Write, &fs.AskRead, &fs.AskWrite, &fs.Hide, &fs.Protect} {
+		for _, list := range []*[]string{&fs.Read, &fs.Write, &fs.AskRead, &fs.AskWrite, &fs.Hide, &fs.Protect, &fs.Unprotect} {
 			*list = sortedList(*list)
 		}
 		d.FS = &fs

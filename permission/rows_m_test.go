@@ -104,7 +104,7 @@ func TestEveryFieldM8(t *testing.T) {
 	doc.Description, doc.OperatorOnly, doc.BashCommands = "d", true, []string{"make"}
 	doc.Defaults = map[Action]Effect{AgentSpawn: Ask}
 	fs := *doc.FS
-	fs.Read, fs.Outside, fs.WriteRequired = []string{"."}, Ask, true
+	fs.Read, fs.Outside, fs.WriteRequired, fs.Unprotect = []string{"."}, Ask, true, []string{".vscode"}
 	doc.FS = &fs
 	for _, v := range []any{doc, *doc.FS, *doc.CrossSend, *doc.Approvals} {
 		for i, value := 0, reflect.ValueOf(v); i < value.NumField(); i++ {

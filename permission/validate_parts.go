@@ -12,6 +12,7 @@ func (v *validator) files(fs *FS) {
 		return
 	}
 	v.word("fs.outside", string(fs.Outside), Deny.Words())
+	v.unprotect(fs.Unprotect)
 	for _, list := range []struct {
 		key  string
 		list []string

@@ -126,7 +126,7 @@ func check(a *app, f *checkFlags) error {
 		cfg.Root = root
 		a.out.commas(cfg)
 		cfg.Protect = slices.Concat(protect, protectList(root, f.from))
-		report.add(root, len(cfg.WritePaths), validateForRun(cfg))
+		report.add(root, len(cfg.WritePaths), append(validateForRun(cfg), opened(cfg.Unprotect)...))
 	}
 	if err := checkFormats[f.format](a.out, &report); err != nil {
 		return err
@@ -154,6 +154,21 @@ func validateForRun(cfg pathresolver.Config) []pathresolver.Violation {
 		v.Hint = refused.Fix
 	}
 	return append([]pathresolver.Violation{v}, pathresolver.Validate(cfg)...)
+}
+
+// opened warns of files that programs run by themselves and that may be written.
+func opened(unprotect []string) (found []pathresolver.Violation) {
+	for i, word := range unprotect {
+		for _, f := range pathresolver.TrustedFiles() {
+			if word == f.Name || word == f.Glob {
+				found = append(found, pathresolver.Violation{Code: pathresolver.CodeOpensTrusted, Severity: pathresolver.SeverityWarning,
+					Field: "unprotect[" + itoa(i) + "]", Value: word,
+					Message: "unprotect '" + word + "' lets what acts by itself be written: " + f.String()})
+				break
+			}
+		}
+	}
+	return found
 }
 
 // checkReport is what check found. Its JSON form is docs/schema/check.schema.json.

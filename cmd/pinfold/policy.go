@@ -100,7 +100,7 @@ func (p *policyFlags) config(stdin io.Reader) (pathresolver.Config, error) {
 	if err != nil {
 		return pathresolver.Config{}, usageError(err, "")
 	}
-	return p.hold(pathresolver.Config{
+	cfg, err := p.hold(pathresolver.Config{
 		Root:           p.root,
 		WritePaths:     slices.Concat(p.writePaths, listed),
 		Git:            p.git,
@@ -110,6 +110,10 @@ func (p *policyFlags) config(stdin io.Reader) (pathresolver.Config, error) {
 		HardLinks:      links,
 		AllowBroadRoot: p.broad,
 	})
+	if err == nil && p.root != "" {
+		err = protectProject(&cfg)
+	}
+	return cfg, err
 }
 
 // listed reads --write-paths-from: within the working directory where it lies

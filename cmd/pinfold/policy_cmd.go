@@ -22,34 +22,40 @@ func newPolicy(a *app) *cobra.Command {
 }
 
 func newPolicyShow(a *app) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "show [NAME|FILE]",
 		Short: "Print a preset, or a policy with all that it extends",
 		Long: `show prints every document of a policy, outermost first, in its canonical form:
-of a preset or profile by its name, of a policy file, or of an agent definition.
-Without an argument it lists the presets and profiles.`,
+of a preset or profile by its name, of a policy file, or of an agent definition;
+and after them which files that programs run by themselves it opens, and which
+stay protected. Without an argument it lists the presets and profiles, and those
+files with the program and the name that opens them.`,
 		Example: "  pinfold policy show sandboxed\n  pinfold policy show .claude/agents/coder.md",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				for _, name := range permission.Builtins() {
-					a.out.stdout.printf("%s\n", name)
-				}
-				return nil
+				return policyList(a, asJSON)
 			}
-			return policyShow(a, args[0])
+			return policyShow(a, args[0], asJSON)
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return cmd
 }
 
-func policyShow(a *app, name string) error {
-	if data, err := permission.BuiltinText(name); err == nil {
-		a.out.stdout.printf("%s", data)
-		return nil
-	}
+func policyShow(a *app, name string, asJSON bool) error {
 	p, found, err := loadAny(name)
 	if err != nil {
 		return err
+	}
+	if asJSON {
+		return policyShowJSON(a, p)
+	}
+	if data, err := permission.BuiltinText(name); err == nil {
+		a.out.stdout.printf("%s", data)
+		a.out.trusted(p)
+		return nil
 	}
 	for i, src := range p.Sources() {
 		if i > 0 {
@@ -57,6 +63,7 @@ func policyShow(a *app, name string) error {
 		}
 		a.out.stdout.printf("# %s\n%s", pathresolver.EscapePath(src.File), permission.Encode(src.Document))
 	}
+	a.out.trusted(p)
 	a.out.problems(found)
 	return nil
 }

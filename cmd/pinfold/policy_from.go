@@ -175,6 +175,7 @@ func (p *policyFlags) hold(cfg pathresolver.Config) (pathresolver.Config, error)
 	cfg.WritePaths, cfg.Git = held.Config.WritePaths, held.Config.Git
 	cfg.Hide, cfg.ReadPaths = held.Config.Hide, held.Config.ReadPaths
 	cfg.AskRead, cfg.AskWrite = held.Config.AskRead, held.Config.AskWrite
+	cfg.Unprotect = held.Config.Unprotect
 	cfg.Protect = slices.Concat(held.Config.Protect, cfg.Protect)
 	cfg.Origins = held.Config.Origins
 	for _, src := range policy.Sources() {

@@ -1,0 +1,129 @@
+package permission
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// Files that programs run by themselves are protected by every policy that does
+// not open them, in Check and in the resolver alike.
+func TestUnprotect(t *testing.T) {
+	const tasks, launch, envrc = "sub/.vscode/Tasks.json", ".vscode/launch.json", ".envrc"
+	for _, c := range []struct {
+		doc  string
+		open []string
+	}{
+		{"fs: {read: [.], write: [.]}", nil},
+		{"fs: {read: [.], write: [.], unprotect: []}", nil},
+		{"fs: {read: [.], write: [.], unprotect: ['**/.vscode/tasks.json']}", []string{tasks}},
+		{"fs: {read: [.], write: [.], unprotect: [.vscode]}", []string{tasks, launch}},
+		{"fs: {read: [.], write: [.], unprotect: [.vscode, .envrc]}", []string{tasks, launch, envrc}},
+		{"fs: {read: [.], write: [src], unprotect: [.vscode]}", nil}, // no write path covers them
+		{"extends: WRITE\nfs: {write: [.], unprotect: [.envrc]}", []string{envrc}},
+	} {
+		p := compile(t, "version: 1\n"+c.doc)
+		held, err := p.Resolver(t.TempDir())
+		require.NoError(t, err)
+		r, err := pathresolver.New(held.Config)
+		require.NoError(t, err, c.doc)
+		for _, place := range []string{tasks, launch, envrc, ".claude/settings.json"} {
+			d := file(p, FSWrite, place)
+			want := Deny
+			for _, o := range c.open {
+				if o == place {
+					want = Allow
+				}
+			}
+			require.Equal(t, want, d.Effect, "%s: %s", c.doc, place)
+			require.Equal(t, want == Allow, r.Decide(pathresolver.OpWrite, place, 0) == nil, "%s: %s", c.doc, place)
+			require.Equal(t, Allow, file(p, FSRead, place).Effect)
+		}
+		require.NoError(t, r.Close())
+	}
+	d := file(compile(t, "version: 1\nfs: {read: [.], write: [.]}"), FSWrite, tasks)
+	require.Equal(t, CodeProtected, d.Code)
+	require.Contains(t, d.Text(), "VS Code runs its tasks; 'unprotect' in the policy's fs opens '**/.vscode/tasks.json'")
+
+	for _, word := range []string{".vscod", ".git/hooks", ".git", "", "**"} {
+		refused(t, "version: 1\nfs: {read: [.], write: [.], unprotect: ['"+word+"']}")
+	}
+	require.Contains(t, refused(t, "version: 1\nfs: {unprotect: [.vscod]}"), "did you mean '.vscode'?")
+	require.Contains(t, refused(t, "version: 1\nfs: {unprotect: [.git/hooks]}"), "only the flag --unprotect opens")
+}
+
+// A chain opens what every principal in it opens, and nothing else.
+func TestUnprotectNeverExceedsParent(t *testing.T) {
+	const closed, one, two = "version: 1\nfs: {read: [.], write: [.]}", "version: 1\nfs: {read: [.], write: [.], unprotect: [.vscode]}", "version: 1\nfs: {read: [.], write: [.], unprotect: [.vscode, .envrc]}"
+	effect := func(parent, child, place string) Effect {
+		p, _, err := compile(t, parent).Child(compile(t, child), Clamp)
+		require.NoError(t, err)
+		return file(p, FSWrite, place).Effect
+	}
+	for _, c := range []struct {
+		parent, child string
+		vscode, envrc Effect
+	}{
+		{closed, two, Deny, Deny}, {one, two, Allow, Deny}, {two, one, Allow, Deny}, {two, two, Allow, Allow}, {two, closed, Deny, Deny},
+	} {
+		require.Equal(t, c.vscode, effect(c.parent, c.child, ".vscode/tasks.json"), c)
+		require.Equal(t, c.envrc, effect(c.parent, c.child, ".envrc"), c)
+	}
+	_, excess, err := compile(t, one).Child(compile(t, two), Reject)
+	require.Error(t, err)
+	require.Len(t, excess, 1)
+	require.Equal(t, "'.envrc' is protected in 'p'", excess[0].Message)
+
+	// What is added within one principal narrows, and leaves alone what it does
+	// not speak of.
+	narrow, _, err := compile(t, two).Narrow(decode(t, "version: 1\nfs: {hide: [x]}"), Clamp)
+	require.NoError(t, err)
+	require.Equal(t, Allow, file(narrow, FSWrite, ".envrc").Effect)
+	narrow, _, err = compile(t, two).Narrow(decode(t, "version: 1\nfs: {unprotect: [.vscode]}"), Clamp)
+	require.NoError(t, err)
+	require.Equal(t, Deny, file(narrow, FSWrite, ".envrc").Effect)
+	require.Equal(t, Allow, file(narrow, FSWrite, ".vscode/tasks.json").Effect)
+
+	// It survives being stored, and counts for the hash.
+	again, err := DecodePolicy(EncodePolicy(narrow))
+	require.NoError(t, err)
+	require.Equal(t, narrow.Unprotected(), again.Unprotected())
+	require.Equal(t, narrow.Hash(), again.Hash())
+	require.NotEqual(t, compile(t, one).Hash(), compile(t, two).Hash())
+}
+
+// With ask_write too, the files are ones to ask for: an approval opens one.
+func TestUnprotectAndAsk(t *testing.T) {
+	p := compile(t, "version: 1\nfs: {read: [.], write: [.], ask_write: [.vscode], unprotect: [.vscode]}")
+	require.Equal(t, Ask, file(p, FSWrite, ".vscode/tasks.json").Effect)
+	require.Equal(t, Allow, file(p, FSWrite, "sub/.vscode/tasks.json").Effect)
+	held, err := p.Resolver(t.TempDir())
+	require.NoError(t, err)
+	r, err := pathresolver.New(held.Config)
+	require.NoError(t, err)
+	defer r.Close()
+	d := r.Decide(pathresolver.OpCreate, ".vscode/tasks.json", 0)
+	require.Equal(t, pathresolver.RuleAsk, d.Rule)
+	leave := pathresolver.Leave(pathresolver.Access{Op: pathresolver.OpCreate, Place: ".vscode/tasks.json"})
+	require.Nil(t, r.DecideGranted(leave, pathresolver.OpCreate, ".vscode/tasks.json", 0))
+
+	// Asking alone opens nothing.
+	p = compile(t, "version: 1\nfs: {read: [.], write: [.], ask_write: [.vscode]}")
+	require.Equal(t, Deny, file(p, FSWrite, ".vscode/tasks.json").Effect)
+}
+
+// diff tells of what is opened, and check warns of it.
+func TestUnprotectIsTold(t *testing.T) {
+	before, after := compile(t, "version: 1\nfs: {read: [.], write: [.]}"), compile(t, "version: 1\nfs: {read: [.], write: [.], unprotect: [.envrc, .claude]}")
+	changes := Diff(before, after)
+	require.True(t, Widens(changes), "%v", changes)
+	require.False(t, Widens(Diff(after, before)))
+	require.NotEmpty(t, Diff(after, before))
+	found := after.Lint()
+	require.Len(t, found, 2)
+	require.Equal(t, "opens_trusted", found[0].Code)
+	require.Equal(t, "'.envrc' lets the agent write what acts by itself: direnv runs it when a shell enters the directory", found[0].Message)
+	require.Empty(t, before.Lint())
+}
