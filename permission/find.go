@@ -1,7 +1,10 @@
 package permission
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -26,6 +29,20 @@ type Found struct {
 	Err  error
 }
 
+// Bounds of a search. Who writes the globs may have made the tree as well.
+const (
+	maxVisits    = 4_000_000 // names looked at; one of many globs counts as many, see cost
+	maxFound     = 50_000    // files
+	maxFindDepth = 256       // directories within each other
+	readNames    = 1024      // of a directory at a time
+)
+
+var (
+	errManyVisits = errors.New("the globs take too many files and directories to search: name directories")
+	errManyFound  = fmt.Errorf("the globs cover more than %d files", maxFound)
+	errFindDepth  = fmt.Errorf("directories are nested deeper than %d", maxFindDepth)
+)
+
 // Find returns the policies and agent definitions in fsys that a pattern
 // covers, sorted by name: what it matches, and of directories what is beneath.
 // The pattern is a path or a doublestar glob, as in a policy. A file that is
@@ -35,37 +52,227 @@ type Found struct {
 // .git and node_modules are left out. A pattern that cannot be read finds
 // nothing.
 func Find(fsys fs.FS, glob string, kinds ...Kind) []Found {
-	pat, err := parsePattern(glob, false)
-	if err != nil {
-		return nil
+	list, _ := FindAll(fsys, []string{glob}, kinds...)
+	return list
+}
+
+// FindAll is Find for many patterns, in one search of each directory that some
+// of them begin with. Each file is returned once, for the first pattern that
+// covers it; some says of each pattern whether it covers any. A search that
+// takes too long ends with a Found that says so.
+func FindAll(fsys fs.FS, list []string, kinds ...Kind) (found []Found, some []bool) {
+	f := finder{fsys: fsys, kinds: kinds, left: maxVisits}
+	return f.all(list)
+}
+
+func (f *finder) all(list []string) (found []Found, some []bool) {
+	f.some, f.found = make([]bool, len(list)), map[string]findOf{}
+	groups := map[string][]liveGlob{}
+	var bases []string
+	for i, text := range list {
+		pat, err := parsePattern(text, false)
+		if err != nil {
+			continue
+		}
+		base := literalHead(pat)
+		if groups[base] == nil {
+			bases = append(bases, base)
+		}
+		rest := globs.Of(pat.Parts()[pat.Literals():])
+		groups[base] = append(groups[base], liveGlob{nth: i, json: strings.HasSuffix(text, ".json"), outright: pat.isPath(),
+			Glob: rest, at: rest.Start(), covered: rest.Len() == 0})
 	}
-	base := literalHead(pat)
-	var list []Found
-	_ = fs.WalkDir(fsys, base, func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			if name != base || !errors.Is(err, fs.ErrNotExist) {
-				list = append(list, Found{Name: name, Err: err})
+	for _, base := range bases {
+		f.search(base, groups[base])
+	}
+	for _, one := range f.found {
+		found = append(found, one.Found)
+	}
+	slices.SortFunc(found, func(a, b Found) int {
+		return cmp.Or(cmp.Compare(f.found[a.Name].nth, f.found[b.Name].nth), comparePlaces(a.Name, b.Name))
+	})
+	return found, f.some
+}
+
+// comparePlaces orders places as a walk does: what lies in a directory comes
+// right after it.
+func comparePlaces(a, b string) int {
+	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
+}
+
+// finder is one search.
+type finder struct {
+	fsys  fs.FS
+	kinds []Kind
+	some  []bool
+	found map[string]findOf // by name
+	left  int               // of maxVisits
+}
+
+// findOf is what was found, and by which pattern.
+type findOf struct {
+	Found
+	nth int
+}
+
+// liveGlob is a pattern that may cover what lies in a directory.
+type liveGlob struct {
+	globs.Glob // what follows its literal directory
+	at         globs.States
+	nth        int
+	json       bool // it asks for *.json
+	outright   bool // it names one path
+	covered    bool // it covers the directory
+}
+
+// search looks at what a pattern begins with, and beneath it.
+func (f *finder) search(base string, live []liveGlob) {
+	info, err := fs.Stat(f.fsys, base)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		f.failed(base, err, live)
+	case info.IsDir():
+		f.directory(base, live, 0)
+	case info.Mode().IsRegular():
+		for _, g := range live {
+			if g.covered && g.outright {
+				f.add(base, g, f.kinds[0])
 			}
-			return nil
-		case name != base && d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
-			return fs.SkipDir
-		case d.IsDir() || pat.Len() > 0 && !globs.Covers(pat.Glob, name):
-			return nil
 		}
-		if !isFile(fsys, name, d) { // first of all: opening a FIFO waits
-			return nil
+	}
+}
+
+// directory looks at the names in a directory. It may be as large as it likes:
+// only what is found and directories are kept.
+func (f *finder) directory(name string, live []liveGlob, depth int) {
+	if depth > maxFindDepth {
+		f.failed(name, errFindDepth, live)
+		return
+	}
+	var dirs []string
+	parts, steps := 0, 0
+	for _, g := range live {
+		parts, steps = parts+g.Len(), steps+g.Steps()-g.Len()
+	}
+	err := f.names(name, func(e fs.DirEntry) error {
+		if f.left -= cost(parts, steps, e.Name()); f.left < 0 {
+			return errManyVisits
 		}
-		kind := kindOf(fsys, name, glob)
-		if pat.isPath() && name == base { // named outright
-			kind = kinds[0]
-		}
-		if slices.Contains(kinds, kind) {
-			list = append(list, Found{Name: name, Kind: kind})
+		switch {
+		case !e.IsDir():
+			return f.file(path.Join(name, e.Name()), e, live)
+		case e.Name() != ".git" && e.Name() != "node_modules":
+			dirs = append(dirs, e.Name())
 		}
 		return nil
 	})
-	return list
+	if err != nil {
+		f.failed(name, err, live)
+	}
+	for _, dir := range dirs {
+		if down := descend(live, dir); len(down) > 0 && f.left >= 0 {
+			f.directory(path.Join(name, dir), down, depth+1)
+		}
+	}
+}
+
+// cost is what a name counts for: once, and for as much work as it is to match
+// it with components of patterns, and with the instructions of their wildcards.
+func cost(parts, steps int, name string) int { return 1 + parts/32 + steps*len(name)/256 }
+
+// names gives the names in a directory, some at a time, until each fails.
+func (f *finder) names(dir string, each func(fs.DirEntry) error) error {
+	d, err := f.fsys.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close() }() // only read
+	list, ok := d.(fs.ReadDirFile)
+	if !ok {
+		return &fs.PathError{Op: "readdir", Path: dir, Err: errors.ErrUnsupported}
+	}
+	for {
+		entries, err := list.ReadDir(readNames)
+		for _, e := range entries {
+			if err := each(e); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// descend are the patterns that may cover something beneath a directory.
+func descend(live []liveGlob, name string) []liveGlob {
+	var down []liveGlob
+	for _, g := range live {
+		if !g.covered {
+			at := globs.Step(g.Glob, g.at, name)
+			g.covered, g.at = g.Matched(at), g.Beneath(at)
+		}
+		if g.covered || g.at != 0 {
+			down = append(down, g)
+		}
+	}
+	return down
+}
+
+// file keeps a file that some pattern covers.
+func (f *finder) file(name string, e fs.DirEntry, live []liveGlob) error {
+	looked, base := false, e.Name()
+	var kinds [2]Kind // as patterns without and with json see it
+	for _, g := range live {
+		if !g.covered && !globs.Accepts(g.Glob, g.at, base) {
+			continue
+		}
+		if !looked {
+			looked = true
+			if !isFile(f.fsys, name, e) { // first of all: opening a FIFO waits
+				return nil
+			}
+			kinds = [2]Kind{kindOf(f.fsys, name, false), kindOf(f.fsys, name, true)}
+		}
+		kind := kinds[0]
+		if g.json {
+			kind = kinds[1]
+		}
+		f.add(name, g, kind)
+	}
+	if len(f.found) > maxFound {
+		f.left = -1
+		return errManyFound
+	}
+	return nil
+}
+
+func (f *finder) wants(kind Kind) bool { return slices.Contains(f.kinds, kind) }
+
+// add keeps a file, for the first pattern that covers it.
+func (f *finder) add(name string, g liveGlob, kind Kind) {
+	if !f.wants(kind) {
+		return
+	}
+	f.some[g.nth] = true
+	if known, ok := f.found[name]; !ok || g.nth < known.nth {
+		f.found[name] = findOf{Found{Name: name, Kind: kind}, g.nth}
+	}
+}
+
+// failed keeps what could not be looked into.
+func (f *finder) failed(name string, err error, live []liveGlob) {
+	nth := live[0].nth
+	for _, g := range live {
+		f.some[g.nth], nth = true, min(nth, g.nth) // what it covers is not known
+	}
+	if _, ok := f.found[name]; !ok {
+		f.found[name] = findOf{Found{Name: name, Err: err}, nth}
+	}
 }
 
 // literalHead is the directory in which a pattern begins to be one, or the path
@@ -84,15 +291,16 @@ func isFile(fsys fs.FS, name string, d fs.DirEntry) bool {
 	return err != nil || info.Mode().IsRegular()
 }
 
-// kindOf is what a file seems to be, 0 for neither.
-func kindOf(fsys fs.FS, name, glob string) Kind {
+// kindOf is what a file seems to be, 0 for neither. json says that *.json is
+// a policy.
+func kindOf(fsys fs.FS, name string, json bool) Kind {
 	switch path.Ext(name) {
 	case ".yaml", ".yml":
 		if path.Base(name) != ProjectFile {
 			return PolicyFile
 		}
 	case ".json":
-		if strings.HasSuffix(glob, ".json") {
+		if json {
 			return PolicyFile
 		}
 	case ".md":

@@ -2,8 +2,12 @@ package permission
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -139,5 +143,60 @@ func TestFindOpensNoFIFO(t *testing.T) {
 		"x.md": {Mode: fs.ModeNamedPipe, Data: []byte("---\n")},
 	}}
 	require.Equal(t, []Found{{Name: "a.md", Kind: AgentFile}}, Find(fsys, "**/*.md", AgentFile))
-	require.Equal(t, []string{"a.md"}, fsys.names)
+	require.Equal(t, []string{".", "a.md", "a.md"}, fsys.names)
+}
+
+// Many patterns are one search: each file is returned once, for the first that
+// covers it, and a pattern that covers none is told.
+func TestFindAll(t *testing.T) {
+	fsys := &opened{MapFS: fstest.MapFS{
+		"a/x.yaml":   {Data: []byte("x")},
+		"a/b/y.yaml": {Data: []byte("y")},
+		"a/z.json":   {Data: []byte("{}")},
+		"c/w.yml":    {Data: []byte("w")},
+	}}
+	list, some := FindAll(fsys, []string{"a/*.yaml", "**/*.yaml", "[", "a/*.md", "a/z.json", "a/*.json", "c", "c/*/x"}, PolicyFile)
+	require.Equal(t, []Found{{Name: "a/x.yaml", Kind: PolicyFile}, {Name: "a/b/y.yaml", Kind: PolicyFile}, {Name: "a/z.json", Kind: PolicyFile}, {Name: "c/w.yml", Kind: PolicyFile}}, list)
+	require.Equal(t, []bool{true, true, false, false, true, true, true, false}, some)
+}
+
+// A search ends at its bounds, whoever made the tree and the patterns.
+func TestFindHasBounds(t *testing.T) {
+	tree := fstest.MapFS{}
+	for i := range 100 {
+		tree[fmt.Sprintf("d/%d.yaml", i)] = &fstest.MapFile{Data: []byte("x")}
+		tree[fmt.Sprintf("e/%0100d", i)] = &fstest.MapFile{Data: []byte("x")}
+	}
+	var many, heavy []string
+	for i := range 1000 {
+		many = append(many, fmt.Sprintf("**/*%d.yaml", i))
+	}
+	for i := range 20 {
+		heavy = append(heavy, "**/"+strings.Repeat("*a", 2000)+fmt.Sprint(i))
+	}
+	search := func(list []string, left int) (found []Found, reads []string) {
+		fsys := &opened{MapFS: tree}
+		f := finder{fsys: fsys, kinds: []Kind{PolicyFile}, left: left}
+		found, _ = f.all(list)
+		return found, fsys.names
+	}
+	ended := func(found []Found) bool {
+		return slices.ContainsFunc(found, func(f Found) bool { return errors.Is(f.Err, errManyVisits) })
+	}
+	found, reads := search(many, 202*cost(2*len(many), 0, ""))
+	require.Len(t, found, 100)
+	require.False(t, ended(found))
+	require.Equal(t, []string{".", "d", "e"}, reads, "each directory is read once, for all patterns")
+	found, _ = search(many, 201*cost(2*len(many), 0, ""))
+	require.True(t, ended(found))
+	found, _ = search(heavy, 202*cost(2*len(many), 0, ""))
+	require.True(t, ended(found), "few patterns that are long are as many")
+	found, _ = search(many[:100], 10_000)
+	require.False(t, ended(found))
+
+	deep := fstest.MapFS{strings.Repeat("d/", maxFindDepth+5) + "x.yaml": {Data: []byte("x")}, strings.Repeat("e/", 200) + "x.yaml": {Data: []byte("x")}}
+	found = Find(deep, "**/*.yaml", PolicyFile)
+	require.Len(t, found, 2)
+	require.ErrorIs(t, found[0].Err, errFindDepth)
+	require.NoError(t, found[1].Err)
 }

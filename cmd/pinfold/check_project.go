@@ -65,12 +65,8 @@ func (c *filesCheck) addProject(f *checkFlags, file string) bool {
 	}
 	check, dir := &src.Project.Check, filepath.Dir(file)
 	f.strict = f.strict || check.Strict
-	for i, glob := range check.Policies {
-		c.addGlob(dir, glob, permission.PolicyFile, src.Position("check.policies["+itoa(i)+"]"))
-	}
-	for i, glob := range check.Agents {
-		c.addGlob(dir, glob, permission.AgentFile, src.Position("check.agents["+itoa(i)+"]"))
-	}
+	c.addGlobs(dir, src, "policies", check.Policies, permission.PolicyFile)
+	c.addGlobs(dir, src, "agents", check.Agents, permission.AgentFile)
 	if check.Baseline != "" && f.baseline == "" && f.writeBaseline == "" {
 		f.baseline = filepath.Join(dir, filepath.FromSlash(check.Baseline))
 		if _, err := readBaseline(c.root, f.baseline); err != nil {
@@ -82,25 +78,29 @@ func (c *filesCheck) addProject(f *checkFlags, file string) bool {
 	return !slices.ContainsFunc(c.found, func(p permission.Problem) bool { return p.File == c.project })
 }
 
-// addGlob checks the files of one entry. One that covers none is an error: it
+// addGlobs checks the files of a list. An entry that covers none is an error: it
 // would go on looking like a check.
-func (c *filesCheck) addGlob(dir, glob string, kind permission.Kind, at permission.Position) {
+func (c *filesCheck) addGlobs(dir string, src *permission.ProjectSource, key string, list []string, kind permission.Kind) {
+	if len(list) == 0 {
+		return
+	}
 	fsys, err := c.openDir(dir)
 	if err != nil {
 		c.add(unreadable(dir, err))
 		return
 	}
-	found := permission.Find(fsys, glob, kind)
+	found, some := permission.FindAll(fsys, list, kind)
 	for _, f := range found {
 		c.addFound(filepath.Join(dir, filepath.FromSlash(f.Name)), f)
-	}
-	if len(found) > 0 {
-		return
 	}
 	what, hint := "policy", "policies are *.yaml or *.yml"
 	if kind == permission.AgentFile {
 		what, hint = "agent definition", "definitions are *.md that begin with ---"
 	}
-	c.add(permission.Problem{Position: at, Severity: permission.Error, Code: "no_match", Path: "check",
-		Message: "'" + glob + "' covers no " + what, Hint: hint})
+	for i, glob := range list {
+		if !some[i] {
+			c.add(permission.Problem{Position: src.Position("check." + key + "[" + itoa(i) + "]"), Severity: permission.Error, Code: "no_match", Path: "check",
+				Message: "'" + glob + "' covers no " + what, Hint: hint})
+		}
+	}
 }

@@ -145,12 +145,9 @@ func projectFiles(dir string) (list []permission.Found, named bool, err error) {
 		return nil, false, err
 	}
 	defer fsys.close()
-	for _, glob := range src.Project.Check.Policies {
-		list = append(list, permission.Find(fsys, glob, permission.PolicyFile)...)
-	}
-	for _, glob := range src.Project.Check.Agents {
-		list = append(list, permission.Find(fsys, glob, permission.AgentFile)...)
-	}
+	list, _ = permission.FindAll(fsys, src.Project.Check.Policies, permission.PolicyFile)
+	agents, _ := permission.FindAll(fsys, src.Project.Check.Agents, permission.AgentFile)
+	list = append(list, agents...)
 	for _, f := range list {
 		if f.Err != nil {
 			return nil, false, fileError(filepath.Join(dir, f.Name), f.Err)
