@@ -119,6 +119,13 @@ type Config struct {
 	// told, but not make it succeed.
 	OnRefusal func(sandboxfs.Refusal)
 
+	// OnStopped, if set, is told when the command was stopped and pinfold was
+	// not, since no key of the operator's asked for it: with the signal, and
+	// whether the operator's keys arrive, Ctrl-Z among them. It is called at most
+	// maxStopNotices times, by the goroutine that follows the command, and
+	// returns at once.
+	OnStopped func(stop syscall.Signal, interactive bool)
+
 	// Signals are further signals for the command, beside those that the
 	// caller's process gets; nil is none. It is not closed while Run runs.
 	Signals <-chan os.Signal
@@ -137,10 +144,26 @@ type Config struct {
 	// ordinary users only: the kernel gives root's uid no user namespace of
 	// its own without capabilities.
 	Nested bool
+	// Grace is how long everything inside may go on after this process got
+	// SIGTERM and passed it on; then it is killed. 0 is DefaultGrace, less than
+	// 0 leaves the end to the command.
+	Grace time.Duration
+	// MaxTasks is how many processes and threads there may be inside at once;
+	// 0 is a bound by the number of processors. It needs Linux 6.14.
+	MaxTasks int
+	// TmpSize is how much each of the temporary file systems may hold, in bytes:
+	// /tmp, /var/tmp, /dev/shm and a private home. They lie in memory. 0 is a
+	// quarter of the machine's memory for /tmp and the home, and an eighth for
+	// the others.
+	TmpSize int64
 	// HangTimeout is how long the supervisor may give no sign of life before
 	// everything inside is ended; 0 is 10 s.
 	HangTimeout time.Duration
 }
+
+// DefaultGrace is short, so that a deadline holds: `timeout 4 pinfold run`
+// sends one SIGTERM after 4 s and waits for what comes.
+const DefaultGrace = 400 * time.Millisecond
 
 // Result says how the command ended.
 type Result struct {

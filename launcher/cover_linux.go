@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"errors"
+	"fmt"
 
 	"golang.org/x/sys/unix"
 )
@@ -70,10 +71,11 @@ func (c covers) mask(t *tree, p string) error {
 }
 
 // procMounts carries out the steps that need the new process namespace.
-func procMounts(t *tree, steps []Step) error {
+// It names the guarantees that could not be given.
+func procMounts(t *tree, steps []Step) (lost []string, err error) {
 	c, err := openCovers(t.fd)
 	if err != nil {
-		return &SetupError{Step: "find what covers secrets", Err: err}
+		return nil, &SetupError{Step: "find what covers secrets", Err: err}
 	}
 	for _, s := range steps {
 		var err error
@@ -87,6 +89,10 @@ func procMounts(t *tree, steps []Step) error {
 			err = lock(t, s.Path)
 		case DoMask:
 			err = c.mask(t, s.Path)
+		case DoTasks:
+			if err := boundTasks(t, s); err != nil {
+				lost = append(lost, fmt.Sprintf("the number of processes inside is not bounded: %v", err))
+			}
 		default:
 			err = errors.New("unknown step")
 		}
@@ -95,10 +101,10 @@ func procMounts(t *tree, steps []Step) error {
 			if s.Do == DoProc && err == unix.EPERM {
 				se.Fix = "parts of this system's own /proc are masked, as containers do; start the container with an unmasked /proc (docker: --security-opt systempaths=unconfined)"
 			}
-			return se
+			return nil, se
 		}
 	}
-	return nil
+	return lost, nil
 }
 
 // lock makes a part of /proc read-only.

@@ -55,6 +55,15 @@
 // file, socket or terminal of the caller, which it could open again, feed or
 // rob through /proc/self/fd (V13).
 //
+// # Ends
+//
+// A command that stops itself stops nothing outside (Config.OnStopped); a key of
+// the operator's, or SIGTSTP from outside, stops both. SIGTERM continues what is
+// stopped and, Config.Grace later, ends everything inside: process 1 kills it at
+// one blow, since thousands of processes may want to run by then. Their number
+// is bounded (Config.MaxTasks), as are the temporary file systems, which lie in
+// memory (Config.TmpSize).
+//
 // # Limits
 //
 // The network is the host's. Where Landlock is missing or old, or a file

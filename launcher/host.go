@@ -29,6 +29,11 @@ type Host struct {
 	Private, Credentials, Homes []string
 	// Self is the running program's file; "" if it is gone.
 	Self string
+	// Memory is how much the machine has, in bytes; 0: unknown.
+	Memory int64
+	// Tasks is how many processes and threads there may be inside; 0: cannot
+	// be bounded here.
+	Tasks int
 	// Env is the caller's environment.
 	Env []string
 }

@@ -17,6 +17,7 @@ import (
 // LookAtHost collects what NewPlan needs for c.
 func LookAtHost(c Config) (Host, error) {
 	h := Host{Privileged: privileged(), Env: os.Environ()}
+	h.Memory, h.Tasks = memory(), tasks(c.MaxTasks)
 	var err error
 	if h.ID, err = identity(c.User); err != nil {
 		return h, &SetupError{Step: "look up the user", Err: err}

@@ -120,7 +120,7 @@ func (k *keeper) startInit() (channel int, err error) {
 	}
 	files[fdParent] = uintptr(theirs)
 	pid, err := syscall.ForkExec("/proc/self/exe", []string{initName}, &syscall.ProcAttr{
-		Env:   childEnv,
+		Env:   initEnv,
 		Files: files,
 		Sys:   &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID},
 	})
@@ -135,8 +135,12 @@ func (k *keeper) startInit() (channel int, err error) {
 	return ours, nil
 }
 
-// childEnv is the environment of keeper and init themselves.
+// childEnv is the environment of the keeper itself.
 var childEnv = []string{"GOMAXPROCS=1", "GOGC=off"}
+
+// initEnv is that of init. With one P the thread that obeys would wait for the
+// one that reaps, which among thousands of processes waits for its own turn.
+var initEnv = []string{"GOMAXPROCS=4", "GOGC=off"}
 
 // watch returns never: it ends everything when the supervisor says nothing
 // for too long, or is gone.

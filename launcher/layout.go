@@ -47,7 +47,7 @@ func (b *builder) devices(nested bool) {
 	}
 	b.item("/dev", func() {
 		b.dir("/dev")
-		b.add(Step{Do: DoTmpfs, Path: "/dev", Mode: 0o755})
+		b.add(Step{Do: DoTmpfs, Path: "/dev", Mode: 0o755, Size: sealedSize})
 		b.seals = append(b.seals, "/dev")
 		for _, n := range names {
 			b.add(Step{Do: DoDevice, Path: "/dev/" + n, From: "/dev/" + n})
@@ -68,9 +68,13 @@ func (b *builder) devices(nested bool) {
 var temporary = []string{"/tmp", "/var/tmp", "/dev/shm"}
 
 // private gives the temporary directories.
-func (b *builder) private() {
+func (b *builder) private(c Config) {
 	for _, p := range temporary {
-		b.item(p, func() { b.tmpfs(p, 0o1777) })
+		part := int64(smallPart)
+		if p == "/tmp" {
+			part = largePart
+		}
+		b.item(p, func() { b.tmpfs(p, 0o1777, tmpSize(c, b.host, part)) })
 	}
 }
 
@@ -100,7 +104,7 @@ func (b *builder) home(c Config) string {
 		return "/tmp"
 	}
 	if !beneath(own, c.Root) { // otherwise the view shows it
-		b.item(own, func() { b.tmpfs(own, 0o700) })
+		b.item(own, func() { b.tmpfs(own, 0o700, tmpSize(c, b.host, largePart)) })
 	}
 	return own
 }
@@ -191,7 +195,7 @@ func (b *builder) readOnlyParent(tmp, p string) {
 			return
 		}
 		b.dir(top)
-		b.add(Step{Do: DoTmpfs, Path: top, Mode: 0o755})
+		b.add(Step{Do: DoTmpfs, Path: top, Mode: 0o755, Size: sealedSize})
 		b.seals = append(b.seals, top)
 	})
 }
@@ -200,6 +204,9 @@ func (b *builder) readOnlyParent(tmp, p string) {
 // settings (core_pattern runs a host program), interrupts, memory, keys.
 func (b *builder) proc() {
 	b.plan.Inner = append(b.plan.Inner, Step{Do: DoProc, Path: "/proc"})
+	if n := b.host.Tasks; n > 0 {
+		b.plan.Inner = append(b.plan.Inner, Step{Do: DoTasks, Path: pidMax, Size: int64(n)})
+	}
 	b.dir("/proc")
 	if b.plan.Nested && b.plan.ID.UID != 0 {
 		// A /proc of which parts are covered cannot be mounted again by a

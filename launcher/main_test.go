@@ -3,6 +3,7 @@
 package launcher
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -81,6 +82,10 @@ type job struct {
 	Few        bool   // one attempt at most waits to be told
 	Slow       bool   // on the first refusal make out/heard, and hear of no more until everything inside has ended
 	CanWatch   bool   // print what CanWatch says instead
+	Tasks      int
+	Tmp        int64
+	Grace      time.Duration // 0 is as long as a test may take: a busy machine is no reason to kill
+	CancelOn   string        // cancel when this appears in the project
 }
 
 // supervise runs one job as cmd/pinfold would.
@@ -162,7 +167,24 @@ func supervise(spec string) int {
 	if j.Few {
 		childEnv = append(childEnv, fewAttempts)
 	}
-	res, err := Run(context.Background(), Config{
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if j.CancelOn != "" {
+		go func() {
+			for { // bounded by the test's own deadline
+				if _, err := os.Stat(j.Root + "/" + j.CancelOn); err == nil {
+					cancel()
+					return
+				}
+				time.Sleep(time.Millisecond)
+			}
+		}()
+	}
+	res, err := Run(ctx, Config{
+		OnStopped: func(stop syscall.Signal, interactive bool) {
+			fmt.Fprintf(os.Stderr, "stopped itself by %s interactive=%v\r\n", unix.SignalName(stop), interactive)
+		},
+		MaxTasks: j.Tasks, TmpSize: j.Tmp, Grace: cmp.Or(j.Grace, deadline),
 		OnRefusal: watch,
 		Resolver:  r, View: v, Beside: beside, Command: j.Command, Dir: j.Dir, RO: j.RO, Home: j.Home, User: j.User,
 		Env: j.Env, Files: j.Files, Sockets: j.Sockets, Self: "probe", WaitBackground: j.Background, Nested: j.Nested, HangTimeout: j.Hang,

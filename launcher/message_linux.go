@@ -28,6 +28,7 @@ const (
 	sayStopped verb = "stopped" // init: the command was stopped (Ctrl-Z)
 	sayCont    verb = "cont"    // supervisor: continue it
 	saySignal  verb = "signal"  // supervisor: pass Signal on
+	sayEnd     verb = "end"     // supervisor: kill everything inside
 	sayExit    verb = "exit"    // init: the command ended
 	sayFailed  verb = "failed"  // keeper, init: a step of the set-up failed
 )

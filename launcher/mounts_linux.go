@@ -155,7 +155,8 @@ func (m *mounter) do(s Step) error {
 }
 
 func (m *mounter) tmpfs(s Step) error {
-	options := []string{"mode=" + strconv.FormatUint(uint64(s.Mode), 8)}
+	options := []string{"mode=" + strconv.FormatUint(uint64(s.Mode), 8),
+		"size=" + strconv.FormatInt(s.Size, 10), "nr_inodes=" + strconv.FormatInt(max(s.Size/bytesPerInode, leastInodes), 10)}
 	if s.Owned {
 		options = append(options, "uid="+strconv.Itoa(m.plan.ID.UID), "gid="+strconv.Itoa(m.plan.ID.GID))
 	}

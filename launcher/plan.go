@@ -77,7 +77,7 @@ func NewPlan(c Config, host Host) (*Plan, error) {
 	b := builder{plan: p, host: host, made: map[string]bool{"/": true}}
 	b.system()
 	b.devices(c.Nested)
-	b.private()
+	b.private(c)
 	home := b.home(c)
 	b.readOnly(home)
 	b.readOnlyParents(c, home)
@@ -162,9 +162,9 @@ func (b *builder) shown(p string) (last Step, ok bool) {
 }
 
 // tmpfs mounts a temporary file system that the command may write.
-func (b *builder) tmpfs(p string, mode uint32) {
+func (b *builder) tmpfs(p string, mode uint32, size int64) {
 	b.mountpoint(p)
-	b.add(Step{Do: DoTmpfs, Path: p, Mode: mode, Owned: mode != 0o1777})
+	b.add(Step{Do: DoTmpfs, Path: p, Mode: mode, Owned: mode != 0o1777, Size: size})
 	b.plan.Writable = append(b.plan.Writable, p)
 }
 

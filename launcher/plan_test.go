@@ -29,6 +29,8 @@ func debian() Host {
 		System: []Entry{{Path: "/usr"}, {Path: "/bin", Link: "usr/bin"}, {Path: "/lib", Link: "usr/lib"},
 			{Path: "/etc"}, {Path: "/opt"}},
 		ResolvConf: "/run/systemd/resolve/stub-resolv.conf",
+		Memory:     16 << 30,
+		Tasks:      2048,
 		Self:       "/usr/local/bin/pinfold",
 		Env:        []string{"PATH=/usr/bin:/bin", "TERM=xterm", "LC_ALL=C", "SECRET=1", "WANTED=2"},
 	}

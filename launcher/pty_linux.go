@@ -1,7 +1,9 @@
 package launcher
 
 import (
+	"bytes"
 	"os"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -57,15 +59,40 @@ func (o *outerTerminal) raw() {
 	}
 }
 
-// restore undoes raw.
+// restore undoes raw. In the background the terminal is another program's,
+// which has set it as it likes.
 func (o *outerTerminal) restore() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.saved != nil {
-		_ = unix.IoctlSetTermios(int(o.file.Fd()), unix.TCSETSW, o.saved)
+		if fd := int(o.file.Fd()); foreground(fd) {
+			_ = unix.IoctlSetTermios(fd, unix.TCSETSW, o.saved)
+		}
 		o.saved = nil
 	}
 }
+
+// suspendSequences are Ctrl-Z as terminals send it that were told to report
+// keys in full (kitty's keyboard protocol, xterm's modifyOtherKeys).
+var suspendSequences = []string{"\x1b[122;5u", "\x1b[122;5:1u", "\x1b[27;5;122~"}
+
+// suspends reports whether one of the keys is the one that suspends: Ctrl-Z, or
+// what the operator has set in its place. What the command has set for its own
+// terminal does not count, or it could make any key that one.
+func (o *outerTerminal) suspends(keys []byte) bool {
+	o.mu.Lock()
+	own := byte(0)
+	if o.saved != nil {
+		own = o.saved.Cc[unix.VSUSP]
+	}
+	o.mu.Unlock()
+	if bytes.IndexByte(keys, ctrlZ) >= 0 || own != 0 && bytes.IndexByte(keys, own) >= 0 {
+		return true
+	}
+	return slices.ContainsFunc(suspendSequences, func(s string) bool { return bytes.Contains(keys, []byte(s)) })
+}
+
+const ctrlZ = 0x1a
 
 // mayRead: keys are ours while the caller is in the foreground.
 func (o *outerTerminal) mayRead() bool {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -118,25 +119,130 @@ func TestTerminal(t *testing.T) {
 	})
 }
 
-// Ctrl-Z on the command itself stops pinfold too, and the shell outside gets
-// its terminal back; continuing continues both, however long it took.
-func TestSuspend(t *testing.T) {
-	root, _ := project(t, os.Getuid())
-	s := newScreen(t)
-	cmd := supervisor(t, job{UID: os.Getuid(), Root: root, Hang: deadline / 6,
-		Command: []string{"sh", "-c", "trap 'echo back; exit 6' CONT; echo ready; kill -STOP $$; while :; do :; done"}})
-	// A shell outside, whose session is not orphaned: stops are seen.
+// jobShell has a shell with job control start a supervisor on the screen, say
+// when that has stopped or ended, and continue it.
+func jobShell(t *testing.T, s *screen, cmd *exec.Cmd) {
+	t.Helper()
 	s.attach(cmd)
 	script := `set -m; "$0" supervise "$1"; echo rc1=$?; fg >/dev/null; echo rc2=$?`
 	cmd.Args = []string{"sh", "-c", script, cmd.Path, cmd.Args[2]}
 	cmd.Path = "/bin/sh"
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	s.wait(t, "ready")
-	s.wait(t, "rc1=")
-	s.wait(t, "back")
-	s.wait(t, "rc2=6")
+}
+
+// Ctrl-Z stops the command and pinfold too, and the shell outside gets its
+// terminal back; continuing continues both, however long it took.
+func TestSuspend(t *testing.T) {
+	for name, c := range map[string]struct{ command, key string }{
+		"by the terminal": {"trap 'echo back; exit 6' CONT; echo rea''dy; while :; do :; done", "\x1a"},
+		// A program that reads keys itself stops itself when it has read this one.
+		"by the program":  {"trap 'echo back; exit 6' CONT; stty -isig -icanon; echo rea''dy; head -c 1 >/dev/null; kill -STOP $$; while :; do :; done", "\x1a"},
+		"in kitty's keys": {"trap 'echo back; exit 6' CONT; stty -isig -icanon; echo rea''dy; head -c 1 >/dev/null; kill -STOP $$; while :; do :; done", "\x1b[122;5u"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root, _ := project(t, os.Getuid())
+			s := newScreen(t)
+			cmd := supervisor(t, job{UID: os.Getuid(), Root: root, Hang: deadline / 6, Command: []string{"sh", "-c", c.command}})
+			jobShell(t, s, cmd)
+			s.wait(t, "ready")
+			s.keys(t, c.key)
+			s.wait(t, "rc1=")
+			s.wait(t, "back")
+			s.wait(t, "rc2=6")
+			end(t, cmd)
+		})
+	}
+}
+
+// A command that stops itself stops nothing outside: whatever watches over the
+// run in the same process group goes on. The operator is told, and the key that
+// suspends works then as well.
+func TestOwnStopStaysInside(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		for _, sig := range []string{"STOP", "TSTP", "TTIN", "TTOU"} {
+			root, _ := project(t, uid)
+			s := newScreen(t)
+			cmd := supervisor(t, job{UID: uid, Root: root, Write: []string{"out"}, Hang: deadline / 6,
+				Command: []string{"sh", "-c", "trap 'echo back; exit 6' CONT; kill -" + sig + " 0; while :; do :; done"}})
+			jobShell(t, s, cmd)
+			s.wait(t, "stopped itself by SIG"+sig+" interactive=true")
+			assert.NotContains(t, s.shown(), "rc1=", "the supervisor runs")
+			s.keys(t, "\x1a")
+			s.wait(t, "rc1=")
+			s.wait(t, "back")
+			s.wait(t, "rc2=6")
+			end(t, cmd)
+		}
+	})
+}
+
+// Nor does it help against the end: SIGTERM, and so timeout(1), continues what
+// is stopped, and what does not end then is killed, be it ten or a thousand.
+func TestSIGTERMEndsWhateverItDoes(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		for name, c := range map[string]struct {
+			do    string
+			grace time.Duration
+			want  int
+		}{
+			"stopped":     {"touch out/ready; kill -STOP 0", 0, 143},
+			"deaf":        {"trap '' TERM; touch out/ready; while :; do :; done", DefaultGrace, 137},
+			"deaf, again": {"trap '' TERM; touch out/ready; while :; do kill -STOP 0; done", DefaultGrace, 137},
+			"storm":       {"trap '' TERM; touch out/ready; f() { f | f & }; f 2>/dev/null; while :; do :; done", DefaultGrace, 137},
+			"tidy":        {"trap 'touch out/saved; exit 7' TERM; touch out/ready; while :; do :; done", 0, 7},
+		} {
+			root, _ := project(t, uid)
+			cmd := started(t, job{UID: uid, Root: root, Write: []string{"out"}, Tasks: 400, Grace: c.grace, Command: []string{"sh", "-c", c.do}})
+			require.NoError(t, cmd.Process.Signal(unix.SIGTERM))
+			end(t, cmd)
+			assert.Equal(t, c.want, cmd.ProcessState.ExitCode(), name)
+			if name == "tidy" {
+				assert.FileExists(t, root+"/out/saved")
+			}
+		}
+	})
+}
+
+// A cancelled context continues what is stopped too.
+func TestCancelEndsWhatIsStopped(t *testing.T) {
+	root, _ := project(t, os.Getuid())
+	cmd := started(t, job{UID: os.Getuid(), Root: root, Write: []string{"out"}, CancelOn: "out/ready",
+		Command: []string{"sh", "-c", "touch out/ready; kill -STOP 0; while :; do :; done"}})
 	end(t, cmd)
+	assert.Equal(t, 143, cmd.ProcessState.ExitCode())
+}
+
+// A reader that does not read does not put off the end.
+func TestUnreadOutputDoesNotPutOffTheEnd(t *testing.T) {
+	root, _ := project(t, os.Getuid())
+	cmd := supervisor(t, job{UID: os.Getuid(), Root: root, Grace: DefaultGrace, Command: []string{"yes"}})
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	cmd.Stdout = w
+	require.NoError(t, cmd.Start())
+	w.Close()
+	eventually(t, "the pipe is full", func() bool {
+		n, err := unix.IoctlGetInt(int(r.Fd()), unix.TIOCINQ)
+		return err == nil && n >= 64<<10
+	})
+	require.NoError(t, cmd.Process.Signal(unix.SIGTERM))
+	end(t, cmd)
+	assert.Contains(t, []int{143, 137}, cmd.ProcessState.ExitCode(), "ended by the signal or, on a busy machine, by its time")
+}
+
+// How many processes there may be inside is bounded, and what is outside is not.
+func TestTasksAreBounded(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		count := "i=0; while [ $i -lt 500 ]; do i=$((i+1)); sleep 1000 & done; echo $i"
+		root, _ := project(t, uid)
+		got := run(t, job{UID: uid, Root: root, Tasks: 400, Command: []string{"sh", "-c", count}}, nil)
+		assert.NotZero(t, got.code)
+		assert.Contains(t, strings.ToLower(got.errOut), "fork")
+		got = run(t, job{UID: uid, Root: root, Command: []string{"sh", "-c", count}}, nil)
+		assert.Equal(t, outcome{0, "500\n", ""}, got, "by default there is room")
+	})
 }
 
 // Where no shell would continue it, keys do not stop the command.

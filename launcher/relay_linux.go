@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,7 +17,8 @@ type relay struct {
 	stop    *os.File // its other end is closed to stop the readers of outer files
 	stopped *os.File
 	in, out sync.WaitGroup
-	pause   *Pause // of terminals; nil: never
+	pause   *Pause       // of terminals; nil: never
+	typed   func([]byte) // is shown the keys of a terminal first; nil: nobody
 }
 
 func newRelay() (*relay, error) {
@@ -127,6 +129,9 @@ func (r *relay) copyIn(from, to *os.File, mayRead func() bool) (taken, left int6
 			return taken, 0
 		}
 		taken += int64(n)
+		if r.typed != nil {
+			r.typed(buf[:n])
+		}
 		if done, err := to.Write(buf[:n]); err != nil {
 			return taken, int64(n - done) // nobody reads any more
 		}
@@ -179,9 +184,18 @@ func (r *relay) ready(fd int, mayRead func() bool) bool {
 	}
 }
 
-// finish waits for all output to be delivered and stops the input.
-func (r *relay) finish(pipes [3]*os.File) {
-	r.out.Wait()
+// finish waits for all output to be delivered, unless that takes too long, and
+// stops the input.
+func (r *relay) finish(pipes [3]*os.File, tooLong <-chan time.Time) {
+	delivered := make(chan struct{})
+	go func() {
+		r.out.Wait()
+		close(delivered)
+	}()
+	select {
+	case <-delivered:
+	case <-tooLong:
+	}
 	r.stop.Close()
 	if pipes[0] != nil {
 		pipes[0].Close() // wakes a writer whose reader is gone

@@ -11,17 +11,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// killAfter is how long a command may go on after ctx was cancelled and it
-// got SIGTERM.
-const killAfter = 10 * time.Second
+const (
+	// killAfter is how long a command may go on after ctx was cancelled and it
+	// got SIGTERM.
+	killAfter = 10 * time.Second
+	// endAfter is how long process 1 has to kill what is inside before it is
+	// killed itself. Its own death ends everything too, but not at once while
+	// thousands of processes want to run: it has to run for that.
+	endAfter = time.Second
+	// lastOutput is how long, after the command's time is up, whoever reads the
+	// output has for what is under way. A reader that does not read does not
+	// put off the end.
+	lastOutput = 250 * time.Millisecond
+)
 
 // Run runs the command inside and returns when it, and everything that it
 // started, has ended and its output has been delivered.
 //
 // An error is a *SetupError, and says that the command never ran. When ctx is
 // cancelled the command gets SIGTERM and, 10 s later, everything inside is
-// killed. Signals that this process gets are passed on. Run does not close
-// the view, but its connections are about to end when Run returns.
+// killed. Signals that this process gets are passed on; SIGTERM also continues
+// a command that is stopped, and Config.Grace later ends everything inside. Run
+// does not close the view, but its connections are about to end when Run returns.
 func Run(ctx context.Context, c Config) (Result, error) {
 	if c.Resolver != nil {
 		c.Root = cmp.Or(c.Root, c.Resolver.Root())
@@ -46,7 +57,8 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	}
 	defer std.close()
 	s := &session{config: c, plan: plan, std: std, messages: make(chan message), gone: make(chan struct{}),
-		masters: make(chan *os.File, 1), keeperDone: make(chan struct{}), judged: make(chan struct{})}
+		suspendKeys: make(chan struct{}, 1),
+		masters:     make(chan *os.File, 1), keeperDone: make(chan struct{}), judged: make(chan struct{})}
 	if err := s.start(); err != nil {
 		return Result{}, err
 	}
@@ -70,6 +82,12 @@ type session struct {
 	masters    chan *os.File
 	keeperDone chan struct{}
 	outer      *outerTerminal
+
+	suspendKeys chan struct{} // the operator typed the key that suspends
+	stops       stops         // of the goroutine that follows the command
+	deadline    time.Time     // after which everything inside is killed; zero: none
+	forced      bool          // it was
+
 	attempts   *os.File // what the keeper heard of; nil where nobody wants to know
 	judged     chan struct{}
 	untold     uint64   // read after judged
@@ -142,7 +160,7 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 	signals, stopSignals := catchSignals()
 	defer stopSignals()
 	done := ctx.Done()
-	var kill <-chan time.Time
+	var end, kill <-chan time.Time
 	var rel *relay
 	started, ended := false, false
 	for messages := s.messages; messages != nil; {
@@ -160,23 +178,39 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 					s.kill()
 				}
 			case sayStopped:
-				s.suspend(m.Signal)
+				select {
+				case <-s.suspendKeys: // it was typed before
+					s.stops.asked = time.Now()
+				default:
+				}
+				s.stopped(m.Signal)
 			case sayExit:
 				ended = true
 				res.ExitCode, res.Signal, res.Reason = m.Code, m.Signal, m.Reason
 			case sayFailed:
 				err = m.setupError()
 			}
+		case <-s.suspendKeys:
+			s.suspendKey()
 		case sig := <-signals:
 			s.pass(sig)
+			if sig == unix.SIGTERM && s.deadline.IsZero() {
+				end = cmp.Or(s.terminate(), end)
+			}
 		case sig := <-s.config.Signals:
 			s.pass(sig)
 		case <-beat.C:
 			_ = send(s.keeper, message{Verb: sayBeat}, -1)
 		case <-done:
 			done = nil
-			kill = time.After(killAfter)
-			_ = send(s.init, message{Verb: saySignal, Signal: unix.SIGTERM}, -1)
+			if end == nil {
+				end = time.After(killAfter)
+			}
+			s.pass(unix.SIGTERM)
+		case <-end:
+			s.forced = true
+			_ = send(s.init, message{Verb: sayEnd}, -1)
+			kill = time.After(endAfter)
 		case <-kill:
 			s.kill()
 		}
@@ -186,7 +220,7 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 	<-s.judged
 	s.config.Pause.end() // what waits for the terminal waits no longer
 	if rel != nil {
-		rel.finish(s.std.pipes)
+		rel.finish(s.std.pipes, s.overdue())
 	}
 	if s.outer != nil {
 		s.outer.restore()
@@ -203,6 +237,9 @@ func (s *session) conclude(res Result, err error, started, ended bool) (Result, 
 	case err != nil:
 		return Result{}, err
 	case ended:
+		if s.forced {
+			res.Reason = tooLong
+		}
 		res.Lost = append(s.lost, res.Lost...)
 		return res, nil
 	case s.fromKeeper.Verb == sayFailed:
@@ -212,11 +249,16 @@ func (s *session) conclude(res Result, err error, started, ended bool) (Result, 
 	}
 	res.ExitCode, res.Signal = exitSignal+int(unix.SIGKILL), unix.SIGKILL
 	res.Reason = "everything inside was killed"
+	if s.forced {
+		res.Reason = tooLong
+	}
 	if s.fromKeeper.Verb == sayHung {
 		res.Reason = fmt.Sprintf("pinfold gave no sign of life for %v, so everything inside was ended", time.Duration(s.plan.HangMillis)*time.Millisecond)
 	}
 	return res, nil
 }
+
+const tooLong = "the command did not end in time after SIGTERM, so everything inside was killed"
 
 // connect joins the streams once the command runs.
 func (s *session) connect() (*relay, error) {
@@ -236,6 +278,7 @@ func (s *session) connect() (*relay, error) {
 		if std.interactive() {
 			r.pause.begin(s.outer)
 			r.pause.reading(s.outer.raw)
+			r.typed = s.typed
 			r.input(std.outer[0], s.outer.master, nil, s.outer.mayRead)
 		}
 		r.output(s.outer.master, s.outer.file)

@@ -2,11 +2,13 @@ package launcher
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -41,19 +43,102 @@ func (s *session) pass(sig os.Signal) {
 	case unix.SIGCONT:
 		s.resume()
 		return
-	case unix.SIGINT, unix.SIGQUIT, unix.SIGTSTP:
+	case unix.SIGTSTP:
+		s.stops.asked = time.Now()
+		m.Group = true
+	case unix.SIGINT, unix.SIGQUIT:
 		m.Group = true
 	}
 	_ = send(s.init, m, -1)
+	if sig == unix.SIGTERM || sig == unix.SIGHUP {
+		// What is stopped would never learn of it.
+		s.stops.now = 0
+		_ = send(s.init, message{Verb: sayCont}, -1)
+	}
+}
+
+// terminate begins the end that SIGTERM asks for: the channel says when the
+// command's time is up. From now on nothing stops this process any more, not
+// even writing to a terminal from the background.
+func (s *session) terminate() <-chan time.Time {
+	signal.Ignore(unix.SIGTTIN, unix.SIGTTOU)
+	grace := cmp.Or(s.config.Grace, DefaultGrace)
+	if grace < 0 {
+		return nil
+	}
+	s.deadline = time.Now().Add(grace)
+	return time.After(grace)
+}
+
+// overdue says when to wait for readers of the output no longer; never, where
+// the end has no time.
+func (s *session) overdue() <-chan time.Time {
+	if s.deadline.IsZero() {
+		return nil
+	}
+	return time.After(time.Until(s.deadline) + lastOutput)
+}
+
+// typed looks at the operator's keys before the command gets them.
+func (s *session) typed(keys []byte) {
+	if s.outer.suspends(keys) {
+		select {
+		case s.suspendKeys <- struct{}{}:
+		default: // one is on its way
+		}
+	}
+}
+
+// stops is what is known of the command's being stopped. Only the operator
+// stops pinfold, by a key or SIGTSTP: a command that could do it would stop
+// whatever watches over it in the same process group too, such as timeout(1),
+// and no deadline would hold.
+type stops struct {
+	asked   time.Time // when the operator last asked for a stop
+	now     syscall.Signal
+	notices int
+}
+
+const (
+	// followFor is how long after the operator's Ctrl-Z the command's stop is
+	// taken for the answer to it. Programs that read keys themselves first put
+	// the screen in order, then stop themselves.
+	followFor = 5 * time.Second
+	// maxStopNotices bounds how often OnStopped is called.
+	maxStopNotices = 5
+)
+
+// stopped is called when the command was stopped.
+func (s *session) stopped(stop syscall.Signal) {
+	s.stops.now = stop
+	if time.Since(s.stops.asked) < followFor {
+		s.suspend()
+		return
+	}
+	if s.stops.notices < maxStopNotices && s.config.OnStopped != nil {
+		s.stops.notices++
+		s.config.OnStopped(stop, s.outer != nil && s.std.interactive() && foreground(int(s.outer.file.Fd())))
+	}
+}
+
+// suspendKey is called when the operator has typed the key that suspends.
+func (s *session) suspendKey() {
+	s.stops.asked = time.Now()
+	if s.stops.now != 0 {
+		s.suspend() // it has stopped itself before
+	}
 }
 
 // suspend follows the command into its stop, so that the shell outside gets
 // its terminal back. The keeper is told: this silence is meant.
-func (s *session) suspend(stop syscall.Signal) {
+func (s *session) suspend() {
+	stop := s.stops.now
+	s.stops.asked = time.Time{}
 	if !jobControlled() {
 		// Nobody would ever continue us. As in any such group, keys do not stop
 		// the command; what it does to itself is its own affair.
 		if stop != unix.SIGSTOP {
+			s.stops.now = 0
 			_ = send(s.init, message{Verb: sayCont}, -1)
 		}
 		return
@@ -107,6 +192,7 @@ func parentOf(pid int) int {
 
 // resume continues the command after the supervisor was continued.
 func (s *session) resume() {
+	s.stops.now = 0
 	_ = send(s.keeper, message{Verb: sayBeat}, -1)
 	if s.outer != nil && s.std.interactive() {
 		s.config.Pause.reading(s.outer.raw) // or whoever has it gives it back so

@@ -22,6 +22,7 @@ const (
 	DoSeal   Do = "seal"   // make the file system mounted here read-only
 	DoProc   Do = "proc"   // mount /proc for the new process namespace
 	DoLock   Do = "lock"   // make this part of /proc read-only
+	DoTasks  Do = "tasks"  // bound the processes and threads of the process namespace to Size
 )
 
 // Step is one step of the set-up.
@@ -36,6 +37,7 @@ type Step struct {
 	Maybe bool // skipped when Path does not exist
 	View  int  // which view, 0 is the project's
 	Part  int
+	Size  int64 // of a tmpfs, in bytes; of others as Do says
 	Data  []byte
 }
 
@@ -48,6 +50,9 @@ func (s Step) String() string {
 	}
 	if s.Mode != 0 {
 		fmt.Fprintf(&b, " mode=%04o", s.Mode)
+	}
+	if s.Size != 0 {
+		fmt.Fprintf(&b, " size=%d", s.Size)
 	}
 	if s.Do == DoView {
 		if s.View != 0 {

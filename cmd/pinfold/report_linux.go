@@ -21,3 +21,6 @@ func readOnlyMount(path string) bool {
 func pathOf(f *os.File) (string, error) {
 	return os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
 }
+
+// stopName is such as "SIGTSTP".
+func stopName(s syscall.Signal) string { return unix.SignalName(s) }

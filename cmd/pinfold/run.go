@@ -15,6 +15,7 @@ import (
 
 type runFlags struct {
 	policyFlags
+	limits     limitFlags
 	ro         []string
 	home       string
 	user       string
@@ -68,6 +69,7 @@ own: CMD did not run then.`,
 	flags.BoolVar(&f.background, "wait-background", false, "wait for CMD's background processes instead of ending them")
 	flags.BoolVar(&f.nested, "nested", false, "let CMD start sandboxes of its own, such as 'pinfold run'; without Landlock, and not as root")
 	flags.BoolVar(&f.noSandbox, "no-sandbox", false, "for finding out whether pinfold is in the way: run CMD with all of your rights; announced and recorded")
+	f.limits.add(cmd)
 	f.approveFlag(cmd)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no hints and no summary on a terminal")
 	return cmd
@@ -91,6 +93,9 @@ func runCode(err error) int {
 
 func runCommand(ctx context.Context, a *app, f *runFlags, command []string) error {
 	if err := f.refuseDashes(); err != nil {
+		return err
+	}
+	if err := f.limits.check(); err != nil {
 		return err
 	}
 	if f.noSandbox {
@@ -215,6 +220,10 @@ func (f *runFlags) launch(ctx context.Context, a *app, cfg pathresolver.Config, 
 		WaitBackground: f.background,
 		Nested:         f.nested,
 		NoNetwork:      f.noNetwork(),
+	}
+	f.limits.into(&c)
+	if !f.quiet {
+		c.OnStopped = a.onStopped
 	}
 	who.into(&c)
 	f.beside.into(&c)

@@ -1,0 +1,161 @@
+package integration
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// shell is a bash with job control in tmux, as an operator has it.
+type shell struct {
+	t       *testing.T
+	program string
+	socket  string
+	uid     int
+	lines   int
+}
+
+func newShell(t *testing.T, s *site) *shell {
+	t.Helper()
+	program, err := exec.LookPath("tmux")
+	require.NoError(t, err)
+	sh := &shell{t: t, program: program, socket: filepath.Join(s.base, "tmux"), uid: s.uid}
+	s.own()
+	sh.tmux("-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "50", "-c", s.root,
+		"env", "-u", "PROMPT_COMMAND", "PS1=> ", "HOME="+s.base, "bash", "--norc", "--noprofile")
+	t.Cleanup(func() { sh.tmux("kill-server") })
+	return sh
+}
+
+// tmux returns what a command of tmux says.
+func (sh *shell) tmux(args ...string) string {
+	sh.t.Helper()
+	cmd := asUser(sh.uid, modes[0], append([]string{sh.program, "-S", sh.socket}, args...)...)
+	out, err := cmd.CombinedOutput()
+	require.NoError(sh.t, err, "%s: %s", cmd, out)
+	return string(out)
+}
+
+func (sh *shell) screen() string { return sh.tmux("capture-pane", "-p", "-J") }
+
+// typed types a line and Enter.
+func (sh *shell) typed(line string) {
+	sh.t.Helper()
+	sh.tmux("send-keys", "-l", line)
+	sh.tmux("send-keys", "Enter")
+}
+
+// fresh has the shell show nothing but its prompt.
+func (sh *shell) fresh() {
+	sh.t.Helper()
+	sh.lines++
+	sh.typed(fmt.Sprintf("PS1='%d> '; clear", sh.lines))
+	sh.wait(fmt.Sprintf("%d> \n", sh.lines))
+}
+
+// line has the shell run a line on a fresh screen, and waits until that shows
+// the text.
+func (sh *shell) line(line, until string) string {
+	sh.t.Helper()
+	sh.fresh()
+	sh.typed(line)
+	return sh.wait(until)
+}
+
+func (sh *shell) wait(until string) (shown string) {
+	sh.t.Helper()
+	for end := time.Now().Add(eventually); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if shown = sh.screen(); strings.Contains(shown, until) {
+			return shown
+		}
+	}
+	require.Contains(sh.t, shown, until, "the screen in the end")
+	return shown
+}
+
+// quoted is text as one word of the shell.
+func quoted(words ...string) string {
+	for i, w := range words {
+		words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return strings.Join(words, " ")
+}
+
+// stoppers stop all that they may, and do not end when asked to.
+var stoppers = map[string]string{
+	"SIGSTOP":                 "trap '' TERM; kill -STOP 0; while :; do :; done",
+	"SIGSTOP to all":          "trap '' TERM; kill -STOP -1; kill -STOP 0; while :; do :; done",
+	"SIGTSTP":                 "trap '' TERM; kill -TSTP 0; while :; do :; done",
+	"SIGTTIN":                 "trap '' TERM; kill -TTIN 0; while :; do :; done",
+	"SIGTTOU":                 "trap '' TERM; kill -TTOU 0; while :; do :; done",
+	"reads in the background": "trap '' TERM; set -m; (read x </dev/tty) & (stty tostop; echo x >/dev/tty) & kill -STOP 0; while :; do :; done",
+}
+
+// A deadline holds whatever the command does to itself: timeout(1) runs in the
+// process group that would be stopped with it.
+func TestStopsStayInside(t *testing.T) {
+	for _, s := range surfaces {
+		run, ok := s.(runSurface)
+		if !ok {
+			continue
+		}
+		t.Run(run.name, func(t *testing.T) {
+			s := newSite(t, run.uid, true)
+			sh := newShell(t, s)
+			for _, name := range sorted(stoppers) {
+				begin := time.Now()
+				sh.line("timeout 1 "+quoted(pinfold, "run", "-q", "-C", s.root, "--", "bash", "-c", stoppers[name])+"; echo r''c=$?", "rc=124")
+				fmt.Printf("[table] O05 %-12s timeout 1 pinfold run ends after %.1f s: %s\n", run.name, time.Since(begin).Seconds(), name)
+				if name == "SIGSTOP to all" {
+					continue // outside that is everything that the user has
+				}
+				// Without the guard it lives on after its deadline, as does timeout.
+				sh.line("timeout 1 "+quoted("bash", "-c", stoppers[name])+" & sleep 2; kill -0 $! && echo a''live", "alive")
+				sh.line("kill -KILL -$!; wait; echo o''ver", "over")
+			}
+			tableRow(t, "stop", run.name)
+
+			// As many processes as it can make.
+			begin := time.Now()
+			storm := "trap '' TERM; f() { f | f & }; f 2>/dev/null; while :; do :; done"
+			sh.line("timeout 1 "+quoted(pinfold, "run", "-q", "-C", s.root, "--max-tasks", "400", "--", "bash", "-c", storm)+"; echo r''c=$?", "rc=124")
+			fmt.Printf("[table] O05 %-12s timeout 1 pinfold run ends after %.1f s: as many processes as it can make\n", run.name, time.Since(begin).Seconds())
+			sh.line("timeout 1 bash -c 'trap \"\" TERM; while :; do :; done' & sleep 2; kill -0 $! && echo a''live", "alive")
+			sh.line("kill -KILL -$!; wait; echo o''ver", "over")
+			tableRow(t, "deaf", run.name)
+		})
+	}
+}
+
+// Ctrl-Z, fg and bg are as for any other program.
+func TestJobControlInShell(t *testing.T) {
+	for _, s := range surfaces {
+		run, ok := s.(runSurface)
+		if !ok {
+			continue
+		}
+		t.Run(run.name, func(t *testing.T) {
+			s := newSite(t, run.uid, true)
+			sh := newShell(t, s)
+			sh.line(""+quoted(pinfold, "run", "-q", "-C", s.root, "--", "bash", "-c", "echo rea''dy; while ! read -t 0.1 x; do :; done; echo got:$x; exit 6"), "ready")
+			sh.tmux("send-keys", "C-z")
+			sh.wait("Stopped")
+			sh.line("bg; jobs", "Running")
+			sh.fresh()
+			sh.typed("fg; echo st''opped")
+			sh.wait("pinfold")
+			sh.tmux("send-keys", "C-z")
+			sh.wait("stopped")
+			sh.fresh()
+			sh.typed("fg; echo r''c=$?")
+			sh.wait("pinfold")
+			sh.typed("word")
+			sh.wait("rc=6")
+		})
+	}
+}

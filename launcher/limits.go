@@ -1,0 +1,48 @@
+package launcher
+
+import (
+	"cmp"
+	"runtime"
+)
+
+// What a run may use up of the machine, so that its end is quick and the host
+// stays well. Temporary file systems lie in memory.
+const (
+	// largePart and smallPart are the shares of memory that a temporary file
+	// system may fill: together three quarters of it at most.
+	largePart = 4 // /tmp and a private home
+	smallPart = 8 // /var/tmp, /dev/shm
+	// unknownMemory is assumed where the machine does not say.
+	unknownMemory = 4 << 30
+	// sealedSize bounds the file systems that only the set-up writes to.
+	sealedSize = 16 << 20
+	// bytesPerInode and leastInodes bound the number of files in them: each
+	// takes a kilobyte of the kernel's memory, however small it is.
+	bytesPerInode = 8 << 10
+	leastInodes   = 1 << 10
+
+	// leastTasks and tasksPerCPU bound the processes and threads inside: all of
+	// them have to be ended, and each has to run for that.
+	leastTasks  = 2048
+	tasksPerCPU = 512
+)
+
+// tmpSize is how much a temporary file system may hold, in bytes.
+func tmpSize(c Config, h Host, part int64) int64 {
+	if c.TmpSize > 0 {
+		return c.TmpSize
+	}
+	return cmp.Or(h.Memory, unknownMemory) / part
+}
+
+// maxTasks is how many processes and threads there may be inside.
+func maxTasks(wanted int) int {
+	if wanted > 0 {
+		return wanted
+	}
+	return max(leastTasks, tasksPerCPU*runtime.NumCPU())
+}
+
+// pidMax bounds a process namespace: numbers are used again only once they are
+// free, so it bounds how many there are at once.
+const pidMax = "/proc/sys/kernel/pid_max"
