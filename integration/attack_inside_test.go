@@ -20,6 +20,10 @@ var attacks = map[string]func(){
 	"bare":      bareRepository,
 	"setuid":    setUID,
 	"hundred":   hundredOpens,
+	"userns":    kernelAttacks["userns"],
+	"netlink":   kernelAttacks["netlink"],
+	"dump":      kernelAttacks["dump"],
+	"fill":      kernelAttacks["fill"],
 }
 
 // must ends an attack that cannot even begin.

@@ -140,7 +140,8 @@ type Config struct {
 	// ended; otherwise they are killed.
 	WaitBackground bool
 	// Nested allows sandboxes inside: it adds /dev/fuse and leaves out
-	// Landlock, the ban on mounting and the covers over /proc. It helps
+	// Landlock, the ban on mounting, on namespaces, on netlink but for routes and
+	// on core dumps, and the covers over /proc. It helps
 	// ordinary users only: the kernel gives root's uid no user namespace of
 	// its own without capabilities.
 	Nested bool

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 const insideProbe = "/run/pinfold/bin/probe"
@@ -86,6 +87,72 @@ func TestNothingReachesOut(t *testing.T) {
 		assert.Zero(t, got.code, got.out)
 		code, _ := outside(t, uid, nil, "caps")
 		assert.Equal(t, 1, code, "outside the same check fails")
+	})
+}
+
+// What the kernel offers beyond files is kept to what programs need, unless
+// sandboxes inside are asked for.
+func TestKernelSurface(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		root, dumps := project(t, uid)
+		for _, try := range []struct {
+			outside []string
+			inside  []string
+			want    string // in the error inside
+		}{
+			{[]string{"unshare"}, nil, "operation not permitted"},
+			{[]string{"clone"}, nil, "operation not permitted"},
+			{[]string{"clone3"}, nil, "function not implemented"},
+			{[]string{"netlink", fmt.Sprint(unix.NETLINK_NETFILTER)}, nil, "protocol not supported"},
+			{[]string{"netlink", fmt.Sprint(unix.NETLINK_KOBJECT_UEVENT)}, nil, "protocol not supported"},
+			{[]string{"core", fmt.Sprint(1 << 40), dumps}, []string{"core", fmt.Sprint(1 << 40), "out"}, "dumped: false"},
+		} {
+			code, text := outside(t, uid, nil, try.outside...)
+			assert.Zero(t, code, "unguarded %q: %s", try.outside, text)
+			if try.inside == nil {
+				try.inside = try.outside
+			}
+			j := job{UID: uid, Root: root, Write: []string{"out"}, Command: append([]string{insideProbe, "probe"}, try.inside...)}
+			got := run(t, j, nil)
+			assert.Equal(t, 1, got.code, "%q inside: %s", try.inside, got.errOut)
+			assert.Contains(t, got.out, try.want, "%q", try.inside)
+			// Root's uid gets no user namespace without capabilities, whatever is allowed.
+			if j.Nested = true; uid != 0 || try.inside[0] != "unshare" && try.inside[0] != "clone" {
+				got = run(t, j, nil)
+				assert.Zero(t, got.code, "%q with --nested: %s", try.inside, got.out)
+			}
+		}
+		// A program that turns dumps off by itself is not told that it may not.
+		got := run(t, job{UID: uid, Root: root, Write: []string{"out"}, Command: []string{"sh", "-c", "ulimit -c 0 && ulimit -c"}}, nil)
+		assert.Zero(t, got.code, got.errOut)
+		for _, args := range [][]string{{"netlink", fmt.Sprint(unix.NETLINK_ROUTE)}, {"interfaces"}} {
+			got := run(t, job{UID: uid, Root: root, Command: append([]string{insideProbe, "probe"}, args...)}, nil)
+			assert.Zero(t, got.code, "%q: %s", args, got.out)
+		}
+	})
+}
+
+// Temporary file systems lie in memory, and hold so much and no more.
+func TestTmpIsBounded(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		root, _ := project(t, uid)
+		for _, dir := range []string{"/tmp", "/var/tmp", "/dev/shm", "$HOME"} {
+			for _, c := range []struct {
+				probe    string
+				few, far int
+			}{{"fill", 1 << 20, 9 << 20}, {"files", 500, 2000}} {
+				j := job{UID: uid, Root: root, Tmp: 8 << 20, Command: []string{"sh", "-c",
+					fmt.Sprintf("exec %s probe %s %s %d", insideProbe, c.probe, dir, c.few)}}
+				got := run(t, j, nil)
+				assert.Zero(t, got.code, "%s %s: %s", c.probe, dir, got.out)
+				j.Command[2] = fmt.Sprintf("exec %s probe %s %s %d", insideProbe, c.probe, dir, c.far)
+				got = run(t, j, nil)
+				assert.Contains(t, got.out, "no space left on device", "%s %s", c.probe, dir)
+				j.Tmp = 0
+				got = run(t, j, nil)
+				assert.Zero(t, got.code, "%s %s by default: %s", c.probe, dir, got.out)
+			}
+		}
 	})
 }
 

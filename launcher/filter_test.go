@@ -78,13 +78,32 @@ func TestFilter(t *testing.T) {
 		{"inet", allow, unix.SYS_SOCKET, []uint64{unix.AF_INET}},
 		{"inet6", allow, unix.SYS_SOCKET, []uint64{unix.AF_INET6}},
 		{"unix", allow, unix.SYS_SOCKET, []uint64{unix.AF_UNIX}},
-		{"netlink", allow, unix.SYS_SOCKET, []uint64{unix.AF_NETLINK}},
+		{"netlink", allow, unix.SYS_SOCKET, []uint64{unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE}},
+		{"netlink of netfilter", errno(unix.EPROTONOSUPPORT), unix.SYS_SOCKET, []uint64{unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_NETFILTER}},
+		{"netfilter's number, of inet", allow, unix.SYS_SOCKET, []uint64{unix.AF_INET, unix.SOCK_RAW, unix.NETLINK_NETFILTER}},
+		{"fork", allow, unix.SYS_CLONE, []uint64{uint64(unix.SIGCHLD)}},
+		{"thread", allow, unix.SYS_CLONE, []uint64{unix.CLONE_VM | unix.CLONE_THREAD | unix.CLONE_SIGHAND | unix.CLONE_FILES}},
+		{"clone in a user namespace", errno(unix.EPERM), unix.SYS_CLONE, []uint64{unix.CLONE_NEWUSER | uint64(unix.SIGCHLD)}},
+		{"clone in a network namespace, with high bits", errno(unix.EPERM), unix.SYS_CLONE, []uint64{1<<32 | unix.CLONE_NEWNET}},
+		{"clone3", errno(unix.ENOSYS), unix.SYS_CLONE3, nil},
+		{"unshare of files", allow, unix.SYS_UNSHARE, []uint64{unix.CLONE_FILES | unix.CLONE_FS}},
+		{"unshare of users", errno(unix.EPERM), unix.SYS_UNSHARE, []uint64{unix.CLONE_NEWUSER}},
+		{"unshare of time", errno(unix.EPERM), unix.SYS_UNSHARE, []uint64{unix.CLONE_NEWTIME}},
+		{"setns", errno(unix.EPERM), unix.SYS_SETNS, nil},
+		{"setrlimit of core", errno(0), unix.SYS_SETRLIMIT, []uint64{unix.RLIMIT_CORE, 1}},
+		{"setrlimit of files", allow, unix.SYS_SETRLIMIT, []uint64{unix.RLIMIT_NOFILE, 1}},
+		{"prlimit of core, to see it", allow, unix.SYS_PRLIMIT64, []uint64{0, unix.RLIMIT_CORE, 0, 1 << 40}},
+		{"prlimit of core, to set it", errno(0), unix.SYS_PRLIMIT64, []uint64{0, unix.RLIMIT_CORE, 1 << 40, 0}},
+		{"prlimit of core, both", errno(unix.EPERM), unix.SYS_PRLIMIT64, []uint64{0, unix.RLIMIT_CORE, 1 << 40, 1}},
+		{"prlimit of files", allow, unix.SYS_PRLIMIT64, []uint64{0, unix.RLIMIT_NOFILE, 1, 1}},
 		{"vsock", errno(unix.EAFNOSUPPORT), unix.SYS_SOCKET, []uint64{unix.AF_VSOCK}},
 		{"packet", errno(unix.EAFNOSUPPORT), unix.SYS_SOCKET, []uint64{unix.AF_PACKET}},
 	} {
 		assert.Equal(t, c.want, decide(t, prog, c.nr, auditArch, c.args...), c.what)
 	}
 	assert.Equal(t, uint32(allow), decide(t, nested, unix.SYS_MOUNT, auditArch), "nested sandboxes mount")
+	assert.Equal(t, uint32(allow), decide(t, nested, unix.SYS_UNSHARE, auditArch, unix.CLONE_NEWUSER), "and make namespaces")
+	assert.Equal(t, uint32(allow), decide(t, nested, unix.SYS_CLONE3, auditArch))
 	assert.Equal(t, errno(unix.EPERM), decide(t, nested, unix.SYS_OPEN_BY_HANDLE_AT, auditArch))
 	assert.Equal(t, errno(unix.ENOSYS), decide(t, prog, unix.SYS_READ, unix.AUDIT_ARCH_I386), "another ABI")
 	if foreignBit != 0 {

@@ -123,6 +123,82 @@ var probes = map[string]func(args []string) error{
 		return nil
 	},
 	"caps": func([]string) error { return noCapabilities() },
+	"unshare": func([]string) error { // in a process of one thread
+		out, err := exec.Command("unshare", "-U", "true").CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, strings.ToLower(string(out)))
+		}
+		return nil
+	},
+	"clone": func([]string) error {
+		cmd := exec.Command("true")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER}
+		return cmd.Run()
+	},
+	"clone3": func([]string) error { // whether it made a process or not: it would be in no namespace
+		_, _, errno := unix.RawSyscall(unix.SYS_CLONE3, 0, 0, 0)
+		if errno == unix.EINVAL {
+			return nil // it was looked at
+		}
+		return errno
+	},
+	"netlink": func(args []string) error {
+		protocol, err := strconv.Atoi(args[0])
+		if err != nil {
+			return err
+		}
+		return opens(unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW, protocol))
+	},
+	"interfaces": func([]string) error {
+		list, err := net.Interfaces()
+		if err == nil && len(list) == 0 {
+			err = fmt.Errorf("there are none")
+		}
+		return err
+	},
+	// Whether a crash is dumped, where the command has asked for it or for none.
+	"core": func(args []string) error {
+		limit, err := strconv.ParseUint(args[0], 10, 64)
+		if err != nil {
+			return err
+		}
+		if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
+			return err
+		}
+		cmd := exec.Command("sh", "-c", "kill -SEGV $$")
+		cmd.Dir = args[1]
+		_ = cmd.Run()
+		status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		if status.Signal() != unix.SIGSEGV || !status.CoreDump() {
+			return fmt.Errorf("%v, dumped: %v", cmd.ProcessState, status.CoreDump())
+		}
+		return nil
+	},
+	"fill": func(args []string) error { // as much of a directory as args[1] says
+		size, err := strconv.Atoi(args[1])
+		if err != nil {
+			return err
+		}
+		defer os.Remove(args[0] + "/filled")
+		return os.WriteFile(args[0]+"/filled", make([]byte, size), 0o600)
+	},
+	"files": func(args []string) error {
+		want, err := strconv.Atoi(args[1])
+		if err != nil {
+			return err
+		}
+		dir, err := os.MkdirTemp(args[0], "")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		for n := range want {
+			if err := os.Symlink("x", fmt.Sprint(dir, "/", n)); err != nil {
+				return err
+			}
+		}
+		return nil
+	},
 
 	// Calls that no common program makes.
 	"setxattr": func(args []string) error { return unix.Setxattr(args[0], "user.x", []byte("x"), 0) },

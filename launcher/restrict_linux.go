@@ -38,6 +38,9 @@ func restrict(p *Plan) (lost []string, err error) {
 		return nil, &SetupError{Step: "set the parent-death signal", Err: err}
 	}
 	if !p.Nested {
+		if err := noCoreDumps(); err != nil {
+			return nil, &SetupError{Step: "turn core dumps off", Err: err}
+		}
 		if lost, err = landlockProject(p); err != nil {
 			return nil, &SetupError{Step: "set Landlock rules", Err: err}
 		}

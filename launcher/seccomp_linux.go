@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -91,6 +92,7 @@ func filter(nested, writesHost bool) []unix.SockFilter {
 	refuse(absentCalls, uint32(unix.ENOSYS))
 	if !nested {
 		refuse(mountCalls, uint32(unix.EPERM))
+		prog = append(prog, slices.Concat(refuseNamespaces(), refuseNetlink(), keepCoreLimit())...)
 	}
 	jump(unix.BPF_JEQ, unix.SYS_IOCTL, 0, 2+2*len(refusedIoctls))
 	load(offArg1)

@@ -67,7 +67,7 @@ own: CMD did not run then.`,
 	flags.StringVar(&f.report, "report", "", "append a JSON line to `FILE` for the launch and for each refusal")
 	flags.BoolVar(&f.failOnDeny, "fail-on-deny", false, "exit with 123 when anything was refused, or came too fast to be judged")
 	flags.BoolVar(&f.background, "wait-background", false, "wait for CMD's background processes instead of ending them")
-	flags.BoolVar(&f.nested, "nested", false, "let CMD start sandboxes of its own, such as 'pinfold run'; without Landlock, and not as root")
+	flags.BoolVar(&f.nested, "nested", false, "let CMD start sandboxes of its own, such as 'pinfold run'; without Landlock, with namespaces, and not as root")
 	flags.BoolVar(&f.noSandbox, "no-sandbox", false, "for finding out whether pinfold is in the way: run CMD with all of your rights; announced and recorded")
 	f.limits.add(cmd)
 	f.approveFlag(cmd)
