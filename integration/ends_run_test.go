@@ -2,6 +2,7 @@ package integration
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -27,9 +28,18 @@ func newShell(t *testing.T, s *site) *shell {
 	sh := &shell{t: t, program: program, socket: filepath.Join(s.base, "tmux"), uid: s.uid}
 	s.own()
 	sh.tmux("-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "50", "-c", s.root,
-		"env", "-u", "PROMPT_COMMAND", "PS1=> ", "HOME="+s.base, "bash", "--norc", "--noprofile")
-	t.Cleanup(func() { sh.tmux("kill-server") })
+		"env", "-u", "PROMPT_COMMAND", "PS1=> ", "HOME="+s.base, "HISTFILE=/dev/null", "bash", "--norc", "--noprofile")
+	pid := strings.TrimSpace(sh.tmux("display-message", "-p", "#{pane_pid}"))
+	t.Cleanup(func() {
+		sh.tmux("kill-server")
+		require.Eventually(t, func() bool { return !exists("/proc/" + pid) }, eventually, 20*time.Millisecond)
+	})
 	return sh
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // tmux returns what a command of tmux says.
@@ -156,6 +166,59 @@ func TestJobControlInShell(t *testing.T) {
 			sh.wait("pinfold")
 			sh.typed("word")
 			sh.wait("rc=6")
+		})
+	}
+}
+
+// leftBehind turns on what a terminal has, and asks it what it will answer only
+// when nobody but the shell is left to read it.
+const leftBehind = `printf 'before\n\033[?1049h\033[?1h\033=\033[4h\033[?6h\033[2;5r\033[?7l\033[?25l\033[?1003h\033[?1006h\033[?1004h\033[?2004h\033[8;31m\033(0\033[5 q\033]8;;http://x\033\\\033]4;1;rgb:00/00/00\033\\'; printf '\033[c\033[6n\033[5n\033]0;unfinished'`
+
+// terminalState is what tmux says of it.
+const terminalState = "#{alternate_on} #{cursor_flag} #{insert_flag} #{keypad_cursor_flag} #{keypad_flag} #{mouse_any_flag} " +
+	"#{mouse_sgr_flag} #{origin_flag} #{scroll_region_upper} #{scroll_region_lower} #{wrap_flag}"
+
+// The terminal is afterwards as it was before, and nothing is typed on it.
+func TestTerminalIsPutBack(t *testing.T) {
+	for _, s := range surfaces {
+		run, ok := s.(runSurface)
+		if !ok {
+			continue
+		}
+		t.Run(run.name, func(t *testing.T) {
+			s := newSite(t, run.uid, true)
+			sh := newShell(t, s)
+			sh.fresh()
+			state := func() string { return sh.tmux("display-message", "-p", terminalState) }
+			// A line by a shell that reads what comes, as a whole: plain text, and no
+			// answer in it.
+			shown := func() string {
+				sh.typed("echo g''o; cat >typed; cat -v typed; echo le''tters")
+				sh.wait("\ngo\n") // the shell edits lines no more
+				sh.typed("word")
+				sh.tmux("send-keys", "C-d")
+				sh.wait("letters")
+				text := sh.tmux("capture-pane", "-p", "-e", "-J")
+				return text[strings.LastIndex(text, "echo le''tters") : strings.LastIndex(text, "> ")-1]
+			}
+			before, plain := state(), shown()
+			sh.fresh()
+			sh.typed(quoted(pinfold, "run", "-q", "-C", s.root, "--", "bash", "-c", leftBehind) + "; stty -a | grep -o -- '-*icanon'; echo d''one")
+			sh.wait("done")
+			require.Equal(t, before, state())
+			require.Contains(t, sh.screen(), "before")
+			require.Contains(t, sh.screen(), "\nicanon")
+			require.Equal(t, plain, shown())
+			// Without the guard it stays as it was left.
+			sh.fresh()
+			sh.typed(quoted("bash", "-c", leftBehind) + "; touch over")
+			require.Eventually(t, func() bool {
+				_, err := os.Stat(s.root + "/over")
+				return err == nil
+			}, eventually, 20*time.Millisecond)
+			require.NotEqual(t, before, state())
+			tableRow(t, "terminal", run.name)
+			fmt.Printf("[table] O06 %-12s tmux: %q before and after\n", run.name, strings.TrimSpace(before))
 		})
 	}
 }

@@ -30,6 +30,9 @@ type outerTerminal struct {
 	file   *os.File
 	master *os.File
 
+	modesMu sync.Mutex
+	modes   modes // guarded by modesMu
+
 	mu    sync.Mutex
 	saved *unix.Termios // set while the terminal is raw
 }

@@ -17,8 +17,8 @@ type relay struct {
 	stop    *os.File // its other end is closed to stop the readers of outer files
 	stopped *os.File
 	in, out sync.WaitGroup
-	pause   *Pause       // of terminals; nil: never
-	typed   func([]byte) // is shown the keys of a terminal first; nil: nobody
+	pause   *Pause                                     // of terminals; nil: never
+	typed   func(keys []byte, give func() error) error // hands a terminal's keys on; nil: nobody looks at them
 }
 
 func newRelay() (*relay, error) {
@@ -30,9 +30,9 @@ func newRelay() (*relay, error) {
 }
 
 // output copies from what the command writes until all of its writers are
-// gone. When nobody reads outside any more, the command is to get SIGPIPE, so
+// gone; written, if set, is shown it first. When nobody reads outside any more, the command is to get SIGPIPE, so
 // the pipe is closed.
-func (r *relay) output(from, to *os.File) {
+func (r *relay) output(from, to *os.File, written func([]byte)) {
 	r.out.Go(func() {
 		defer from.Close()
 		var pause *Pause
@@ -44,7 +44,12 @@ func (r *relay) output(from, to *os.File) {
 			n, err := from.Read(buf)
 			if n > 0 {
 				var failed error
-				pause.writing(func() { failed = writeAll(int(to.Fd()), buf[:n]) })
+				pause.writing(func() {
+					if written != nil {
+						written(buf[:n])
+					}
+					failed = writeAll(int(to.Fd()), buf[:n])
+				})
 				if failed != nil {
 					return
 				}
@@ -129,10 +134,17 @@ func (r *relay) copyIn(from, to *os.File, mayRead func() bool) (taken, left int6
 			return taken, 0
 		}
 		taken += int64(n)
-		if r.typed != nil {
-			r.typed(buf[:n])
+		done := 0
+		give := func() (err error) {
+			done, err = to.Write(buf[:n])
+			return err
 		}
-		if done, err := to.Write(buf[:n]); err != nil {
+		if r.typed != nil {
+			err = r.typed(buf[:n], give)
+		} else {
+			err = give()
+		}
+		if err != nil {
 			return taken, int64(n - done) // nobody reads any more
 		}
 	}
@@ -185,8 +197,8 @@ func (r *relay) ready(fd int, mayRead func() bool) bool {
 }
 
 // finish waits for all output to be delivered, unless that takes too long, and
-// stops the input.
-func (r *relay) finish(pipes [3]*os.File, tooLong <-chan time.Time) {
+// stops the input. It reports whether it was.
+func (r *relay) finish(pipes [3]*os.File, tooLong <-chan time.Time) (all bool) {
 	delivered := make(chan struct{})
 	go func() {
 		r.out.Wait()
@@ -194,6 +206,7 @@ func (r *relay) finish(pipes [3]*os.File, tooLong <-chan time.Time) {
 	}()
 	select {
 	case <-delivered:
+		all = true
 	case <-tooLong:
 	}
 	r.stop.Close()
@@ -202,4 +215,5 @@ func (r *relay) finish(pipes [3]*os.File, tooLong <-chan time.Time) {
 	}
 	r.in.Wait()
 	r.stopped.Close()
+	return all
 }

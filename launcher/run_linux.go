@@ -178,11 +178,6 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 					s.kill()
 				}
 			case sayStopped:
-				select {
-				case <-s.suspendKeys: // it was typed before
-					s.stops.asked = time.Now()
-				default:
-				}
 				s.stopped(m.Signal)
 			case sayExit:
 				ended = true
@@ -220,7 +215,9 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 	<-s.judged
 	s.config.Pause.end() // what waits for the terminal waits no longer
 	if rel != nil {
-		rel.finish(s.std.pipes, s.overdue())
+		if rel.finish(s.std.pipes, s.overdue()) {
+			s.putBack()
+		}
 	}
 	if s.outer != nil {
 		s.outer.restore()
@@ -281,11 +278,11 @@ func (s *session) connect() (*relay, error) {
 			r.typed = s.typed
 			r.input(std.outer[0], s.outer.master, nil, s.outer.mayRead)
 		}
-		r.output(s.outer.master, s.outer.file)
+		r.output(s.outer.master, s.outer.file, s.outer.written)
 	}
 	for i := 1; i <= 2; i++ {
 		if std.pipes[i] != nil {
-			r.output(std.pipes[i], std.outer[i])
+			r.output(std.pipes[i], std.outer[i], nil)
 		}
 	}
 	if std.pipes[0] != nil {

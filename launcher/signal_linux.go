@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -44,7 +45,7 @@ func (s *session) pass(sig os.Signal) {
 		s.resume()
 		return
 	case unix.SIGTSTP:
-		s.stops.asked = time.Now()
+		s.stops.asked.Store(time.Now().UnixNano())
 		m.Group = true
 	case unix.SIGINT, unix.SIGQUIT:
 		m.Group = true
@@ -52,7 +53,7 @@ func (s *session) pass(sig os.Signal) {
 	_ = send(s.init, m, -1)
 	if sig == unix.SIGTERM || sig == unix.SIGHUP {
 		// What is stopped would never learn of it.
-		s.stops.now = 0
+		s.stops.now.Store(0)
 		_ = send(s.init, message{Verb: sayCont}, -1)
 	}
 }
@@ -79,14 +80,23 @@ func (s *session) overdue() <-chan time.Time {
 	return time.After(time.Until(s.deadline) + lastOutput)
 }
 
-// typed looks at the operator's keys before the command gets them.
-func (s *session) typed(keys []byte) {
-	if s.outer.suspends(keys) {
-		select {
-		case s.suspendKeys <- struct{}{}:
-		default: // one is on its way
-		}
+// typed looks at the operator's keys, and hands them to the command by give. A
+// command that has stopped itself does not get the one that suspends: it is
+// stopped, and the stop that its terminal would make of the key could outlive the
+// next fg.
+func (s *session) typed(keys []byte, give func() error) error {
+	if !s.outer.suspends(keys) {
+		return give()
 	}
+	s.stops.asked.Store(time.Now().UnixNano())
+	if s.stops.now.Load() == 0 {
+		return give()
+	}
+	select {
+	case s.suspendKeys <- struct{}{}:
+	default: // one is on its way
+	}
+	return nil
 }
 
 // stops is what is known of the command's being stopped. Only the operator
@@ -94,8 +104,8 @@ func (s *session) typed(keys []byte) {
 // whatever watches over it in the same process group too, such as timeout(1),
 // and no deadline would hold.
 type stops struct {
-	asked   time.Time // when the operator last asked for a stop
-	now     syscall.Signal
+	asked   atomic.Int64 // when the operator last asked for a stop, in ns; 0: it was followed
+	now     atomic.Int32 // the signal that has stopped the command; 0: it runs
 	notices int
 }
 
@@ -110,8 +120,8 @@ const (
 
 // stopped is called when the command was stopped.
 func (s *session) stopped(stop syscall.Signal) {
-	s.stops.now = stop
-	if time.Since(s.stops.asked) < followFor {
+	s.stops.now.Store(int32(stop))
+	if time.Since(time.Unix(0, s.stops.asked.Load())) < followFor {
 		s.suspend()
 		return
 	}
@@ -121,29 +131,30 @@ func (s *session) stopped(stop syscall.Signal) {
 	}
 }
 
-// suspendKey is called when the operator has typed the key that suspends.
+// suspendKey is called when the key that suspends was typed to a command that
+// was stopped.
 func (s *session) suspendKey() {
-	s.stops.asked = time.Now()
-	if s.stops.now != 0 {
-		s.suspend() // it has stopped itself before
+	if s.stops.now.Load() != 0 {
+		s.suspend()
 	}
 }
 
 // suspend follows the command into its stop, so that the shell outside gets
 // its terminal back. The keeper is told: this silence is meant.
 func (s *session) suspend() {
-	stop := s.stops.now
-	s.stops.asked = time.Time{}
+	stop := syscall.Signal(s.stops.now.Load())
+	s.stops.asked.Store(0)
 	if !jobControlled() {
 		// Nobody would ever continue us. As in any such group, keys do not stop
 		// the command; what it does to itself is its own affair.
 		if stop != unix.SIGSTOP {
-			s.stops.now = 0
+			s.stops.now.Store(0)
 			_ = send(s.init, message{Verb: sayCont}, -1)
 		}
 		return
 	}
 	if s.outer != nil {
+		s.putBack()
 		s.outer.restore()
 	}
 	_ = send(s.keeper, message{Verb: sayPause}, -1)
@@ -192,7 +203,7 @@ func parentOf(pid int) int {
 
 // resume continues the command after the supervisor was continued.
 func (s *session) resume() {
-	s.stops.now = 0
+	s.stops.now.Store(0)
 	_ = send(s.keeper, message{Verb: sayBeat}, -1)
 	if s.outer != nil && s.std.interactive() {
 		s.config.Pause.reading(s.outer.raw) // or whoever has it gives it back so
