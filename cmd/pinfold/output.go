@@ -36,7 +36,8 @@ import (
 // output is both streams of one invocation.
 type output struct {
 	stdout, stderr stream
-	noRecord       bool // it was told that written cannot be read
+	record         []string // see written
+	readRecord     bool
 }
 
 // stream is one of them.

@@ -23,7 +23,7 @@ import (
 // and written by this user alone. An entry costs a line, so it has a bound: when
 // that is reached, places that are gone leave first, then the oldest.
 const (
-	maxWritten      = 4096    // places that are remembered
+	maxWritten      = 1000    // places that are remembered: as many as are read in a tenth of a millisecond
 	maxWrittenBytes = 4 << 20 // of the file that are read
 )
 
@@ -68,10 +68,11 @@ func parseWritten(r io.Reader) (places []string, err error) {
 
 // rememberWritten adds what a run may write: the home that it shows, if any, and
 // the write paths of its project.
-func rememberWritten(home string, r *pathresolver.Resolver) error {
+// known is the record as it was read.
+func rememberWritten(known []string, home string, r *pathresolver.Resolver) ([]string, error) {
 	name := writtenFile()
 	if name == "" {
-		return nil
+		return known, nil
 	}
 	var places []string
 	if home != "" {
@@ -82,10 +83,6 @@ func rememberWritten(home string, r *pathresolver.Resolver) error {
 	for _, place := range r.WritePaths() {
 		places = append(places, filepath.Join(r.Root(), filepath.FromSlash(place)))
 	}
-	known, err := writtenPlaces()
-	if err != nil {
-		return err
-	}
 	var text strings.Builder
 	for _, place := range places {
 		if !slices.Contains(known, place) {
@@ -95,20 +92,20 @@ func rememberWritten(home string, r *pathresolver.Resolver) error {
 	}
 	switch {
 	case text.Len() == 0:
-		return nil
+		return known, nil
 	case len(known) > maxWritten:
-		return replaceWritten(name, fewerWritten(known))
+		return known, replaceWritten(name, fewerWritten(slices.Clone(known)))
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
+		return known, err
 	}
 	// One write of a few lines is whole beside those of other runs.
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
-		return err
+		return known, err
 	}
 	_, err = f.WriteString(text.String())
-	return errors.Join(err, f.Close())
+	return known, errors.Join(err, f.Close())
 }
 
 // fewerWritten leaves out places that are gone, and then the oldest, until half of
@@ -140,21 +137,24 @@ func replaceWritten(name string, places []string) error {
 	return err
 }
 
-// written is the record. One that cannot be read, such as another user's in the
+// written is the record, which is read once. One that cannot be read, such as another user's in the
 // same home, is told: without it no link is refused.
 func (o *output) written() []string {
-	places, err := writtenPlaces()
-	if err != nil && !o.noRecord {
-		o.noRecord = true
-		o.warning("links that earlier runs may have made are not told from yours: " + err.Error())
+	if !o.readRecord {
+		var err error
+		if o.record, err = writtenPlaces(); err != nil {
+			o.warning("links that earlier runs may have made are not told from yours: " + err.Error())
+		}
+		o.readRecord = true
 	}
-	return places
+	return o.record
 }
 
 // remember adds to the record, before the command can write. That it cannot be
 // kept is no failure of the run, and is told on a terminal.
 func (o *output) remember(home string, r *pathresolver.Resolver) {
-	if err := rememberWritten(home, r); err != nil && o.stderr.terminal {
+	var err error
+	if o.record, err = rememberWritten(slices.Clone(o.written()), home, r); err != nil && o.stderr.terminal {
 		o.warning("that this run could write is not remembered, so that links which it makes are followed by later ones: " + err.Error())
 	}
 }
