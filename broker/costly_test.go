@@ -91,7 +91,7 @@ func TestTooCostlyIsRefused(t *testing.T) {
 	require.Equal(t, permission.CodeAsk, w.Gate(worker).Decide(w.Context(), c).Code, "as much as that is decided")
 	c.Also = append(c.Also, permission.Access{Action: permission.FSWrite, Resource: "src/" + strings.Repeat("a/", 500) + "w"})
 	for _, d := range []permission.Decision{w.Gate(worker).Decide(w.Context(), c), w.Gate(worker).Peek(w.Context(), c), w.Gate(worker).CheckCall(w.Context(), c)} {
-		require.Equal(t, broker.CodeTooLarge, broker.Code(d.Code))
+		require.Equal(t, broker.CodeTooLarge, d.Code)
 		require.Contains(t, d.Reason(), "1024 components together")
 	}
 	_, err := w.Ask(w.Context(), worker, c)

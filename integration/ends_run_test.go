@@ -70,11 +70,11 @@ func (sh *shell) fresh() {
 
 // line has the shell run a line on a fresh screen, and waits until that shows
 // the text.
-func (sh *shell) line(line, until string) string {
+func (sh *shell) line(line, until string) {
 	sh.t.Helper()
 	sh.fresh()
 	sh.typed(line)
-	return sh.wait(until)
+	sh.wait(until)
 }
 
 func (sh *shell) wait(until string) (shown string) {

@@ -14,7 +14,7 @@ func memory() int64 {
 	if unix.Sysinfo(&info) != nil {
 		return 0
 	}
-	return int64(uint64(info.Totalram) * uint64(info.Unit))
+	return int64(info.Totalram * uint64(info.Unit))
 }
 
 // tasks is maxTasks, or 0 where the bound would not be the process namespace's

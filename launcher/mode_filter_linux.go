@@ -58,23 +58,23 @@ func refuseSetID() []unix.SockFilter {
 		prog = append(prog, unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offArg0 + 8*uint32(arg)})
 	}
 	ret := func(k uint32) { prog = append(prog, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: k}) }
-	jump := func(cmp uint16, k uint32, yes, no uint8) {
-		prog = append(prog, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | cmp, K: k, Jt: yes, Jf: no})
+	unless := func(cmp uint16, k uint32, skip uint8) {
+		prog = append(prog, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | cmp, K: k, Jf: skip})
 	}
 	for _, c := range modeCalls {
 		if c.flags == none {
-			jump(unix.BPF_JEQ, c.nr, 0, 4)
+			unless(unix.BPF_JEQ, c.nr, 4)
 		} else {
-			jump(unix.BPF_JEQ, c.nr, 0, 6)
+			unless(unix.BPF_JEQ, c.nr, 6)
 			load(c.flags)
-			jump(unix.BPF_JSET, creatingFlags, 0, 3) // to where it is allowed
+			unless(unix.BPF_JSET, creatingFlags, 3) // to where it is allowed
 		}
 		load(c.mode)
-		jump(unix.BPF_JSET, setIDBits, 0, 1)
+		unless(unix.BPF_JSET, setIDBits, 1)
 		ret(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM))
 		ret(unix.SECCOMP_RET_ALLOW)
 	}
-	jump(unix.BPF_JEQ, unix.SYS_OPENAT2, 0, 1)
+	unless(unix.BPF_JEQ, unix.SYS_OPENAT2, 1)
 	ret(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS))
 	return prog
 }

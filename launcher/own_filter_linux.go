@@ -36,10 +36,10 @@ func (p *program) when(k uint32, do func()) {
 	(*p)[at].Jf = uint8(len(*p) - at - 1)
 }
 
-// unless carries out what do adds only where the loaded value is not k.
-func (p *program) unless(k uint32, do func()) {
+// nonzero carries out what do adds only where the loaded value is not 0.
+func (p *program) nonzero(do func()) {
 	at := len(*p)
-	*p = append(*p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | unix.BPF_JEQ, K: k})
+	*p = append(*p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | unix.BPF_JEQ, K: 0})
 	do()
 	(*p)[at].Jt = uint8(len(*p) - at - 1)
 }
@@ -64,7 +64,7 @@ func refuseNamespaces() []unix.SockFilter {
 		p.when(c.nr, func() {
 			p.load(arg(0))
 			p.and(c.flags)
-			p.unless(0, func() { p.ret(denyPerm) })
+			p.nonzero(func() { p.ret(denyPerm) })
 			p.ret(unix.SECCOMP_RET_ALLOW)
 		})
 	}
@@ -81,8 +81,8 @@ func refuseNetlink() []unix.SockFilter {
 	p.when(unix.SYS_SOCKET, func() {
 		p.load(arg(0))
 		p.when(unix.AF_NETLINK, func() {
-			p.load(arg(2))
-			p.unless(unix.NETLINK_ROUTE, func() { p.ret(unix.SECCOMP_RET_ERRNO | uint32(unix.EPROTONOSUPPORT)) })
+			p.load(arg(2)) // NETLINK_ROUTE is 0
+			p.nonzero(func() { p.ret(unix.SECCOMP_RET_ERRNO | uint32(unix.EPROTONOSUPPORT)) })
 		})
 		p.load(offNumber)
 	})
@@ -104,10 +104,10 @@ func keepCoreLimit() []unix.SockFilter {
 		p.when(unix.RLIMIT_CORE, func() {
 			for _, half := range []uint32{arg(3), arg(3) + 4} { // asked what it was
 				p.load(half)
-				p.unless(0, func() { // and told to change it
+				p.nonzero(func() { // and told to change it
 					for _, half := range []uint32{arg(2), arg(2) + 4} {
 						p.load(half)
-						p.unless(0, func() { p.ret(denyPerm) })
+						p.nonzero(func() { p.ret(denyPerm) })
 					}
 					p.ret(unix.SECCOMP_RET_ALLOW)
 				})

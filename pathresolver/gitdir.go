@@ -566,14 +566,15 @@ func (p *policy) decideArrival(from, to string, a Arrival) *DeniedError {
 		}
 		return nil
 	}
+	same := out && source.dir == at.dir
 	switch {
 	case a.Mode.IsDir() && at.rest == "":
 		return p.gitDenied(OpRename, to, RuleGitDir, "a directory does not become a git directory by its name: make it with \"git init\" or \"git clone\"")
-	case a.Mode.IsDir() && !(out && source.dir == at.dir && g.made.has(a.ID) && gitMovable(at.rest)):
+	case a.Mode.IsDir() && (!same || !g.made.has(a.ID) || !gitMovable(at.rest)):
 		return p.gitDenied(OpRename, to, RuleGitDir, "into a git directory no directory is moved: it could hold links that git on the host follows; copying is possible")
 	case !a.Mode.IsDir() && !a.Mode.IsRegular():
 		return p.gitDenied(OpRename, to, RuleGitDir, "into a git directory only regular files are moved: git on the host would follow a link, and wait for a FIFO")
-	case !a.Mode.IsDir() && a.ID.Links > 1 && !(out && source.dir == at.dir && inObjects(source.rest) && inObjects(at.rest)):
+	case !a.Mode.IsDir() && a.ID.Links > 1 && (!same || !inObjects(source.rest) || !inObjects(at.rest)):
 		return p.gitDenied(OpRename, to, RuleHardLink, "the file has other hard links, which git on the host would change too; copying is possible")
 	}
 	if at.rest == "" {

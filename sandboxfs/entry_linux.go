@@ -84,7 +84,7 @@ func (p *part) makeGranted(h *fuse.InHeader, call, name string, kind fs.FileMode
 		mode = p.hookMode(child, mode)
 	}
 	var sx unix.Statx_t
-	if err := p.made(dirfd, name, kind, mode, &sx); err != nil {
+	if err := p.made(dirfd, name, mode, &sx); err != nil {
 		return status(err)
 	}
 	if kind == fs.ModeDir {
@@ -95,7 +95,7 @@ func (p *part) makeGranted(h *fuse.InHeader, call, name string, kind fs.FileMode
 }
 
 // made asks about what was made, after it has got the mode that it was to have.
-func (p *part) made(dirfd int, name string, kind fs.FileMode, mode uint32, sx *unix.Statx_t) error {
+func (p *part) made(dirfd int, name string, mode uint32, sx *unix.Statx_t) error {
 	if mode&p.umask == 0 { // of a link it is 0
 		return fsat.Statx(dirfd, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, sx)
 	}

@@ -88,7 +88,7 @@ func TestHookOfSubmodules(t *testing.T) {
 	require.True(t, s.sh("git status"), "the control: it runs what the submodule's configuration says")
 	for _, command := range []string{"git status", "git diff -- src", "git commit -a -m x"} {
 		decision, reason = s.judge("src", ".", command)
-		require.NotEqual(t, "allow", decision, command)
+		require.NotEqual(t, "allow", decision, "%s: %s", command, reason)
 	}
 	decision, reason = s.judge("docs", ".", "git status")
 	require.Equal(t, "allow", decision, "what the agent may not write is the operator's: %s", reason)

@@ -46,7 +46,7 @@ and mailbox that it had.`,
 				return err
 			}
 			if cmd.Flags().Changed("directory") && !insideRun() {
-				if _, err := refusePlanted("-C", dir, a.out.written()); err != nil {
+				if _, err := refusePlanted(dir, a.out.written()); err != nil {
 					return err
 				}
 			}

@@ -158,7 +158,7 @@ func (p *policyFlags) resolver(stdin io.Reader, o *output) (cfg pathresolver.Con
 // root that is named over a link which an agent may have made, and hides what
 // pinfold keeps there. The caller closes r.
 func open(cfg pathresolver.Config, o *output) (_ pathresolver.Config, r *pathresolver.Resolver, err error) {
-	real, err := refusePlanted("-C", cfg.Root, o.written())
+	real, err := refusePlanted(cfg.Root, o.written())
 	if err == nil {
 		cfg, err = hidePrivate(cfg)
 	}

@@ -159,19 +159,19 @@ func (o *output) remember(home string, r *pathresolver.Resolver) {
 	}
 }
 
-// refusePlanted refuses a directory that is named over a link in one of the places
+// refusePlanted refuses a directory that -C names over a link in one of the places
 // of written. real is where the name leads otherwise, which a caller that opens it
 // later compares; "" where it leads nowhere.
-func refusePlanted(flag, name string, written []string) (real string, err error) {
+func refusePlanted(name string, written []string) (real string, err error) {
 	path, err := hostpath.Resolve(name)
 	if err != nil {
 		return "", nil // whoever opens it says why
 	}
 	if link, planted := path.Planted(written); planted {
 		return "", &exitError{code: exitFailed,
-			err: fmt.Errorf("%s '%s' leads over '%s', a link in a place that a run could write, to '%s'",
-				flag, pathresolver.EscapePath(name), pathresolver.EscapePath(link), pathresolver.EscapePath(path.Real)),
-			hint: fmt.Sprintf("if that is what you mean, name it: %s '%s'", flag, pathresolver.EscapePath(path.Real))}
+			err: fmt.Errorf("-C '%s' leads over '%s', a link in a place that a run could write, to '%s'",
+				pathresolver.EscapePath(name), pathresolver.EscapePath(link), pathresolver.EscapePath(path.Real)),
+			hint: fmt.Sprintf("if that is what you mean, name it: -C '%s'", pathresolver.EscapePath(path.Real))}
 	}
 	return path.Real, nil
 }

@@ -42,13 +42,13 @@ func TestWritten(t *testing.T) {
 
 	// A link that one of these places holds leads nowhere else.
 	require.NoError(t, os.Symlink(base+"/keys", root+"/out/link"))
-	_, err = refusePlanted("-C", root+"/out/link", places)
+	_, err = refusePlanted(root+"/out/link", places)
 	require.ErrorContains(t, err, "a link in a place that a run could write, to '"+base+"/keys'")
-	real, err := refusePlanted("-C", base+"/keys", places)
+	real, err := refusePlanted(base+"/keys", places)
 	require.NoError(t, err)
 	require.Equal(t, base+"/keys", real)
 	require.NoError(t, os.Symlink(base+"/keys", base+"/mine"))
-	real, err = refusePlanted("-C", base+"/mine", places)
+	real, err = refusePlanted(base+"/mine", places)
 	require.NoError(t, err)
 	require.Equal(t, base+"/keys", real, "nobody else could have made it")
 

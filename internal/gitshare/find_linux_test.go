@@ -13,7 +13,7 @@ import (
 )
 
 // git runs git in dir without anybody's configuration.
-func git(t *testing.T, dir string, args ...string) string {
+func git(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
@@ -22,7 +22,6 @@ func git(t *testing.T, dir string, args ...string) string {
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s: %s", cmd, out)
-	return strings.TrimSpace(string(out))
 }
 
 // places is base with a repository main, its worktrees wt and wt2, a submodule

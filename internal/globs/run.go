@@ -68,9 +68,10 @@ func run[T Text](p *program, name T) bool {
 func follow[T Text](p *program, name T, now, next []uint64) bool {
 	now[0] = 1
 	for {
-		char, n := end, 0
+		char := end
 		if len(name) > 0 {
-			if char, n = rune(name[0]), 1; char >= utf8.RuneSelf {
+			n := 1
+			if char = rune(name[0]); char >= utf8.RuneSelf {
 				char, n = decode(name)
 			}
 			name = name[n:]

@@ -373,7 +373,7 @@ func (s *seen) place() error {
 		if operand[0] == '-' && kind != "path" {
 			return fmt.Errorf("operand %q", operand)
 		}
-		if err := s.operand(kind, operand, dashed); err != nil {
+		if err := s.operand(kind, operand); err != nil {
 			return err
 		}
 		if !many {
@@ -386,7 +386,7 @@ func (s *seen) place() error {
 	return nil
 }
 
-func (s *seen) operand(kind, operand string, dashed bool) error {
+func (s *seen) operand(kind, operand string) error {
 	switch kind {
 	case "path":
 		s.named = true
