@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 	"cmd/pinfold/internal/claudecode": {"permission"},
 	"cmd/pinfold/internal/shellshape": {"mvdan.cc/sh/v3"},
 	"cmd/pinfold/internal/nexus":      {"permission", "pathresolver", "fileskills", "fileskills/mcpserver", "broker", "broker/brokerhttp"},
-	"cmd/pinfold":                     {"cmd/pinfold/internal/claudecode", "cmd/pinfold/internal/shellshape", "cmd/pinfold/internal/nexus", "cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "cmd/pinfold/internal/tuiinbox", "cmd/pinfold/internal/keyburst", "pathresolver", "permission", "internal/didyoumean", "internal/gitshare", "internal/helper", "internal/hostpath", "fileskills", "fileskills/mcpserver", "sandboxfs", "launcher", "broker", "broker/brokerhttp", "broker/sqlitestore", "broker/pgstore", "broker/otelaudit", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
+	"cmd/pinfold":                     {"cmd/pinfold/internal/claudecode", "cmd/pinfold/internal/shellshape", "cmd/pinfold/internal/nexus", "cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "cmd/pinfold/internal/tuiinbox", "cmd/pinfold/internal/keyburst", "pathresolver", "permission", "internal/didyoumean", "internal/gitrepo", "internal/gitshare", "internal/helper", "internal/hostpath", "fileskills", "fileskills/mcpserver", "sandboxfs", "launcher", "broker", "broker/brokerhttp", "broker/sqlitestore", "broker/pgstore", "broker/otelaudit", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
 
 	// Parts of the command.
 	"cmd/pinfold/internal/proposal": {"pathresolver", "permission", "fileskills", "broker", "broker/brokerhttp", "github.com/go-json-experiment/json"},

@@ -43,6 +43,7 @@ const (
 	CodeMountRefused      Code = "mount_refused"       // warning: procfs and its like beneath the root
 	CodeGitOutside        Code = "git_outside"         // .git is a file that leads out of the root
 	CodeGitMissing        Code = "git_missing"         // warning: Git is set and there is no .git
+	CodeHiddenInHistory   Code = "hidden_in_history"   // warning: a hidden file is tracked by a git that is readable; given by pinfold check
 )
 
 // Severity tells findings that stop New from those that only deserve a word.

@@ -126,7 +126,7 @@ func check(a *app, f *checkFlags) error {
 		cfg.Root = root
 		a.out.commas(cfg)
 		cfg.Protect = slices.Concat(protect, protectList(root, f.from))
-		report.add(root, len(cfg.WritePaths), append(validateForRun(cfg), opened(cfg.Unprotect)...))
+		report.add(root, len(cfg.WritePaths), slices.Concat(validateForRun(cfg), opened(cfg.Unprotect), historyWarning(cfg)))
 	}
 	if err := checkFormats[f.format](a.out, &report); err != nil {
 		return err

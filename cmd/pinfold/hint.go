@@ -20,7 +20,7 @@ import (
 
 // hints tells a person at a terminal, before the command starts, what is
 // likely to surprise them.
-func (f *runFlags) hints(o *output, r *pathresolver.Resolver) {
+func (f *runFlags) hints(o *output, cfg pathresolver.Config, r *pathresolver.Resolver) {
 	info, err := r.Lstat(".git")
 	switch {
 	case err != nil:
@@ -39,6 +39,9 @@ func (f *runFlags) hints(o *output, r *pathresolver.Resolver) {
 		case !f.knowsAuthor(r, ".git/config"):
 			o.hint("git knows no name and e-mail for commits inside; --ro ~/.gitconfig shows yours")
 		}
+	}
+	if h, found := hiddenInHistory(cfg, r, append(slices.Clone(f.ro), cfg.GitDirs...)); found {
+		o.hint(h.String() + " and can be read from git's history, as by '" + h.shows() + "': " + historyAdvice)
 	}
 	if f.held == nil {
 		o.hint("the command has your network; a policy, as by --preset sandboxed, takes it away")

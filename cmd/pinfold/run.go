@@ -124,7 +124,7 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 		f.tellPolicy(a.out)
 		f.beside.tell(a.out)
 		a.out.problems(warnings(f.found))
-		f.hints(a.out, r)
+		f.hints(a.out, cfg, r)
 	}
 	becomeServer()
 	result, left, err := f.inView(ctx, a, cfg, r, refused, command)

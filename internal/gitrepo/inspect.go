@@ -126,6 +126,8 @@ type Repository struct {
 	// nor a regular file with one name: at the top and in hooks, info, logs,
 	// refs and objects/info. Objects and refs are not walked.
 	Foreign []string
+
+	sha256 bool // extensions.objectFormat
 }
 
 // Error is something that could not be understood, and why. It is meant for

@@ -76,6 +76,24 @@ func (o *opener) read(path string, limit int) ([]byte, error) {
 	return nil, errChanged
 }
 
+// stream opens a regular file to be read in pieces. It is the caller's.
+func (o *opener) stream(path string) (io.ReadCloser, error) {
+	fd, err := o.open(path, unix.O_NONBLOCK)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), path)
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errSpecial
+	}
+	if err != nil {
+		_ = f.Close() // nothing was read
+		return nil, err
+	}
+	return f, nil
+}
+
 // list reads the names of a directory, of which there may be limit.
 func (o *opener) list(path string, limit int) ([]os.DirEntry, error) {
 	fd, err := o.open(path, unix.O_DIRECTORY)

@@ -57,6 +57,19 @@ func (o *opener) read(path string, limit int) ([]byte, error) {
 	return text, err
 }
 
+// stream opens a regular file to be read in pieces. It is the caller's.
+func (o *opener) stream(path string) (io.ReadCloser, error) {
+	f, info, err := o.open(path)
+	if err == nil && info.IsDir() {
+		_ = f.Close() // nothing was read
+		err = errDirectory
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
 // list reads the names of a directory, of which there may be limit.
 func (o *opener) list(path string, limit int) ([]os.DirEntry, error) {
 	dir, info, err := o.open(path)

@@ -46,6 +46,11 @@ func (in *inspector) configure() error {
 	if err := in.file(filepath.Join(in.repo.CommonDir, "config"), own, 0); err != nil {
 		return err
 	}
+	for _, it := range in.items {
+		if it.own && it.key() == "extensions.objectformat" {
+			in.repo.sha256 = strings.EqualFold(it.value, "sha256")
+		}
+	}
 	in.perTree = in.on("extensions.worktreeconfig")
 	if in.perTree {
 		if err := in.file(filepath.Join(in.repo.GitDir, "config.worktree"), own, 0); err != nil {
