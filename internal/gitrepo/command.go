@@ -72,6 +72,10 @@ func (in *inspector) word(it item, w word, strict, lenient bool) error {
 	// --option=path, VARIABLE=path, a:b
 	if w.role != roleCommand {
 		if strings.HasPrefix(text, "-") && !strings.Contains(text, "=") && w.unknown < 0 {
+			if at := strings.IndexAny(text, "./~"); at > 1 {
+				w.text = text[2:] // -Fpath
+				return in.operand(it, w, lenient || at > 2)
+			}
 			return nil
 		}
 		if at := strings.IndexByte(text, '='); at >= 0 && (w.unknown < 0 || at < w.unknown) {

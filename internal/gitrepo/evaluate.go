@@ -9,12 +9,6 @@ import (
 
 // evaluate names what the values of all settings name.
 func (in *inspector) evaluate() error {
-	for _, dir := range filepath.SplitList(in.env.Getenv("PATH")) {
-		// An empty entry is the current directory (environ(7)).
-		if at, err := in.resolve(join(in.root, dir)); err == nil && beneath(in.root, at.path) {
-			in.pathDirs = append(in.pathDirs, at.path)
-		}
-	}
 	for _, it := range in.items {
 		if it.section == "core" && !it.sub && it.name == "worktree" && it.own {
 			if err := in.workTree(it); err != nil {
@@ -184,6 +178,15 @@ func (in *inspector) basesOf(it item, hooks bool) []string {
 // program names a program that is looked for in $PATH, where that leads
 // beneath root.
 func (in *inspector) program(it item, name string) error {
+	if in.pathDirs == nil {
+		in.pathDirs = []string{}
+		for _, dir := range filepath.SplitList(in.env.Getenv("PATH")) {
+			// An empty entry is the current directory (environ(7)).
+			if at, err := in.resolve(join(in.root, dir)); err == nil && beneath(in.root, at.path) {
+				in.pathDirs = append(in.pathDirs, at.path)
+			}
+		}
+	}
 	for _, dir := range in.pathDirs {
 		if err := in.mention(filepath.Join(dir, name), it.names()); err != nil {
 			return err

@@ -210,7 +210,7 @@ type inspector struct {
 	files    map[string]fileState
 	perTree  bool // extensions.worktreeConfig
 	seen     map[Named]bool
-	pathDirs []string // $PATH, as far as it lies beneath root
+	pathDirs []string // $PATH, as far as it lies beneath root; nil until it is asked for
 }
 
 // find finds the git directory and the common directory.

@@ -211,6 +211,7 @@ func TestNamed(t *testing.T) {
 		{"[core]\nsshCommand = \"ssh -F ./ssh.conf\"", []string{"project/ssh.conf"}, ""},
 		{"[core]\naskPass = tools/with space", []string{"project/tools/with", "project/tools/with space"}, "the file with the space exists"},
 		{"[core]\ngitProxy = tools/proxy for example.com", []string{"project/tools/proxy"}, ""},
+		{"[core]\nsshCommand = ssh -F./ssh.conf -itools/key", []string{"project/ssh.conf"}, "what is glued to an option counts if it exists, or says it is a path"},
 		{"[core]\nattributesFile = attrs\nexcludesFile = ~/../project/ign", []string{"project/attrs", "project/ign"}, ""},
 		{"[filter \"x\"]\nclean = sh tools/clean.sh %f\nsmudge = node x.js\nprocess = ./p", []string{"project/p", "project/tools/clean.sh", "project/x.js"}, ""},
 		{"[filter \"lfs\"]\nclean = git-lfs clean -- %f\nsmudge = git-lfs smudge -- %f\nprocess = git-lfs filter-process", nil, "as git lfs install writes it"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/user"
 	"path/filepath"
 	"strconv"
@@ -43,7 +44,7 @@ func (in *inspector) configure() error {
 		return in.environment()
 	}
 	own := source{own: true}
-	if err := in.file(filepath.Join(in.repo.CommonDir, "config"), own, 0); err != nil {
+	if err := in.inside(in.repo.CommonDir, "config", own); err != nil {
 		return err
 	}
 	for _, it := range in.items {
@@ -53,12 +54,12 @@ func (in *inspector) configure() error {
 	}
 	in.perTree = in.on("extensions.worktreeconfig")
 	if in.perTree {
-		if err := in.file(filepath.Join(in.repo.GitDir, "config.worktree"), own, 0); err != nil {
+		if err := in.inside(in.repo.GitDir, "config.worktree", own); err != nil {
 			return err
 		}
 		for i, admin := range in.admins {
 			tree := source{own: true, bases: in.bases[i+1 : i+2], repoIs: admin}
-			if err := in.file(filepath.Join(admin, "config.worktree"), tree, 0); err != nil {
+			if err := in.inside(admin, "config.worktree", tree); err != nil {
 				return err
 			}
 		}
@@ -69,7 +70,7 @@ func (in *inspector) configure() error {
 		if err != nil {
 			return failed("$GIT_DIR", err)
 		}
-		if err := in.file(filepath.Join(at.path, "config"), source{own: true, repoIs: at.path}, 0); err != nil {
+		if err := in.inside(at.path, "config", source{own: true, repoIs: at.path}); err != nil {
 			return err
 		}
 	}
@@ -114,14 +115,32 @@ func (in *inspector) operator() error {
 		}
 	}
 	for _, file := range files {
-		if err := in.mention(file, Named{Key: "the operator's configuration", File: file}); err != nil {
-			return err
-		}
-		if err := in.file(file, source{}, 0); err != nil {
+		if err := in.mentioned(file, Named{Key: "the operator's configuration", File: file}, source{}, 0); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// mentioned names a configuration file as it stands, and reads what is there.
+// The operator's files may be links, and so may what is included; inside the
+// git directory none may be.
+func (in *inspector) mentioned(path string, from Named, src source, depth int) error {
+	at, err := in.resolve(path)
+	if err != nil {
+		return failed(path, err)
+	}
+	if err := in.name(at, from); err != nil || !at.exists {
+		return err
+	}
+	return in.file(path, at.path, src, depth)
+}
+
+// inside reads a configuration file in a git directory, where it may not be a
+// link.
+func (in *inspector) inside(dir, name string, from source) error {
+	path := filepath.Join(dir, name)
+	return in.file(path, path, from, 0)
 }
 
 // mention names path as it stands.
@@ -135,8 +154,8 @@ func (in *inspector) mention(path string, from Named) error {
 
 // file reads a configuration file and what it includes. A file that is missing
 // is none. path is as it was written: relative includes begin in its
-// directory, which need not be the one where a link leads.
-func (in *inspector) file(path string, from source, depth int) error {
+// directory, which need not be the one where a link leads, real.
+func (in *inspector) file(path, real string, from source, depth int) error {
 	if depth > maxIncludes {
 		return &Error{File: path, Reason: fmt.Sprintf("configuration files include each other more than %d deep", maxIncludes)}
 	}
@@ -146,19 +165,6 @@ func (in *inspector) file(path string, from source, depth int) error {
 		return &Error{File: path, Reason: "the configuration file includes itself"}
 	case fileDone:
 		return nil
-	}
-	real := path
-	if !from.own || depth > 0 {
-		// The operator's files may be links, and so may what is included. Inside
-		// the git directory none may be.
-		at, err := in.resolve(path)
-		if err != nil {
-			return failed(path, err)
-		}
-		if !at.exists {
-			return nil
-		}
-		real = at.path
 	}
 	text, err := in.read(real, maxFile)
 	switch {
@@ -209,10 +215,7 @@ func (in *inspector) include(it item, depth int) error {
 		}
 		path = join(filepath.Dir(it.file), path)
 	}
-	if err := in.mention(path, it.names()); err != nil {
-		return err
-	}
-	return in.file(path, it.source, depth+1)
+	return in.mentioned(path, it.names(), it.source, depth+1)
 }
 
 // environment reads settings that the environment holds (git-config(1),
@@ -310,6 +313,9 @@ func (in *inspector) prefix() string {
 	for _, dir := range filepath.SplitList(in.env.Getenv("PATH")) {
 		if !filepath.IsAbs(dir) {
 			continue
+		}
+		if _, err := os.Stat(dir + "/git"); err != nil {
+			continue // the short way past most of them
 		}
 		if at, err := in.resolve(filepath.Join(dir, "git")); err == nil && at.exists && at.mode.IsRegular() {
 			return filepath.Dir(filepath.Dir(at.path))
