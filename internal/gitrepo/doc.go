@@ -22,4 +22,8 @@
 // the caller refuses to start instead of leaving something open. A repository
 // is looked for in the directory itself and not in the directories above it.
 // Everything that is read is bounded: see the constants beside each reader.
+// Not read are GIT_CONFIG_PARAMETERS, which git sets for its own children
+// alone, remotes that stand in the remotes and branches directories, and the
+// configuration of other repositories: a submodule's is Inspect's answer for
+// the submodule.
 package gitrepo
