@@ -1,6 +1,7 @@
 package gitrepo
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,7 +22,7 @@ func (in *inspector) evaluate() error {
 			return err
 		}
 	}
-	for _, name := range slices.Sorted(mapKeys(variables)) {
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		if value := in.env.Getenv(name); value != "" {
 			it := item{setting: setting{name: "$" + name}}
 			if err := in.value(it, variables[name], value); err != nil {
@@ -30,16 +31,6 @@ func (in *inspector) evaluate() error {
 		}
 	}
 	return nil
-}
-
-func mapKeys(m map[string]use) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // workTree takes core.worktree for one more directory where relative paths

@@ -408,10 +408,7 @@ func (in *inspector) hooksLink(link string) error {
 		return failed(link, err)
 	}
 	from := Named{Dir: true, Key: "hooks", File: link}
-	if err := in.hooksAt(at, from); err != nil {
-		return err
-	}
-	return nil
+	return in.hooksAt(at, from)
 }
 
 // worktrees reads which linked worktrees are registered.

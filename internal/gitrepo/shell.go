@@ -43,9 +43,8 @@ type shellReader struct {
 	vars   map[string]word // what the command itself assigns
 }
 
-// known are variables that git sets for the programs that it runs (git(1),
-// githooks(5), git-mergetool(1)), whose values are places that are known or
-// data.
+// dataVariables are what git sets for the programs that it runs (git(1),
+// githooks(5), git-mergetool(1)) and is no program itself.
 var dataVariables = map[string]bool{
 	"LOCAL": true, "REMOTE": true, "BASE": true, "MERGED": true, "BACKUP": true,
 	"FILENAME": true, "REVISION": true, "ARGS": true, "CUR_BRANCH": true,

@@ -29,8 +29,7 @@ type source struct {
 type fileState int
 
 const (
-	fileNew fileState = iota
-	fileOpen
+	fileOpen fileState = 1 + iota
 	fileDone
 )
 
