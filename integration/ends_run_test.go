@@ -77,15 +77,15 @@ func (sh *shell) line(line, until string) {
 	sh.wait(until)
 }
 
-func (sh *shell) wait(until string) (shown string) {
+func (sh *shell) wait(until string) {
 	sh.t.Helper()
+	shown := ""
 	for end := time.Now().Add(eventually); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if shown = sh.screen(); strings.Contains(shown, until) {
-			return shown
+			return
 		}
 	}
 	require.Contains(sh.t, shown, until, "the screen in the end")
-	return shown
 }
 
 // quoted is text as one word of the shell.
