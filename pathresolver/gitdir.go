@@ -299,22 +299,30 @@ func (p *policy) decideGitName(op Op, place string, at gitAt, kind fs.FileMode) 
 // gitActsBy is the entry of gitProtected that covers what lies beneath a git
 // directory, or beneath that of a submodule in it; "" if none does.
 func gitActsBy(rest string) string {
-	module := strings.HasPrefix(rest, "modules/")
-	for {
+	for _, at := range gitRests(rest) {
 		for _, name := range gitProtected {
-			if rest == name.name || name.whole && strings.HasPrefix(rest, name.name+"/") {
+			if at == name.name || name.whole && strings.HasPrefix(at, name.name+"/") {
 				return name.name
 			}
 		}
-		first, below, deeper := strings.Cut(rest, "/")
-		switch {
-		case !module || !deeper:
-			return ""
-		case first == "refs" || first == "logs" || first == "objects":
-			return "" // a branch may have any name
-		}
-		rest = below // a submodule's name may have several components
 	}
+	return ""
+}
+
+// gitRests is what lies beneath a git directory, and for a submodule's, whose name
+// may have several components, all that it could be beneath that one. A branch of
+// a submodule that is called as a file with a rule is under that rule, too.
+func gitRests(rest string) []string {
+	if !strings.HasPrefix(rest, "modules/") {
+		return []string{rest}
+	}
+	var all []string
+	for below, deeper := rest, true; deeper; {
+		if _, below, deeper = strings.Cut(below, "/"); deeper {
+			all = append(all, below)
+		}
+	}
+	return all
 }
 
 // decideSteps keeps an agent from changing what an interrupted rebase of the
@@ -330,20 +338,32 @@ func (p *policy) decideSteps(op Op, place, dir string) *DeniedError {
 // decideMadeGit is the rule about a git directory that was made through this
 // resolver: it is whole, but what runs programs does not.
 func (p *policy) decideMadeGit(op Op, place string, at gitAt, kind fs.FileMode) *DeniedError {
-	if op == OpMeta && strings.HasPrefix(at.rest, "hooks/") && !strings.HasSuffix(at.rest, ".sample") {
-		return p.gitDenied(op, place, RuleProtected, "a hook in a repository that was made here is not made executable: it would run on the host")
-	}
-	if op == OpDelete || op == OpMeta {
+	if op == OpDelete {
 		return nil
 	}
-	first, _, deeper := strings.Cut(at.rest, "/")
+	for _, rest := range gitRests(at.rest) {
+		if d := p.decideMadeName(op, place, rest, kind); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// decideMadeName is decideMadeGit for a name beneath the git directory itself.
+func (p *policy) decideMadeName(op Op, place, rest string, kind fs.FileMode) *DeniedError {
+	first, _, deeper := strings.Cut(rest, "/")
 	switch {
-	case gitContentOf(at.rest) == GitConfig:
+	case op == OpMeta && isHook(rest):
+		return p.gitDenied(op, place, RuleProtected, "a hook in a repository that was made here is not made executable: it would run on the host")
+	case op == OpMeta:
+	case gitContentOf(rest) == GitConfig:
 		return p.gitDenied(op, place, RuleGitContent, "the configuration of a repository is not written in place: git writes it beside, and it is checked when it takes its place; use \"git config\"")
-	case at.rest == "commondir", at.rest == "objects/info/alternates", at.rest == "objects/info/http-alternates",
+	case isHook(rest) && kind.Type() != fs.ModeDir:
+		return p.gitDenied(op, place, RuleGitContent, "a hook in a repository that was made here is not executable, which has to be seen to when it is made")
+	case rest == "commondir", rest == "objects/info/alternates", rest == "objects/info/http-alternates",
 		deeper && (first == "remotes" || first == "branches"):
 		return p.gitDenied(op, place, RuleProtected, "it leads git on the host to other files")
-	case at.rest == "hooks" && kind.Type() != fs.ModeDir:
+	case rest == "hooks" && kind.Type() != fs.ModeDir:
 		return p.gitDenied(op, place, RuleProtected, "hooks are in a directory")
 	}
 	return nil
@@ -455,12 +475,12 @@ func (p *policy) decideHead(place string, kind fs.FileMode) *DeniedError {
 
 // gitContentOf is the rule about the content of a name in a git directory.
 func gitContentOf(rest string) GitContent {
+	if _, below, ok := gitWorktree(rest); ok {
+		rest = below
+	}
 	dir, name := splitPlace(rest)
-	for c := range strings.SplitSeq(dir, "/") {
-		switch c {
-		case "refs", "logs", "objects", "hooks", "lfs", "annex", "svn", "rr-cache", "info":
-			return GitFree // a branch may have any name
-		}
+	if dir != "." && !strings.HasPrefix(rest, "modules/") {
+		return GitFree
 	}
 	switch {
 	case name == "index" || strings.HasPrefix(name, "sharedindex."):
@@ -508,19 +528,15 @@ func (r *Resolver) GitTriesLink(place, target string) bool {
 	return len(name) == len("tXXXXXX") && name[0] == 't' && len(at.rest) == len(name) && name != target
 }
 
-// GitHook reports whether a place is in the hooks of a git directory that was
-// made through this resolver: there nothing but samples may be executable, which
-// git does not run.
+// GitHook reports whether a place is that of a hook in a git directory. Decide
+// refuses to make one in a git directory that was made through this resolver
+// (RuleGitContent); a surface that keeps it from being executable may go on.
 func (r *Resolver) GitHook(place string) bool {
-	if r.git == nil || strings.HasSuffix(place, ".sample") {
+	if r.git == nil {
 		return false
 	}
 	at, ok := r.git.find(place, 0)
-	if !ok {
-		return false
-	}
-	_, hook, found := strings.Cut("/"+at.rest, "/hooks/")
-	return found && hook != "" && gitContentOf(at.rest+"/x") == GitFree
+	return ok && isHook(at.rest)
 }
 
 // Arrival is what is about to get a name by rename(2).
@@ -597,13 +613,20 @@ func (p *policy) leaveGit(from string, source gitAt, a Arrival) *DeniedError {
 // arriveName is the rule about the name that something gets in a git directory.
 func (p *policy) arriveName(to string, at gitAt, a Arrival) *DeniedError {
 	d := p.decideGitName(OpCreate, to, at, a.Mode.Type())
-	if d != nil {
-		return d
+	if d != nil && d.Rule == RuleGitContent && isHook(at.rest) {
+		if a.Mode&0o111 == 0 {
+			return nil
+		}
+		d.Rule = RuleProtected
 	}
-	if a.Mode.IsRegular() && a.Mode&0o111 != 0 && strings.Contains("/"+at.rest, "/hooks/") && !strings.HasSuffix(to, ".sample") {
-		return p.gitDenied(OpRename, to, RuleProtected, "a hook in a repository that was made here is not executable")
-	}
-	return nil
+	return d
+}
+
+// isHook reports whether a name beneath a git directory is that of a hook; what
+// "git init" brings along as samples, git does not run.
+func isHook(rest string) bool {
+	return !strings.HasSuffix(rest, ".sample") &&
+		slices.ContainsFunc(gitRests(rest), func(at string) bool { return strings.HasPrefix(at, "hooks/") })
 }
 
 // gitMovable reports whether a directory that takes this name in a git directory

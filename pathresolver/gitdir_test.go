@@ -139,8 +139,19 @@ func TestGitDirectoriesAtWork(t *testing.T) {
 		do(r.MkdirAll("src/r/.git/hooks", 0o755))
 		do(r.WriteFile("src/r/.git/hooks/pre-commit.sample", nil, 0o755))
 		do(r.WriteFile("src/r/.git/HEAD", nil, 0o644))
+		denied(t, r.WriteFile("src/r/.git/hooks/pre-commit", nil, 0o755), pathresolver.RuleGitContent)
+		denied(t, r.Rename("src/r/.git/hooks/pre-commit.sample", "src/r/.git/hooks/pre-commit", pathresolver.RenameReplace), pathresolver.RuleProtected)
 		denied(t, r.WriteFile("src/r/.git/config", nil, 0o644), pathresolver.RuleGitContent)
 		denied(t, r.Symlink("/x", "src/r/.git/x"), pathresolver.RuleGitDir)
+		// Names of submodules and work trees that mean something themselves.
+		for _, name := range []string{"modules/refs", "modules/hooks", "modules/a/logs", "modules/info"} {
+			do(r.MkdirAll("src/r/.git/"+name, 0o755))
+			denied(t, r.WriteFile("src/r/.git/"+name+"/config", nil, 0o644), pathresolver.RuleGitContent)
+			denied(t, r.WriteFile("src/r/.git/"+name+"/index", nil, 0o644), pathresolver.RuleGitContent)
+			denied(t, r.MkdirAll("src/r/.git/"+name+"/remotes/x", 0o755), pathresolver.RuleProtected)
+		}
+		do(r.MkdirAll("src/r/.git/worktrees/refs", 0o755))
+		denied(t, r.WriteFile("src/r/.git/worktrees/refs/index", nil, 0o644), pathresolver.RuleGitContent)
 		do(r.Rename("src/r", "src/r2", pathresolver.RenameReplace))
 		do(r.RemoveAll("src/r2"))
 		do(r.MkdirAll("src/b.git/objects", 0o755))

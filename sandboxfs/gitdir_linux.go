@@ -20,10 +20,15 @@ func isTextContent(c pathresolver.GitContent) bool {
 	return c == pathresolver.GitLink || c == pathresolver.GitCommonDir
 }
 
-// mayText reports whether a refusal only says that what is written is checked,
-// and it can be here.
-func (p *part) mayText(d *pathresolver.DeniedError, place string) bool {
-	return d.Rule == pathresolver.RuleGitContent && isTextContent(p.r.GitContent(place))
+// mayWrite reports whether a refusal only says that something is seen to when the
+// file is written, as it is here: what is written to it is checked (text), or it
+// does not become executable.
+func (p *part) mayWrite(d *pathresolver.DeniedError, place string) (may, text bool) {
+	if d.Rule != pathresolver.RuleGitContent {
+		return false, false
+	}
+	text = isTextContent(p.r.GitContent(place))
+	return text || p.r.GitHook(place), text
 }
 
 // isGitText reports whether what is written to a node is checked. The kernel

@@ -128,7 +128,10 @@ func (p *part) decideOpen(h *fuse.InHeader, call string, n *node, place string, 
 		return fuse.OK
 	}
 	d := a.decide(p.r, leave)
-	if d == nil || writing && p.mayText(d, place) {
+	if d == nil {
+		return fuse.OK
+	}
+	if may, _ := p.mayWrite(d, place); may && writing {
 		return fuse.OK
 	}
 	if d.Rule == pathresolver.RuleAsk && p.v.asks != nil {
@@ -229,8 +232,14 @@ func (p *part) create(in *fuse.CreateIn, name string, out *fuse.CreateOut, leave
 	}
 	child := joinPlace(place, name)
 	d := p.r.DecideGranted(leave, pathresolver.OpCreate, child, 0)
-	text := d != nil && p.mayText(d, child)
-	if d != nil && !text {
+	text := false
+	if d != nil {
+		var may bool
+		if may, text = p.mayWrite(d, child); may {
+			d = nil
+		}
+	}
+	if d != nil {
 		return p.ask(&in.InHeader, "create", d, leave, act{op: pathresolver.OpCreate, place: child})
 	}
 	mode := p.hookMode(child, plainMode(in.Mode&0o7777, false))
