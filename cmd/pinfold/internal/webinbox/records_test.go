@@ -92,6 +92,7 @@ func TestPages(t *testing.T) {
 	_ = w.ask(worker, "src/a.go", "") // what is new does not push away what is read
 	_ = eval[any](p, `document.querySelector(".records ~ button").click()`)
 	p.until(`document.querySelectorAll(".record").length > 450`)
+	p.pause()
 	p.key("/")
 	p.until(`document.activeElement.id === "q"`)
 	p.press("place-449" + kb.Enter)
