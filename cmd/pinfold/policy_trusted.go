@@ -110,6 +110,9 @@ func protectProject(cfg *pathresolver.Config) error {
 	if err == nil {
 		src, err = permission.DecodeProject(display(file), data)
 	}
+	if namesNothing(err) {
+		return nil
+	}
 	if err != nil {
 		return usageError(fmt.Errorf("'%s' says which policies to protect, and cannot be read: %w", display(file), err),
 			"'pinfold check' says what is wrong with it; --unprotect "+permission.ProjectFile+" does without")
@@ -125,6 +128,15 @@ func protectProject(cfg *pathresolver.Config) error {
 		cfg.Protect = append(cfg.Protect, protectList(cfg.Root, filepath.Join(cfg.Root, filepath.FromSlash(check.Baseline)))...)
 	}
 	return nil
+}
+
+// namesNothing reports whether all that is wrong with a .pinfold.yaml is that it
+// names no file, yet: then there is none to protect.
+func namesNothing(err error) bool {
+	var e *permission.DocumentError
+	return errors.As(err, &e) && !slices.ContainsFunc(e.Problems, func(p permission.Problem) bool {
+		return p.Code != "missing_key" || p.Path != "check"
+	})
 }
 
 // named are the globs that protect what an entry of .pinfold.yaml names: a file,
