@@ -85,11 +85,15 @@ func receive(fd, millis int) (m message, attached int, err error) {
 	data := make([]byte, maxMessage)
 	rights := make([]byte, unix.CmsgSpace(4))
 	var n, rn int
-	for {
+	for reset := false; ; {
 		n, rn, _, _, err = unix.Recvmsg(fd, data, rights, unix.MSG_CMSG_CLOEXEC)
-		if err != unix.EINTR {
-			break
+		// Where the other side went with something of ours unread, that is told
+		// once, before what it has said last.
+		if err == unix.EINTR || err == unix.ECONNRESET && !reset {
+			reset = reset || err == unix.ECONNRESET
+			continue
 		}
+		break
 	}
 	if err == unix.ECONNRESET || err == nil && n == 0 {
 		return m, -1, io.EOF
