@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
+	"sync"
 	"syscall"
 	"time"
 
@@ -34,6 +36,7 @@ func initMain(cfg *childConfig) (code int) {
 		_ = send(fdInit, failure(err), -1)
 		return ExitSetup
 	}
+	warmThreads()
 	if err := in.start(); err != nil {
 		var se *SetupError
 		if errors.As(err, &se) {
@@ -210,6 +213,29 @@ func (in *initProcess) obey() int {
 			_ = unix.Kill(-1, unix.SIGKILL)
 		}
 	}
+}
+
+// threads is how many process 1 may need at once: those that run, and those that
+// wait for a child, for the supervisor, for signals, and the runtime's own.
+const threads = 16
+
+// warmThreads has the runtime make its threads before there is a command that
+// could use up the last process number: without one it ends this process, and
+// with it everything inside. It keeps threads that have nothing to do.
+func warmThreads() {
+	var made sync.WaitGroup
+	done := make(chan struct{})
+	for range threads {
+		made.Add(1)
+		go func() {
+			runtime.LockOSThread() // each waits on a thread of its own
+			made.Done()
+			<-done
+			runtime.UnlockOSThread()
+		}()
+	}
+	made.Wait()
+	close(done)
 }
 
 // runSoon has the kernel run this thread soon after it is woken, also among
