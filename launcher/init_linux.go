@@ -36,7 +36,6 @@ func initMain(cfg *childConfig) (code int) {
 		_ = send(fdInit, failure(err), -1)
 		return ExitSetup
 	}
-	warmThreads()
 	if err := in.start(); err != nil {
 		var se *SetupError
 		if errors.As(err, &se) {
@@ -47,6 +46,7 @@ func initMain(cfg *childConfig) (code int) {
 		_ = send(fdInit, message{Verb: sayExit, Code: code, Reason: reason, Lost: lost}, -1)
 		return code
 	}
+	go warmThreads()
 	if err := send(fdInit, message{Verb: sayStarted, Lost: lost}, -1); err != nil {
 		return ExitSetup
 	}
@@ -217,11 +217,13 @@ func (in *initProcess) obey() int {
 
 // threads is how many process 1 may need at once: those that run, and those that
 // wait for a child, for the supervisor, for signals, and the runtime's own.
-const threads = 16
+const threads = 8
 
-// warmThreads has the runtime make its threads before there is a command that
-// could use up the last process number: without one it ends this process, and
-// with it everything inside. It keeps threads that have nothing to do.
+// warmThreads has the runtime make its threads before the command can use up the
+// process numbers: without one it ends this process, and with it everything
+// inside. It keeps threads that have nothing to do. The command has begun by then:
+// to make them takes it a millisecond, which no start is to wait for, and to use up
+// hundreds of numbers takes the command longer.
 func warmThreads() {
 	var made sync.WaitGroup
 	done := make(chan struct{})
