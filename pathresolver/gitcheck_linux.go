@@ -5,12 +5,12 @@ package pathresolver
 import (
 	"bytes"
 	"crypto/rand"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 	"github.com/pinfold-dev/pinfold/internal/gitindex"
+	"github.com/pinfold-dev/pinfold/internal/gitrepo"
 )
 
 // maxGitIndex bounds an index that is checked, in bytes.
@@ -133,9 +133,9 @@ func (r *Resolver) gitHash(index string) gitindex.Hash {
 		return gitindex.SHA1
 	}
 	defer unix.Close(fd)
-	buf := make([]byte, 64<<10)
+	buf := make([]byte, maxGitText)
 	n, _ := fsat.Pread(fd, buf, 0)
-	if strings.Contains(strings.ToLower(string(buf[:max(n, 0)])), "sha256") {
+	if gitrepo.IsSHA256(buf[:max(n, 0)]) {
 		return gitindex.SHA256
 	}
 	return gitindex.SHA1

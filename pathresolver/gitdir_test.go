@@ -214,6 +214,12 @@ func TestMoveChecked(t *testing.T) {
 	denied(t, move("no index", ".git/index"), pathresolver.RuleGitContent)
 	empty := "DIRC\x00\x00\x00\x02\x00\x00\x00\x00" + strings.Repeat("\x00", 20)
 	require.NoError(t, move(empty, ".git/index"))
+	// The word alone does not make it a repository of the other format.
+	require.NoError(t, os.WriteFile(filepath.Join(root, ".git/config"), []byte("[remote \"sha256\"]\n\turl = ../sha256\n"), 0o644))
+	require.NoError(t, move(empty, ".git/index"))
+	require.NoError(t, os.WriteFile(filepath.Join(root, ".git/config"), []byte("[extensions]\n\tobjectFormat = SHA256\n"), 0o644))
+	denied(t, move(empty, ".git/index"), pathresolver.RuleGitContent)
+	require.NoError(t, move(empty+strings.Repeat("\x00", 12), ".git/index"))
 	require.NoError(t, move("[core]\n\tbare = false\n[remote \"o\"]\n\turl = ../x\n\tfetch = +a:b\n", "new/.git/config"))
 	for _, bad := range []string{"[core]\nfsmonitor = x", "[include]\npath = x", "[core]\nhooksPath = x", "[alias]\na = !x", "[filter \"x\"]\nclean = x",
 		"[core]\nworktree = /etc", "[remote \"o\"]\nurl = ext::sh", "[core", "[core]\nbare=false # sha256"} {

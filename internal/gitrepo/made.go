@@ -83,6 +83,19 @@ func CheckMade(text []byte, dir string) error {
 	return nil
 }
 
+// IsSHA256 says whether text is the configuration of a repository whose objects
+// are named by SHA-256 (extensions.objectFormat). What cannot be read is not.
+func IsSHA256(text []byte) bool {
+	settings, err := parseConfig("config", text)
+	is := false
+	for _, s := range settings {
+		if s.key() == "extensions.objectformat" {
+			is = strings.EqualFold(s.value, "sha256") // the last one counts
+		}
+	}
+	return err == nil && is
+}
+
 // harm says what is wrong with a variable; "" if nothing is.
 func (s setting) harm(dir string) string {
 	key := s.section + "." + s.name
