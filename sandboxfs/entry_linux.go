@@ -91,6 +91,7 @@ func (p *part) makeGranted(h *fuse.InHeader, call, name string, kind fs.FileMode
 		p.r.NoteMade(child, fileID(&sx))
 	}
 	p.answer(dir, name, true, false, &sx, out)
+	p.changed(pathresolver.OpCreate, child, sx.Mode)
 	return fuse.OK
 }
 

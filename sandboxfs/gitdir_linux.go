@@ -2,7 +2,6 @@ package sandboxfs
 
 import (
 	"errors"
-	"io/fs"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
@@ -133,28 +132,14 @@ func (p *part) arrival(dirfd int, name, from, to string) (*pathresolver.DeniedEr
 	return p.r.DecideArrival(from, to, pathresolver.Arrival{Mode: goMode(sx.Mode), ID: fileID(&sx)}), nil
 }
 
-// goMode is a mode as Go has it: its type and permissions.
-func goMode(mode uint16) fs.FileMode {
-	m := fs.FileMode(mode & 0o777)
-	switch mode & unix.S_IFMT {
-	case unix.S_IFREG:
-	case unix.S_IFDIR:
-		m |= fs.ModeDir
-	case unix.S_IFLNK:
-		m |= fs.ModeSymlink
-	default:
-		m |= fs.ModeIrregular
-	}
-	return m
-}
-
 // renameChecked moves a file to a name under which its content is checked. The
 // file that stands there afterwards is another one, so both names are forgotten.
-func (p *part) renameChecked(in *fuse.RenameIn, from nameKey, fromFD int, to nameKey, toFD int, target string) fuse.Status {
+func (p *part) renameChecked(in *fuse.RenameIn, from nameKey, fromFD int, to nameKey, toFD int, source, target string) fuse.Status {
 	p.slow(&in.InHeader) // an index of a large tree has many megabytes
 	replaced := p.dying(to.dir, toFD, to.name)
 	err := p.r.MoveChecked(fromFD, from.name, toFD, to.name, target, in.Flags&unix.RENAME_NOREPLACE != 0)
 	if err == nil {
+		p.moved(source, target, nil, false)
 		p.tab.removed(from.dir, from.name)
 		p.tab.removed(to.dir, to.name)
 	}

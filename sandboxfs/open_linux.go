@@ -64,6 +64,7 @@ func (p *part) open1(in *fuse.OpenIn, out *fuse.OpenOut, leave pathresolver.Gran
 	p.answerOpen(n, fd, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, was, out)
 	if writing {
 		p.holdText(n, out.Fh)
+		p.changedNode(pathresolver.OpWrite, n, sx.Mode)
 	}
 	return fuse.OK
 }
@@ -273,6 +274,7 @@ func (p *part) create(in *fuse.CreateIn, name string, out *fuse.CreateOut, leave
 	if leave != nil {
 		p.opens.madeBy(out.Fh)
 	}
+	p.changed(pathresolver.OpCreate, child, sx.Mode)
 	return fuse.OK
 }
 

@@ -54,6 +54,11 @@ type Options struct {
 	// dropped and counted in Stats.
 	OnRefusal func(Refusal)
 
+	// OnChange is called for each Change, before the program hears that it was
+	// made. Requests wait for it, and several goroutines call it: it must be
+	// quick and safe for that, and must not use the view.
+	OnChange func(Change)
+
 	// Ask, if set, is asked where a rule says that something may be asked for.
 	// Without it that is EACCES.
 	Ask Asker

@@ -53,12 +53,14 @@ func (p *part) rename(in *fuse.RenameIn, oldName, newName string, leave pathreso
 	case d != nil:
 		return p.refuse(&in.InHeader, "rename", d)
 	case checked:
-		return p.renameChecked(in, nameKey{from, oldName}, fromFD, nameKey{to, newName}, toFD, target)
+		return p.renameChecked(in, nameKey{from, oldName}, fromFD, nameKey{to, newName}, toFD, source, target)
 	}
 	replaced := p.dying(to, toFD, newName)
 	replaced.asked = leave != nil
+	moving := p.tab.child(from, oldName)
 	err = unix.Renameat2(fromFD, oldName, toFD, newName, uint(in.Flags))
 	if err == nil {
+		p.moved(source, target, moving, exchange)
 		p.tab.renamed(nameKey{from, oldName}, nameKey{to, newName}, exchange)
 	}
 	p.bury(replaced, err == nil && !exchange)
@@ -115,6 +117,7 @@ func (p *part) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, leave path
 	}
 	p.noteLink(n, &before, &sx)
 	p.tab.linked(n, dir, name, true)
+	p.named(joinPlace(place, name), sx.Mode)
 	p.entry(n, false, &sx, out)
 	return fuse.OK
 }

@@ -42,6 +42,11 @@ func (p *part) setAttr(in *fuse.SetAttrIn, out *fuse.AttrOut, leave pathresolver
 	}
 	p.fill(&sx, &out.Attr)
 	out.SetTimeout(p.valid(false))
+	if in.Valid&fuse.FATTR_SIZE != 0 {
+		p.changedNode(pathresolver.OpWrite, n, sx.Mode)
+	} else if in.Valid&fuse.FATTR_MODE != 0 {
+		p.changedNode(pathresolver.OpMeta, n, sx.Mode)
+	}
 	return fuse.OK
 }
 

@@ -39,7 +39,7 @@ func TestManualIsWhole(t *testing.T) {
 	for _, name := range append(pathresolver.DefaultProtected(), ".git") {
 		require.Contains(t, manual, "`"+name+"`")
 	}
-	for _, code := range []int{exitOK, exitFailed, exitUsage, exitDenied, exitRunOwn, exitNotExec, exitNotFound} {
+	for _, code := range []int{exitOK, exitFailed, exitUsage, exitLeft, exitDenied, exitRunOwn, exitNotExec, exitNotFound} {
 		require.Contains(t, manual, "\n| "+strconv.Itoa(code)+" | ")
 	}
 	require.Contains(t, manual, "\n| "+strconv.Itoa(exitSignal)+"+n | ")

@@ -12,6 +12,7 @@ const (
 	exitFailed = 1 // check: violations; why: denied; others: it failed
 	exitUsage  = 2 // unknown flag, missing argument, unknown word
 
+	exitLeft     = 122 // run --fail-on-left: something was left that can act later
 	exitDenied   = 123 // run --fail-on-deny: something was refused, or came too fast to be judged
 	exitRunOwn   = 125 // run: any error of pinfold's own; the command never ran
 	exitNotExec  = 126 // run: the command cannot be executed

@@ -77,10 +77,11 @@ func (b *gitBeside) close() {
 
 // arrange makes its view: one connection, so that the view itself hears of all
 // that is refused.
-func (b *gitBeside) arrange(options sandboxfs.Options) (err error) {
+func (b *gitBeside) arrange(options sandboxfs.Options, t *traces) (err error) {
 	if b == nil {
 		return nil
 	}
+	t.follow(b.r, &options)
 	options.SingleConnection, options.ReportAll = true, false
 	options.Ask, options.AskWait = nil, 0
 	if tell := options.OnRefusal; tell != nil {

@@ -59,9 +59,21 @@ func timeText(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 // reportFile appends lines to a file, each by one write, so that what was
 // refused before a crash is in it.
 type reportFile struct {
-	f    *os.File
-	root string
-	err  error // the first that occurred
+	f       *os.File
+	root    string
+	lines   int    // refusals that were written
+	omitted uint64 // and that were not, or things that were left
+	err     error  // the first that occurred
+}
+
+// maxReportLines bounds what one run's refusals add to a report: some 30 MB.
+// Beyond it they are counted.
+const maxReportLines = 100_000
+
+// omittedLine is the last line of --report where it does not name everything.
+type omittedLine struct {
+	Time    string `json:"time"`
+	Omitted uint64 `json:"omitted"`
 }
 
 // openReport opens the file for appending. It must not lie where the command
@@ -97,7 +109,14 @@ func reportWritable(name string) error {
 		"name a file outside of every write path")
 }
 
-func (w *reportFile) add(r sandboxfs.Refusal) { w.append(newReportLine(w.root, r)) }
+func (w *reportFile) add(r sandboxfs.Refusal) {
+	if w.lines == maxReportLines {
+		w.omitted++
+		return
+	}
+	w.lines++
+	w.append(newReportLine(w.root, r))
+}
 
 // unjudged notes how many attempts, at least, came too fast to be judged.
 func (w *reportFile) unjudged(n uint64) {
@@ -115,6 +134,9 @@ func (w *reportFile) append(value any) {
 }
 
 func (w *reportFile) close() error {
+	if w.omitted > 0 {
+		w.append(omittedLine{timeText(time.Now()), w.omitted})
+	}
 	if err := w.f.Close(); err != nil && w.err == nil {
 		w.err = fmt.Errorf("report: %w", err)
 	}

@@ -45,7 +45,7 @@ path everything is read-only.`,
 	root.AddCommand(
 		newRun(a), newMount(a), newUnmount(a),
 		newMCP(a), newHook(a), newSkill(a),
-		newCheck(a), newWhy(a), newPolicy(a), newFlags(a), newDoctor(a),
+		newCheck(a), newWhy(a), newPolicy(a), newFlags(a), newDoctor(a), newLeft(a),
 		newServe(a), newHire(a), newFire(a), newInterrupt(a), newAgents(a), newStatus(a), newAwait(a),
 		newRequest(a), newRequests(a), newApprove(a), newDeny(a), newGrants(a), newRevoke(a),
 		newTell(a), newMailbox(a), newAudit(a), newHiredView(a),

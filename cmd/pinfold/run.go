@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/leftover"
 	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
@@ -22,6 +23,7 @@ type runFlags struct {
 	env        []string
 	report     string
 	failOnDeny bool
+	failOnLeft leftFlag
 	background bool
 	nested     bool
 	noSandbox  bool
@@ -29,6 +31,7 @@ type runFlags struct {
 	quiet      bool
 
 	beside *gitBeside // what --git opens outside of the project, once that is known
+	traces traces     // of what is changed
 }
 
 func newRun(a *app) *cobra.Command {
@@ -64,8 +67,10 @@ own: CMD did not run then.`,
 	flags.StringVar(&f.home, "home", "", "show `DIR` as the home directory inside, writable, instead of a private empty one")
 	flags.StringVar(&f.user, "user", "", "as root: run CMD as the user `NAME`")
 	flags.StringArrayVar(&f.env, "env", nil, "pass `KEY[=VAL]` on to CMD, besides the few variables that always are (repeatable)")
-	flags.StringVar(&f.report, "report", "", "append a JSON line to `FILE` for the launch and for each refusal")
+	flags.StringVar(&f.report, "report", "", "append a JSON line to `FILE` for the launch, for each refusal, and for what was left")
 	flags.BoolVar(&f.failOnDeny, "fail-on-deny", false, "exit with 123 when anything was refused, or came too fast to be judged")
+	flags.Var(&f.failOnLeft, "fail-on-left", "exit with 122 when CMD left something that can act later, or something of these `KIND`s (see 'pinfold left')")
+	flags.Lookup("fail-on-left").NoOptDefVal = "all"
 	flags.BoolVar(&f.background, "wait-background", false, "wait for CMD's background processes instead of ending them")
 	flags.BoolVar(&f.nested, "nested", false, "let CMD start sandboxes of its own, such as 'pinfold run'; without Landlock, with namespaces, and not as root")
 	flags.BoolVar(&f.noSandbox, "no-sandbox", false, "for finding out whether pinfold is in the way: run CMD with all of your rights; announced and recorded")
@@ -127,13 +132,16 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 		f.hints(a.out, cfg, r)
 	}
 	becomeServer()
-	result, left, err := f.inView(ctx, a, cfg, r, refused, command)
-	left = errors.Join(left, refused.close())
+	result, problem, err := f.inView(ctx, a, cfg, r, refused, command)
+	left := f.traces.left()
+	refused.left(left)
+	problem = errors.Join(problem, refused.close())
 	if err != nil {
-		return errors.Join(nestedError(err), left)
+		return errors.Join(nestedError(err), problem)
 	}
-	if left != nil {
-		a.out.error(left.Error()) // the command has run: its exit code stands
+	saved := keepLeft(a.out, r, command, left)
+	if problem != nil {
+		a.out.error(problem.Error()) // the command has run: its exit code stands
 	}
 	for _, lost := range result.Lost {
 		a.out.warning("not guaranteed here: " + lost)
@@ -146,16 +154,21 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 	}
 	if watched {
 		refused.summary(a.out)
+		a.out.tellLeft(r.Root(), left, saved)
 	}
 	refused.warn(a.out)
-	return silent(f.exitCode(result.ExitCode, refused))
+	return silent(f.exitCode(result.ExitCode, refused, left))
 }
 
 // exitCode is the command's own, unless something was refused that must not be
-// or might have been: a command can drown its refusals in other attempts.
-func (f *runFlags) exitCode(own int, refused *refused) int {
-	if f.failOnDeny && (refused.total > 0 || refused.untold > 0) {
+// or might have been: a command can drown its refusals in other attempts. After
+// that comes what must not be left.
+func (f *runFlags) exitCode(own int, refused *refused, left leftover.Left) int {
+	switch {
+	case f.failOnDeny && (refused.total > 0 || refused.untold > 0):
 		return exitDenied
+	case f.failOnLeft.fails(left):
+		return exitLeft
 	}
 	return own
 }
@@ -174,8 +187,8 @@ func (f *runFlags) refuseDashes() error {
 }
 
 // inView makes the view, with whoever answers for it, and runs the command
-// inside. err says that the command did not run, left what went wrong besides.
-func (f *runFlags) inView(ctx context.Context, a *app, cfg pathresolver.Config, r *pathresolver.Resolver, refused *refused, command []string) (result launcher.Result, left, err error) {
+// inside. err says that the command did not run, problem what went wrong besides.
+func (f *runFlags) inView(ctx context.Context, a *app, cfg pathresolver.Config, r *pathresolver.Resolver, refused *refused, command []string) (result launcher.Result, problem, err error) {
 	who, err := f.answers(ctx, a, cfg, r, command)
 	if err != nil {
 		return result, nil, err
@@ -184,19 +197,20 @@ func (f *runFlags) inView(ctx context.Context, a *app, cfg pathresolver.Config, 
 	if who != nil {
 		options.Ask, options.AskWait = who.asker, who.wait
 	}
+	f.traces.follow(r, &options)
 	view, err := sandboxfs.New(r, options)
 	if err != nil {
 		return result, who.close(result, err), err
 	}
 	running, stop := who.while(ctx)
 	defer stop()
-	if err = f.beside.arrange(options); err == nil {
+	if err = f.beside.arrange(options, &f.traces); err == nil {
 		result, err = f.launch(running, a, cfg, r, view, refused, who, command)
 	}
-	left = view.Close() // after it every refusal has been told, and every request left
-	dropped, besideLeft := f.beside.closeView()
+	problem = view.Close() // after it every refusal has been told, and every request left
+	dropped, besideProblem := f.beside.closeView()
 	refused.unjudged(view.Stats().RefusalsDropped + dropped + result.Untold)
-	return result, errors.Join(left, besideLeft, who.close(result, err)), err
+	return result, errors.Join(problem, besideProblem, who.close(result, err)), err
 }
 
 // launch runs the command inside the view.

@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/leftover"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
@@ -105,14 +106,54 @@ func TestReportLineFitsItsSchema(t *testing.T) {
 	w.unjudged(5)
 	w.append(launchLine{timeText(time.Now()), launched{Policy: "coder", Hash: strings.Repeat("0f", 32), Program: pathresolver.EscapePath(hostile), Sandbox: true}})
 	w.append(launchLine{timeText(time.Now()), launched{Program: "make"}})
+	c := &refused{file: w}
+	c.left(leftover.Left{Items: someLeft(), Omitted: 3})
 	require.NoError(t, w.close())
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
 
 	s := schema(t, "../../docs/schema/report.schema.json")
 	lines := strings.SplitAfter(strings.TrimSuffix(string(data), "\n"), "\n")
-	require.Len(t, lines, 5, "one line each, whatever the names hold")
+	require.Len(t, lines, 6+len(leftover.Kinds()), "one line each, whatever the names hold")
 	for _, line := range lines {
 		validate(t, s, line)
 	}
+}
+
+// A report has a bound, and says how much it left out.
+func TestReportIsBounded(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "report")
+	f, err := os.Create(file)
+	require.NoError(t, err)
+	w := &reportFile{f: f, root: "/project", lines: maxReportLines - 1}
+	for range 3 {
+		w.add(sandboxfs.Refusal{Time: time.Now(), Op: pathresolver.OpRead, Place: "x", Rule: pathresolver.RuleHidden})
+	}
+	require.NoError(t, w.close())
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, 2, strings.Count(string(data), "\n"))
+	require.Contains(t, string(data), `"omitted":2}`)
+}
+
+// someLeft is one thing of each kind.
+func someLeft() (items []leftover.Item) {
+	for _, kind := range leftover.Kinds() {
+		items = append(items, leftover.Item{Kind: kind, Path: "/project/" + hostile, Leads: "/" + hostile, Program: "make", When: pathresolver.WhenBuild, Detail: hostile})
+	}
+	return items
+}
+
+func TestLeftFitsItsSchema(t *testing.T) {
+	s := schema(t, "../../docs/schema/left.schema.json")
+	for _, records := range [][]leftRecord{nil, {{Run: "x", Root: "/" + hostile, Command: hostile, Ended: timeText(time.Now()), Items: someLeft(), Omitted: 1}}} {
+		var out bytes.Buffer
+		require.NoError(t, newOutput(&out, nil).leftJSON(records))
+		validate(t, s, out.String())
+		require.NotContains(t, out.String(), "\x1b")
+	}
+	var out bytes.Buffer
+	newOutput(&out, nil).leftText([]leftRecord{{Run: "x", Root: "/project", Items: someLeft()}})
+	require.NotContains(t, out.String(), "\x1b")
+	require.Equal(t, 1+len(leftover.Kinds()), strings.Count(out.String(), "\n"), "one line each, whatever the names hold")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/leftover"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
@@ -53,10 +54,10 @@ func TestWhatIsNotJudgedIsNoSuccess(t *testing.T) {
 	strict, lax := &runFlags{failOnDeny: true}, &runFlags{}
 	c := &refused{}
 	c.unjudged(0)
-	require.Equal(t, 7, strict.exitCode(7, c), "all was judged, and nothing refused")
+	require.Equal(t, 7, strict.exitCode(7, c, leftover.Left{}), "all was judged, and nothing refused")
 	c.unjudged(5)
-	require.Equal(t, exitDenied, strict.exitCode(0, c))
-	require.Equal(t, 7, lax.exitCode(7, c), "nobody wants to fail")
+	require.Equal(t, exitDenied, strict.exitCode(0, c, leftover.Left{}))
+	require.Equal(t, 7, lax.exitCode(7, c, leftover.Left{}), "nobody wants to fail")
 	var text bytes.Buffer
 	c.warn(newOutput(nil, &text))
 	require.Equal(t, "pinfold: warning: 5 attempts or more came too fast to be judged, and may have been refused\n", text.String())

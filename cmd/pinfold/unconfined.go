@@ -25,8 +25,8 @@ func (f *runFlags) unconfined(a *app, command []string) error {
 	if insideRun() {
 		return usageError(errors.New("--no-sandbox is the operator's, and this is inside 'pinfold run'"), "leave it out")
 	}
-	if f.user != "" || f.home != "" || f.failOnDeny {
-		return usageError(errors.New("--user, --home and --fail-on-deny need the sandbox that --no-sandbox leaves out"), "")
+	if f.user != "" || f.home != "" || f.failOnDeny || len(f.failOnLeft.kinds) > 0 {
+		return usageError(errors.New("--user, --home, --fail-on-deny and --fail-on-left need the sandbox that --no-sandbox leaves out"), "")
 	}
 	told, err := f.notHeld(command[0])
 	if err != nil {

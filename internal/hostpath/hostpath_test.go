@@ -113,6 +113,29 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+func TestFollow(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	at := func(p string) string { return filepath.Join(base, p) }
+	require.NoError(t, os.MkdirAll(at("in/deep"), 0o755))
+	require.NoError(t, os.WriteFile(at("file"), nil, 0o644))
+	for link, to := range map[string]string{"in/up": "../other/missing", "in/twice": "up", "other": "in/deep", "in/loop": "loop"} {
+		require.NoError(t, os.Symlink(to, at(link)))
+	}
+	for name, want := range map[string]string{
+		"file": "file", "in/up": "in/deep/missing", "in/twice": "in/deep/missing", "in/twice/x/../y": "in/deep/missing/y",
+		"other/../new": "in/new", "none/../new": "new",
+	} {
+		p, err := Follow(base + "/" + name)
+		require.NoError(t, err, name)
+		assert.Equal(t, at(want), p.Real, name)
+	}
+	for _, name := range []string{"in/loop", "file/x"} {
+		_, err := Follow(at(name))
+		assert.Error(t, err, name)
+	}
+}
+
 func TestPlace(t *testing.T) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)

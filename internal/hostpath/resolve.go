@@ -25,10 +25,19 @@ func Resolve(name string) (Path, error) {
 	if err != nil {
 		return Path{}, err
 	}
-	volume := filepath.VolumeName(abs)
+	return walk(abs, false)
+}
+
+// Follow is Resolve for what a link says, an absolute path in which a ".." means
+// the directory above what stands before it, as it does to the kernel. From the
+// first name on that is missing, Real is what the text says.
+func Follow(path string) (Path, error) { return walk(path, true) }
+
+func walk(name string, missing bool) (Path, error) {
+	volume := filepath.VolumeName(name)
 	separator := string(filepath.Separator)
 	p := Path{Real: volume + separator}
-	rest := abs[len(volume):]
+	rest := name[len(volume):]
 	for rest != "" {
 		var first string
 		first, rest, _ = strings.Cut(rest, separator)
@@ -41,6 +50,10 @@ func Resolve(name string) (Path, error) {
 		}
 		at := filepath.Join(p.Real, first)
 		info, err := os.Lstat(at)
+		if missing && errors.Is(err, fs.ErrNotExist) {
+			p.Real = filepath.Join(at, rest)
+			return p, nil
+		}
 		if err != nil {
 			return Path{}, err
 		}

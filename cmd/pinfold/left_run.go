@@ -1,0 +1,185 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/leftover"
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+// traces remember what is changed in the views of one run.
+type traces struct{ views []tracedView }
+
+type tracedView struct {
+	record *leftover.Record
+	r      *pathresolver.Resolver
+}
+
+// follow has a view's changes remembered. r must stay open until left is called.
+func (t *traces) follow(r *pathresolver.Resolver, o *sandboxfs.Options) {
+	record := leftover.NewRecord(func(place string) bool {
+		_, err := r.Lstat(place)
+		return err == nil
+	})
+	o.OnChange = record.Changed
+	t.views = append(t.views, tracedView{record, r})
+}
+
+// left looks at what was left, once no view serves any more.
+func (t *traces) left() (left leftover.Left) {
+	for _, v := range t.views {
+		left.Add(v.record.Examine(v.r))
+	}
+	return left
+}
+
+// leftFlag is --fail-on-left: the kinds that a run must not leave.
+type leftFlag struct{ kinds []leftover.Kind }
+
+func (f *leftFlag) String() string {
+	var words []string
+	for _, k := range f.kinds {
+		words = append(words, string(k))
+	}
+	return strings.Join(words, ",")
+}
+
+// Type is how the value is called in the help.
+func (f *leftFlag) Type() string { return "KIND,..." }
+
+// Set reads kinds, or "all".
+func (f *leftFlag) Set(text string) error {
+	known := leftover.Kinds()
+	for word := range strings.SplitSeq(text, ",") {
+		kind := leftover.Kind(word)
+		switch {
+		case word == "all":
+			f.kinds = known
+		case slices.Contains(known, kind):
+			if !slices.Contains(f.kinds, kind) {
+				f.kinds = append(f.kinds, kind)
+			}
+		default:
+			var words []string
+			for _, k := range known {
+				words = append(words, string(k))
+			}
+			if like := didyoumean.Word(word, words); like != "" {
+				return fmt.Errorf("%q is no kind of what is left: did you mean %s?", word, like)
+			}
+			return fmt.Errorf("%q is no kind of what is left: all, or some of %s", word, strings.Join(words, ", "))
+		}
+	}
+	return nil
+}
+
+// fails reports whether a run that left this has failed. What was not remembered
+// may be anything.
+func (f *leftFlag) fails(left leftover.Left) bool {
+	return len(f.kinds) > 0 && (left.Omitted > 0 ||
+		slices.ContainsFunc(left.Items, func(i leftover.Item) bool { return slices.Contains(f.kinds, i.Kind) }))
+}
+
+// tellLeft prints the first of what was left, and how to see all.
+func (o *output) tellLeft(root string, left leftover.Left, saved string) {
+	if len(left.Items) == 0 && left.Omitted == 0 {
+		return
+	}
+	o.stderr.printf("pinfold: %s left that can act later\n", plural(len(left.Items), "thing"))
+	shown := min(len(left.Items), summaryLines)
+	width := 0
+	for _, i := range left.Items[:shown] {
+		width = min(max(width, len(leftName(root, i.Path))), 40)
+	}
+	for _, i := range left.Items[:shown] {
+		o.stderr.printf("  %-*s  %s\n", width, leftName(root, i.Path), o.stderr.paint(colourDim, leftText(i)))
+	}
+	if more := len(left.Items) - shown; more > 0 && saved != "" {
+		o.stderr.printf("  and %d more; 'pinfold left %s' lists all\n", more, saved)
+	} else if more > 0 {
+		o.stderr.printf("  and %d more\n", more)
+	}
+	if left.Omitted > 0 {
+		o.stderr.printf("  %s more than is remembered\n", plural(int(min(left.Omitted, 1<<31-1)), "change"))
+	}
+}
+
+// leftName is a path as the operator would type it.
+func leftName(root, path string) string {
+	if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(root, "/")+"/"); ok {
+		path = rest
+	}
+	return pathresolver.EscapePath(path)
+}
+
+// leftText says what an item is.
+func leftText(i leftover.Item) string {
+	esc := pathresolver.EscapePath
+	switch i.Kind {
+	case leftover.Link:
+		return "link that leads out of the write paths, to " + esc(i.Leads)
+	case leftover.FIFO:
+		return "FIFO: a program that opens it waits"
+	case leftover.Socket:
+		return "socket"
+	case leftover.ByItself:
+		return esc(strings.TrimSpace(i.Program + " " + i.Detail))
+	case leftover.Repository:
+		return esc(strings.TrimSuffix("git repository; "+i.Detail, "; "))
+	case leftover.Operation:
+		return esc(i.Detail)
+	case leftover.Later:
+		return esc(fmt.Sprintf("%s runs what it says, on %s", i.Program, i.When))
+	case leftover.Packages:
+		return "packages, which builds and tests run and no diff shows"
+	case leftover.Executable:
+		return "executable"
+	}
+	return string(i.Kind)
+}
+
+// leftLine is a line of --report.
+type leftLine struct {
+	Time string        `json:"time"`
+	Left leftover.Item `json:"left"`
+}
+
+// left writes what was left to the report, if one is wanted.
+func (c *refused) left(left leftover.Left) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.file == nil {
+		return
+	}
+	now := timeText(time.Now())
+	for _, i := range left.Items {
+		c.file.append(leftLine{now, escapedItem(i)})
+	}
+	c.file.omitted += left.Omitted
+}
+
+// escapedItem is an item in which nothing is left that a terminal obeys.
+func escapedItem(i leftover.Item) leftover.Item {
+	esc := pathresolver.EscapePath
+	i.Path, i.Leads, i.Detail = esc(i.Path), esc(i.Leads), esc(i.Detail)
+	return i
+}
+
+// keepLeft remembers what a run left, for 'pinfold left'. The name is "" where
+// nothing was left or nothing can be kept.
+func keepLeft(o *output, r *pathresolver.Resolver, command []string, left leftover.Left) string {
+	if len(left.Items) == 0 && left.Omitted == 0 {
+		return ""
+	}
+	name, err := saveLeft(leftRecord{Root: r.Root(), Command: taskOf(command), Ended: timeText(time.Now()), Items: left.Items, Omitted: left.Omitted})
+	if err != nil && !errors.Is(err, errNoState) && o.stderr.terminal {
+		o.warning("what was left is not remembered: " + err.Error())
+	}
+	return name
+}

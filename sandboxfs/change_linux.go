@@ -1,0 +1,45 @@
+package sandboxfs
+
+import (
+	"io/fs"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// changed tells Options.OnChange, if there is one. p.moves is held, so that what
+// is told names places in the order of the moves.
+func (p *part) changed(op pathresolver.Op, place string, mode uint16) {
+	if tell := p.v.o.OnChange; tell != nil && place != "" {
+		tell(Change{Op: op, Place: place, Mode: goMode(mode)})
+	}
+}
+
+// changedNode is changed for a node, wherever it is now.
+func (p *part) changedNode(op pathresolver.Op, n *node, mode uint16) {
+	if p.v.o.OnChange == nil {
+		return
+	}
+	if place, err := p.tab.place(n); err == nil {
+		p.changed(op, place, mode)
+	}
+}
+
+// moved is changed for a name that was moved to another, or exchanged with it.
+func (p *part) moved(from, to string, n *node, exchange bool) {
+	tell := p.v.o.OnChange
+	if tell == nil {
+		return
+	}
+	mode := fs.ModeIrregular
+	if n != nil {
+		mode = goMode(n.typ)
+	}
+	tell(Change{Op: pathresolver.OpRename, Place: from, To: to, Exchange: exchange, Mode: mode})
+}
+
+// named is changed for another name of a file.
+func (p *part) named(to string, mode uint16) {
+	if tell := p.v.o.OnChange; tell != nil {
+		tell(Change{Op: pathresolver.OpLink, To: to, Mode: goMode(mode)})
+	}
+}
