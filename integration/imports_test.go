@@ -19,6 +19,7 @@ const module = "github.com/pinfold-dev/pinfold/"
 // cgo syscall.AllThreadsSyscall cannot.
 var mayImport = map[string][]string{
 	"internal/fsat":                   {"golang.org/x/sys"},
+	"internal/confine":                {"github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx", "golang.org/x/sys"},
 	"internal/didyoumean":             {},
 	"internal/gitshare":               {"pathresolver"},
 	"internal/httpend":                {},
@@ -34,7 +35,7 @@ var mayImport = map[string][]string{
 	"permission":                      {"pathresolver", "internal/didyoumean", "internal/globs", "github.com/goccy/go-yaml"},
 	"fileskills/mcpserver":            {"fileskills", "internal/httpend", "github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"},
 	"sandboxfs":                       {"pathresolver", "internal/fsat", "internal/helper", "github.com/hanwen/go-fuse/v2", "golang.org/x/sys"},
-	"launcher":                        {"pathresolver", "sandboxfs", "internal/helper", "internal/hostpath", "github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx", "golang.org/x/sys"},
+	"launcher":                        {"pathresolver", "sandboxfs", "internal/confine", "internal/helper", "internal/hostpath", "github.com/landlock-lsm/go-landlock", "golang.org/x/sys"},
 	"broker":                          {"permission", "pathresolver", "github.com/go-json-experiment/json"},
 	"broker/internal/rows":            {"broker", "github.com/go-json-experiment/json"},
 	"broker/brokerhttp":               {"broker", "permission", "internal/httpend", "github.com/go-json-experiment/json", "golang.org/x/sys"},

@@ -145,6 +145,17 @@ type Config struct {
 	// ordinary users only: the kernel gives root's uid no user namespace of
 	// its own without capabilities.
 	Nested bool
+	// Confine has this process, all of it and for good, give up the rights that
+	// it needs no more once its helpers have started. It goes on to use what lies
+	// in the project, in the trees of Beside and in Keep, to read /proc, and to use
+	// what it has open. Everything else is refused to it from then on: other files,
+	// programs, mounts, looking at the processes inside, and capabilities other than
+	// for files. So it is not for a process that does anything else, now or later. An
+	// older Landlock takes less of that (Probe says so); what fails is told in
+	// Result.Lost.
+	Confine bool
+	// Keep are further directories for Confine.
+	Keep []string
 	// Grace is how long everything inside may go on after this process got
 	// SIGTERM and passed it on; then it is killed. 0 is DefaultGrace, less than
 	// 0 leaves the end to the command.

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/internal/confine"
 	"github.com/pinfold-dev/pinfold/internal/helper"
 )
 
@@ -113,7 +114,7 @@ func probePassthrough() Finding {
 func probeLandlock() Finding {
 	const name, means = "landlock", "the second line of defence, behind the mounts"
 	const fix = "use Linux 6.12 or later with \"landlock\" in the lsm= list of the kernel's command line"
-	abi := landlockABI()
+	abi := confine.ABI()
 	if lost := lostWithout(abi); len(lost) > 0 {
 		return no(name, fmt.Sprintf("version %d: %s", abi, strings.Join(lost, "; ")), means, fix, false)
 	}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+
+	"github.com/pinfold-dev/pinfold/internal/confine"
 )
 
 const (
@@ -30,22 +32,25 @@ func landlockProject(p *Plan) (lost []string, err error) {
 		landlock.PathAccess(llWrite, writable...),
 		landlock.PathAccess(ll.AccessFSResolveUnix, p.Sockets...),
 	)
-	return lostWithout(landlockABI()), err
+	return lostWithout(confine.ABI()), err
 }
 
-// landlockABI is the kernel's version of Landlock; 0 is none.
-func landlockABI() int {
-	v, err := ll.LandlockGetABIVersion()
-	if err != nil {
-		return 0
+// confine is what Config.Confine says. It names what could not be had.
+func (c *Config) confine() (lost []string) {
+	kept := confine.Kept{Trees: slices.Clone(c.Keep), Seen: []string{"/proc"}, Capabilities: confine.ServesFiles}
+	for _, v := range c.views() {
+		kept.Trees = append(kept.Trees, v.Root)
 	}
-	return v
+	if err := confine.Process(kept); err != nil {
+		lost = append(lost, "the process that serves the view keeps its rights: "+err.Error())
+	}
+	return lost
 }
 
 // SocketsRefused reports whether unix sockets of the host that lie in what is
 // shown read-only, or as the home, refuse connections: a read-only mount alone
 // does not make them (Landlock 9).
-func SocketsRefused() bool { return landlockABI() >= 9 }
+func SocketsRefused() bool { return confine.ABI() >= 9 }
 
 // lostWithout names the guarantees that an older Landlock cannot give.
 func lostWithout(abi int) []string {

@@ -82,6 +82,8 @@ type job struct {
 	Few        bool   // one attempt at most waits to be told
 	Slow       bool   // on the first refusal make out/heard, and hear of no more until everything inside has ended
 	CanWatch   bool   // print what CanWatch says instead
+	Unconfined bool   // the supervisor keeps its rights
+	Reach      string // say in the end whether the supervisor can still read this
 	Tasks      int
 	Tmp        int64
 	Grace      time.Duration // 0 is as long as a test may take: a busy machine is no reason to kill
@@ -184,6 +186,7 @@ func supervise(spec string) int {
 		OnStopped: func(stop syscall.Signal, interactive bool) {
 			fmt.Fprintf(os.Stderr, "stopped itself by %s interactive=%v\r\n", unix.SignalName(stop), interactive)
 		},
+		Confine:  !j.Unconfined,
 		MaxTasks: j.Tasks, TmpSize: j.Tmp, Grace: cmp.Or(j.Grace, deadline),
 		OnRefusal: watch,
 		Resolver:  r, View: v, Beside: beside, Command: j.Command, Dir: j.Dir, RO: j.RO, Home: j.Home, User: j.User,
@@ -199,6 +202,10 @@ func supervise(spec string) int {
 	}
 	for _, l := range res.Lost {
 		fmt.Fprintln(os.Stderr, "lost:", l)
+	}
+	if j.Reach != "" {
+		_, err := os.ReadFile(j.Reach)
+		fmt.Fprintln(os.Stderr, "reached:", err)
 	}
 	told.print(os.Stderr, res.Untold)
 	if res.Reason != "" {

@@ -2,11 +2,10 @@ package launcher
 
 import (
 	"os"
-	"runtime"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
-	"kernel.org/pub/linux/libs/security/libcap/psx"
+
+	"github.com/pinfold-dev/pinfold/internal/confine"
 )
 
 // restrict gives up every right that process 1 has, so that the command,
@@ -21,7 +20,7 @@ func restrict(p *Plan) (lost []string, err error) {
 			return nil, &SetupError{Step: "switch to the user", Err: err}
 		}
 	}
-	if err := dropCapabilities(); err != nil {
+	if err := confine.Keep(0); err != nil {
 		return nil, &SetupError{Step: "drop all capabilities", Err: err}
 	}
 	// A set-uid program gives nothing any more; Landlock and seccomp need it,
@@ -68,22 +67,6 @@ func dropBounding() error {
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// dropCapabilities empties the permitted, effective and inheritable sets, and
-// with the permitted the ambient one, on every thread of this process.
-func dropCapabilities() error {
-	hdr := &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	data := &[2]unix.CapUserData{}
-	var pin runtime.Pinner
-	pin.Pin(hdr)
-	pin.Pin(data)
-	defer pin.Unpin()
-	_, _, errno := psx.Syscall3(unix.SYS_CAPSET, uintptr(unsafe.Pointer(hdr)), uintptr(unsafe.Pointer(data)), 0)
-	if errno != 0 {
-		return errno
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -93,6 +94,7 @@ type session struct {
 	untold     uint64   // read after judged
 	fromKeeper message  // its last words; read after keeperDone
 	lost       []string // likewise
+	unconfined []string // guarantees of Config.Confine that could not be had
 }
 
 // start starts the keeper and serves the view until it has been mounted.
@@ -107,6 +109,11 @@ func (s *session) start() error {
 			s.attempts.Close()
 		}
 		return &SetupError{Step: "start the keeper in its namespaces", Err: err, Fix: spawnHint(err)}
+	}
+	// Meanwhile the keeper starts, so this delays nothing. Nobody can have made a
+	// request yet.
+	if s.config.Confine {
+		s.unconfined = s.config.confine()
 	}
 	go s.listen(s.init)
 	go s.listenKeeper()
@@ -237,7 +244,7 @@ func (s *session) conclude(res Result, err error, started, ended bool) (Result, 
 		if s.forced {
 			res.Reason = tooLong
 		}
-		res.Lost = append(s.lost, res.Lost...)
+		res.Lost = slices.Concat(s.lost, res.Lost, s.unconfined)
 		return res, nil
 	case s.fromKeeper.Verb == sayFailed:
 		return Result{}, s.fromKeeper.setupError()

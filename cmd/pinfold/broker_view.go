@@ -114,6 +114,7 @@ func (v hiredView) run(ctx context.Context, a *app) (launcher.Result, error) {
 		Sockets: map[string]string{brokerSocketInside: v.Socket},
 		Stdout:  file(a.out.stdout.Writer), Stderr: file(a.out.stderr.Writer),
 		NoNetwork: v.NoNetwork,
+		Confine:   true,
 		Grace:     -1, // who fires it kills it, too
 	})
 	return result, errors.Join(err, view.Close())

@@ -40,6 +40,20 @@ func privatePlaces() (dirs []string) {
 	return dirs
 }
 
+// statePlace is the directory in which runs keep what later ones read, where there
+// is one.
+func statePlace() []string {
+	base, err := userState()
+	if err != nil {
+		return nil
+	}
+	dir := filepath.Join(base, "pinfold")
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil
+	}
+	return []string{dir}
+}
+
 // hidePrivate hides in a project what pinfold itself keeps there, whether or not
 // it exists yet, under each name that the host's mounts give it. A project that
 // lies in such a directory is refused.

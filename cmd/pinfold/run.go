@@ -234,6 +234,8 @@ func (f *runFlags) launch(ctx context.Context, a *app, cfg pathresolver.Config, 
 		WaitBackground: f.background,
 		Nested:         f.nested,
 		NoNetwork:      f.noNetwork(),
+		// A broker in this process looks at its peers and starts programs.
+		Confine: who == nil, Keep: statePlace(),
 	}
 	f.limits.into(&c)
 	if !f.quiet {
