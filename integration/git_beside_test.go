@@ -19,31 +19,6 @@ import (
 // A checkout whose git directory lies outside of the project: a linked
 // worktree, a submodule, a clone with a separate git directory.
 
-// gitWork is what an agent does in such a checkout. The exit code of each line
-// is printed.
-var gitWork = []string{
-	"echo a > a && git add a",
-	"git commit -m a",
-	"git commit --amend -m b",
-	"echo c >> a && git stash",
-	"git stash pop",
-	"git commit -am c",
-	"git tag mark",
-	"git checkout -b new",
-	"echo n > n && git add n && git commit -m n",
-	"git checkout -",
-	"git cherry-pick new",
-	"git -c sequence.editor='sed -i 2s/pick/fixup/' rebase -i HEAD~2",
-	"git fetch up",
-	"git merge --no-edit up/ahead",
-	"git gc",
-	"git maintenance run",
-	"git worktree add -b more sub/more && cd sub/more && git commit --allow-empty -m more",
-	"git update-ref -d refs/tags/mark",
-	"git fsck",
-	"git status --porcelain",
-}
-
 // gitScript is a script that runs lines one by one and prints how each ends.
 func gitScript(lines []string) string {
 	var b strings.Builder
@@ -73,7 +48,9 @@ func gitCheckout(t *testing.T, uid int, kind string) (s *site, dir string) {
 	s = newSite(t, uid, true)
 	s.own()
 	git := func(at string, args ...string) {
-		gitIn(t, s, at, append([]string{"-c", "protocol.file.allow=always"}, args...)...)
+		cmd := gitCommand(t, s, at, append([]string{"-c", "protocol.file.allow=always"}, args...)...)
+		cmd.Env = append(cmd.Env, gitToday...)
+		runToEnd(t, cmd)
 	}
 	main := s.base + "/main"
 	git(s.base, "init", "-q", "-b", "main", main)
@@ -91,6 +68,24 @@ func gitCheckout(t *testing.T, uid int, kind string) (s *site, dir string) {
 	git(s.base+"/ahead", "push", "-q", "origin", "ahead")
 	git(main, "remote", "add", "up", s.base+"/up.git")
 	switch kind {
+	case "clone", "husky":
+		git(s.base, "clone", "-q", "up.git", s.root)
+		git(s.root, "remote", "add", "up", s.base+"/up.git")
+		if kind == "husky" {
+			addHusky(t, s)
+		}
+		return s, s.root + "/.git"
+	case "worktree of a bare":
+		git(s.base, "clone", "-q", "--bare", "up.git", "bare.git")
+		git(s.base+"/bare.git", "remote", "add", "up", s.base+"/up.git")
+		git(s.base+"/bare.git", "worktree", "add", "-q", "-b", "topic", s.root)
+		require.NoDirExists(t, s.base+"/bare.git/logs")
+		return s, s.base + "/bare.git"
+	case "bare":
+		git(s.base, "clone", "-q", "--bare", "up.git", s.root)
+		git(s.root, "remote", "add", "up", s.base+"/up.git")
+		git(s.root, "worktree", "add", "-q", "-b", "other", s.base+"/other")
+		return s, s.root
 	case "worktree":
 		git(main, "worktree", "add", "-q", "-b", "topic", s.root)
 		git(main, "worktree", "add", "-q", "-b", "other", s.base+"/other")
@@ -134,36 +129,6 @@ func gitUsers(t *testing.T, test func(t *testing.T, run runSurface)) {
 			t.Run(run.name, func(t *testing.T) { test(t, run) })
 		}
 	}
-}
-
-// TestGitBesideWorks: what an agent does with git has the same effect inside.
-// (Only logs that are old are not expired there.)
-func TestGitBesideWorks(t *testing.T) {
-	gitUsers(t, func(t *testing.T, run runSurface) {
-		for _, kind := range []string{"worktree", "submodule", "separate"} {
-			result := func(s *site, cmd *exec.Cmd) (codes map[string]string, state string) {
-				out, err := cmd.CombinedOutput()
-				require.NoError(t, err, "%s: %s", kind, out)
-				codes = gitCodes(t, string(out))
-				require.Len(t, codes, len(gitWork), "%s", out)
-				for i, line := range gitWork {
-					assert.Equal(t, "0", codes[fmt.Sprint(i)], "%s: %s\n%s", kind, line, out)
-				}
-				return codes, gitIn(t, s, s.root, "for-each-ref") + "\n" +
-					gitIn(t, s, s.root, "log", "--all", "--format=%H %P %s") + "\n" +
-					gitIn(t, s, s.root, "stash", "list") + "\n" +
-					gitIn(t, s, s.root, "cat-file", "--batch-all-objects", "--batch-check") + "\n" +
-					gitIn(t, s, s.root, "status", "--porcelain")
-			}
-			s, _ := gitCheckout(t, run.uid, kind)
-			codes, state := result(s, gitInside(s, gitScript(gitWork)))
-			o, _ := gitCheckout(t, run.uid, kind)
-			want, wantState := result(o, gitOutside(t, o, gitScript(gitWork)))
-			require.Equal(t, want, codes, kind)
-			require.Equal(t, strings.ReplaceAll(wantState, o.base, s.base), state, kind)
-			gitRow(t, run, fmt.Sprintf("--git in a %s: %d lines of git", kind, len(gitWork)), "work", "same refs, objects and exit codes")
-		}
-	})
 }
 
 func gitRow(t *testing.T, run runSurface, what, verdict, control string) {

@@ -41,7 +41,7 @@ func (p *policy) decide(leave Granting, op Op, place string, kind fs.FileMode) *
 	case !v.Writable:
 		return p.denied(op, place, RuleNoWritePath, "no write path covers it. Reading is allowed").by("", lacking(p.writeLists, place))
 	}
-	if d := p.restricted(op, place); d != nil {
+	if d := p.restricted(op, place, kind); d != nil {
 		return d
 	}
 	switch op {
@@ -112,7 +112,7 @@ func (p *policy) allows(op Op, place string) bool {
 	if op == OpRead {
 		return !v.Hidden && !v.AskRead
 	}
-	return v.Writable && p.decideGit(op, place, 0) == nil && p.decideGitDir(op, place, 0) == nil && p.restricted(op, place) == nil
+	return v.Writable && p.decideGit(op, place, 0) == nil && p.decideGitDir(op, place, 0) == nil && p.restricted(op, place, 0) == nil
 }
 
 // decideGit keeps ".git" at the root from becoming a file or a link, which

@@ -172,6 +172,7 @@ func TestGitDirectoriesAtWork(t *testing.T) {
 // A bare repository is opened by Git as far as git itself writes it.
 func TestGitInABareRepository(t *testing.T) {
 	_, root := scene(t, "HEAD = ref: refs/heads/m", "objects/", "refs/", "config = c")
+	require.Empty(t, pathresolver.Validate(pathresolver.Config{Root: root, Git: true, WritePaths: []string{"."}}), "both say the same")
 	modes(t, pathresolver.Config{Root: root, Git: true}, func(t *testing.T, r *pathresolver.Resolver) {
 		require.NoError(t, r.WriteFile("HEAD", []byte("ref: refs/heads/n"), 0o644))
 		require.NoError(t, r.WriteFile("packed-refs", nil, 0o644))

@@ -1,6 +1,7 @@
 package pathresolver_test
 
 import (
+	"io/fs"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,7 +19,7 @@ func TestRestrict(t *testing.T) {
 	var asked atomic.Int32
 	cfg := pathresolver.Config{
 		Root: root, WritePaths: []string{"out"},
-		Restrict: func(_ pathresolver.Op, place string) string {
+		Restrict: func(_ pathresolver.Op, place string, _ fs.FileMode) string {
 			asked.Add(1)
 			if on.Load() && strings.HasPrefix(place, "out/theirs") {
 				return "it is theirs"
@@ -63,5 +64,24 @@ func TestRestrict(t *testing.T) {
 		require.NoError(t, r.Mkdir("out/theirs/d", 0o755))
 		require.NoError(t, r.Remove("out/theirs/d"))
 		require.NoError(t, r.Chmod("out/theirs/f", 0o644))
+	})
+}
+
+// TestRestrictKind: who is asked about a new name knows what it will be.
+func TestRestrictKind(t *testing.T) {
+	_, root := scene(t, "out/f = f")
+	cfg := pathresolver.Config{
+		Root: root, WritePaths: []string{"out"},
+		Restrict: func(op pathresolver.Op, place string, kind fs.FileMode) string {
+			if op == pathresolver.OpCreate && place == "out/new" && kind != fs.ModeDir {
+				return "only directories"
+			}
+			return ""
+		},
+	}
+	modes(t, cfg, func(t *testing.T, r *pathresolver.Resolver) {
+		denied(t, r.Symlink("f", "out/new"), pathresolver.RuleProtected)
+		require.NoError(t, r.Mkdir("out/new", 0o755))
+		require.NoError(t, r.Remove("out/new"))
 	})
 }

@@ -90,17 +90,21 @@ func build(cfg Config) (*Resolver, []Violation) {
 		r.guardGit(&f, cfg.Git && !r.git.bare() && gitElsewhere == "")
 		r.addProtected(r.submodules()...)
 	}
+	gitAt := -1 // of write, what --git adds
 	if cfg.Git {
 		own := cmp.Or(gitElsewhere, ".git")
 		if r.git != nil && r.git.bare() {
 			own = "."
 		}
-		write = append(write, own)
+		if own != "." || !slices.Contains(write, own) {
+			gitAt = len(write)
+			write = append(write, own)
+		}
 	}
 	var good []writePath
 	for i, given := range write {
 		field := fieldOf("write_paths", i)
-		if cfg.Git && i == len(write)-1 {
+		if i == gitAt {
 			field = "git"
 		}
 		if place, ok := r.checkWritePath(&f, field, given, cfg.Root, rootOK); ok && !r.onlyAsked(&f, field, given, place) {

@@ -111,18 +111,22 @@ func (b *gitBeside) into(c *launcher.Config) {
 	c.Beside = append(c.Beside, launcher.Placed{View: b.view, Root: b.repo.Dir, WritePaths: b.repo.WritePaths()})
 }
 
-// settings are those of git inside a run with --git.
+// settings are those of git inside a run that may write.
 func (b *gitBeside) settings(cfg pathresolver.Config, r *pathresolver.Resolver) [][2]string {
 	if b != nil {
 		return b.repo.Settings()
 	}
-	if !cfg.Git {
+	if !cfg.Git && len(cfg.WritePaths) == 0 {
 		return nil
 	}
-	if info, err := r.Lstat(".git/worktrees"); err != nil || !info.IsDir() {
-		return nil
+	for _, dir := range []string{".git/", ""} { // a bare repository has no .git
+		_, err := r.Lstat(dir + "HEAD")
+		trees, err2 := r.Lstat(dir + "worktrees")
+		if err == nil && err2 == nil && trees.IsDir() {
+			return gitshare.WithWorktrees()
+		}
 	}
-	return gitshare.WithWorktrees()
+	return nil
 }
 
 // path is a place in it as an absolute path.

@@ -48,7 +48,7 @@ var locks = map[string]bool{"gc.pid.lock": true, "gc.log.lock": true, "packed-re
 var othersRefs = []string{"refs/bisect", "refs/rewritten", "refs/worktree", "refs/replace"}
 
 // restrict is a pathresolver.Restricting.
-func (g *guard) restrict(op pathresolver.Op, place string) string {
+func (g *guard) restrict(op pathresolver.Op, place string, kind fs.FileMode) string {
 	if !g.repo.Shared() && !strings.HasPrefix(place, "worktrees/") {
 		return ""
 	}
@@ -64,10 +64,19 @@ func (g *guard) restrict(op pathresolver.Op, place string) string {
 	case strings.HasPrefix(place, "worktrees/"):
 		name := topOf(place, "worktrees")
 		return g.own(op, "worktrees/"+name, "", fmt.Sprintf("the worktree '%s' is not this run's", pathresolver.EscapePath(name)))
+	case op == pathresolver.OpCreate && kind.IsDir() && g.leadsToLogs(place):
+		return ""
 	case strings.HasPrefix(place, "refs/"), strings.HasPrefix(place, "logs/refs/"):
 		return g.ref(op, place)
 	}
 	return "other checkouts share this repository: only this worktree's own directory, its branch, new refs and objects can be changed"
+}
+
+// leadsToLogs reports whether a directory is missing that leads to the logs of
+// refs that may be there: a bare repository has no logs until a worktree of it does.
+func (g *guard) leadsToLogs(place string) bool {
+	leads := place == "logs" || beneath(place, "logs/refs") && g.isDir(strings.TrimPrefix(place, "logs/"))
+	return leads && !g.exists(place)
 }
 
 // ref decides about a ref, its lock and its log, which go together.

@@ -2,6 +2,7 @@ package gitshare
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,11 +53,11 @@ func TestGuard(t *testing.T) {
 	g := newGuard(shared(t, packed, "refs/heads/feature/old", "refs/heads/busy.lock", "logs/refs/heads/logged"))
 	refused := func(op pathresolver.Op, place string) {
 		t.Helper()
-		require.NotEmpty(t, g.restrict(op, place), "%s %s", op, place)
+		require.NotEmpty(t, g.restrict(op, place, 0), "%s %s", op, place)
 	}
 	agreed := func(op pathresolver.Op, place string) {
 		t.Helper()
-		require.Empty(t, g.restrict(op, place), "%s %s", op, place)
+		require.Empty(t, g.restrict(op, place, 0), "%s %s", op, place)
 	}
 	// What is the worktree's own.
 	for _, place := range []string{
@@ -109,26 +110,45 @@ func TestGuard(t *testing.T) {
 	refused(rename, "refs/heads/dir")
 }
 
+// TestGuardLogs: where no ref has a log yet, as in a bare repository, the
+// directories that lead to one are made, and nothing else of their names.
+func TestGuardLogs(t *testing.T) {
+	r := shared(t, "refs/heads/feature/old")
+	require.NoError(t, os.RemoveAll(filepath.Join(r.Dir, "logs")))
+	g := newGuard(r)
+	for _, place := range []string{"logs", "logs/refs", "logs/refs/heads", "logs/refs/heads/feature", "logs/refs/remotes"} {
+		require.NotEmpty(t, g.restrict(create, place, 0), place)
+		require.Empty(t, g.restrict(create, place, fs.ModeDir), place)
+		require.NoError(t, os.Mkdir(filepath.Join(r.Dir, place), 0o755))
+		for _, op := range []pathresolver.Op{create, remove, rename, meta} {
+			require.NotEmpty(t, g.restrict(op, place, fs.ModeDir), "%s %s", op, place)
+		}
+	}
+	require.NotEmpty(t, g.restrict(create, "logs/refs/heads/main", fs.ModeDir))
+	require.NotEmpty(t, g.restrict(create, "logs/HEAD", 0))
+	require.Empty(t, g.restrict(create, "logs/refs/heads/topic", 0))
+}
+
 // TestGuardDuring: what others make while the run goes on is theirs.
 func TestGuardDuring(t *testing.T) {
 	r := shared(t)
 	g := newGuard(r)
 	at := func(place string) string { return filepath.Join(r.Dir, place) }
-	require.Empty(t, g.restrict(create, "refs/heads/a"), "it is not there yet")
+	require.Empty(t, g.restrict(create, "refs/heads/a", 0), "it is not there yet")
 	require.NoError(t, os.WriteFile(at("refs/heads/b"), []byte(hash), 0o644))
-	require.NotEmpty(t, g.restrict(write, "refs/heads/b"))
-	require.NotEmpty(t, g.restrict(rename, "refs/heads/b"))
+	require.NotEmpty(t, g.restrict(write, "refs/heads/b", 0))
+	require.NotEmpty(t, g.restrict(rename, "refs/heads/b", 0))
 	require.NoError(t, os.Mkdir(at("worktrees/theirs"), 0o755))
-	require.NotEmpty(t, g.restrict(create, "worktrees/theirs/HEAD"))
+	require.NotEmpty(t, g.restrict(create, "worktrees/theirs/HEAD", 0))
 
 	// git replaces packed-refs, and removes what it packed.
 	require.NoError(t, os.WriteFile(at("packed-refs.new"), []byte(hash+" refs/heads/b\n"+hash+" refs/heads/a\n"), 0o644))
 	require.NoError(t, os.Rename(at("packed-refs.new"), at("packed-refs")))
 	require.NoError(t, os.Remove(at("refs/heads/b")))
-	require.NotEmpty(t, g.restrict(create, "refs/heads/b.lock"))
-	require.Empty(t, g.restrict(create, "refs/heads/a.lock"), "the run made it, wherever it is kept")
+	require.NotEmpty(t, g.restrict(create, "refs/heads/b.lock", 0))
+	require.Empty(t, g.restrict(create, "refs/heads/a.lock", 0), "the run made it, wherever it is kept")
 	require.NoError(t, os.Remove(at("packed-refs")))
-	require.Empty(t, g.restrict(create, "refs/heads/b.lock"), "deleted, it may be made again")
+	require.Empty(t, g.restrict(create, "refs/heads/b.lock", 0), "deleted, it may be made again")
 }
 
 // TestGuardWithoutPackedRefs: where that cannot be read any name may be taken.
@@ -141,15 +161,15 @@ func TestGuardWithoutPackedRefs(t *testing.T) {
 		},
 	} {
 		r := shared(t)
-		require.Empty(t, newGuard(r).restrict(create, "refs/heads/new"), what)
+		require.Empty(t, newGuard(r).restrict(create, "refs/heads/new", 0), what)
 		name := filepath.Join(r.Dir, "packed-refs")
 		require.NoError(t, spoil(name), what)
 		if what == "a huge file" {
 			require.NoError(t, os.Truncate(name, maxPacked+1))
 		}
 		g := newGuard(r)
-		require.NotEmpty(t, g.restrict(create, "refs/heads/new"), what)
-		require.Empty(t, g.restrict(write, "refs/heads/topic"), what)
+		require.NotEmpty(t, g.restrict(create, "refs/heads/new", 0), what)
+		require.Empty(t, g.restrict(write, "refs/heads/topic", 0), what)
 	}
 }
 
@@ -159,9 +179,9 @@ func TestGuardIsBounded(t *testing.T) {
 	for i := range maxMade {
 		g.made[fmt.Sprint(i)] = true
 	}
-	require.Contains(t, g.restrict(create, "refs/heads/new"), "100000 names")
+	require.Contains(t, g.restrict(create, "refs/heads/new", 0), "100000 names")
 	delete(g.made, "0")
-	require.Empty(t, g.restrict(create, "refs/heads/new"))
+	require.Empty(t, g.restrict(create, "refs/heads/new", 0))
 }
 
 // TestGuardAlone: where nobody else uses the git directory only its own
@@ -172,11 +192,11 @@ func TestGuardAlone(t *testing.T) {
 	require.NoError(t, err)
 	defer alone.Close()
 	g := newGuard(alone)
-	require.Empty(t, g.restrict(write, "refs/heads/main"))
-	require.Empty(t, g.restrict(write, "packed-refs"))
-	require.NotEmpty(t, g.restrict(write, "worktrees/wt/HEAD"))
-	require.Empty(t, g.restrict(create, "worktrees/new"))
-	require.Empty(t, g.restrict(write, "worktrees/new/HEAD"))
+	require.Empty(t, g.restrict(write, "refs/heads/main", 0))
+	require.Empty(t, g.restrict(write, "packed-refs", 0))
+	require.NotEmpty(t, g.restrict(write, "worktrees/wt/HEAD", 0))
+	require.Empty(t, g.restrict(create, "worktrees/new", 0))
+	require.Empty(t, g.restrict(write, "worktrees/new/HEAD", 0))
 }
 
 // TestConfig: what git would run, or be led elsewhere by, is protected.
