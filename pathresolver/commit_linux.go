@@ -41,8 +41,25 @@ func (w *Replacement) commit(ctx context.Context, still func(now *File) error) e
 	if w.locked {
 		defer func() { _ = unix.Flock(w.dir, unix.LOCK_UN) }()
 	}
-	if err := w.sameDirectory(); err != nil {
+	if err := w.publish(ctx, still); err != nil {
 		return err
+	}
+	w.committed = true
+	w.syncDirectory(ctx)
+	return nil
+}
+
+// publish puts the content where it goes, if it may still go there: since it was
+// decided the directory may have moved, or become a repository.
+func (w *Replacement) publish(ctx context.Context, still func(now *File) error) error {
+	defer w.r.holdFile(OpWrite, w.place).release()
+	if !w.r.isAt(w.dir, w.parent) {
+		return w.r.refuse(OpWrite, w.unsafePath, RuleUnstable, "its directory was moved or replaced meanwhile")
+	}
+	if w.turn != w.r.turn() {
+		if d := w.r.decideGitDir(OpWrite, w.place, 0); d != nil {
+			return d.asGiven(w.unsafePath)
+		}
 	}
 	// A name can appear by another's hand between the look and the link.
 	for range maxAttempts {
@@ -65,32 +82,24 @@ func (w *Replacement) commit(ctx context.Context, still func(now *File) error) e
 		if now != nil && now != w.old {
 			_ = now.Close()
 		}
-		if err != nil {
-			return err
-		}
-		w.committed = true
-		w.syncDirectory(ctx)
-		return nil
+		return err
 	}
 	return w.r.refuse(OpWrite, w.unsafePath, RuleUnstable, "the file kept appearing and vanishing")
 }
 
-// sameDirectory makes sure that the held directory still is the place's: one
-// that was moved away meanwhile is not (W27, W28).
-func (w *Replacement) sameDirectory() error {
+// isAt reports whether a held directory is that of the place: one that was moved
+// away meanwhile is not (W27, W28).
+func (r *Resolver) isAt(dir int, place string) bool {
 	var held, there unix.Stat_t
-	fd, err := w.r.OpenPlace(w.parent, unix.O_PATH|unix.O_DIRECTORY, 0)
+	fd, err := r.OpenPlace(place, unix.O_PATH|unix.O_DIRECTORY, 0)
 	if err == nil {
 		err = fsat.Fstat(fd, &there)
 		fsat.ClosePath(fd)
 	}
 	if err == nil {
-		err = fsat.Fstat(w.dir, &held)
+		err = fsat.Fstat(dir, &held)
 	}
-	if err != nil || held.Dev != there.Dev || held.Ino != there.Ino {
-		return w.r.refuse(OpWrite, w.unsafePath, RuleUnstable, "its directory was moved or replaced meanwhile")
-	}
-	return nil
+	return err == nil && held.Dev == there.Dev && held.Ino == there.Ino
 }
 
 // look asks still about the file that is there now: w.old if it is that one.

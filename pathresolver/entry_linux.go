@@ -13,6 +13,7 @@ import (
 )
 
 func (r *Resolver) mkdir(unsafePath string, perm fs.FileMode) error {
+	defer r.hold(OpCreate).release()
 	err := r.at(OpCreate, unsafePath, fs.ModeDir, func(dir int, e entry) error {
 		err := fsat.Retry(func() error { return unix.Mkdirat(dir, e.name, unixMode(perm)) })
 		if err == nil {
@@ -38,6 +39,7 @@ func (r *Resolver) mkdirAll(unsafePath string, perm fs.FileMode) error {
 }
 
 func (r *Resolver) mkdirOnce(unsafePath, rel string, mode uint32) error {
+	defer r.hold(OpCreate).release()
 	w, err := r.locate(OpCreate, unsafePath, rel, true)
 	if err != nil {
 		return err
@@ -84,6 +86,7 @@ func (r *Resolver) mkdirOnce(unsafePath, rel string, mode uint32) error {
 }
 
 func (r *Resolver) symlink(text, unsafeNew string) error {
+	defer r.hold(OpCreate).release()
 	err := r.at(OpCreate, unsafeNew, fs.ModeSymlink, func(dir int, e entry) error {
 		return fsat.Retry(func() error { return unix.Symlinkat(text, dir, e.arg()) })
 	})
@@ -91,6 +94,7 @@ func (r *Resolver) symlink(text, unsafeNew string) error {
 }
 
 func (r *Resolver) link(unsafeOld, unsafeNew string) error {
+	defer r.hold(OpLink).release()
 	err := r.at(OpWrite, unsafeOld, 0, func(oldDir int, old entry) error {
 		decide := func(place string) *DeniedError { return r.DecideLink(old.place, place) }
 		return r.atDecided(OpLink, unsafeNew, decide, func(newDir int, e entry) error {
@@ -150,6 +154,7 @@ func (r *Resolver) rename(unsafeOld, unsafeNew string, how RenameHow) error {
 	default:
 		return linkError("rename", unsafeOld, unsafeNew, unix.EINVAL)
 	}
+	defer r.hold(OpRename).release()
 	err := r.at(OpRename, unsafeOld, 0, func(oldDir int, old entry) error {
 		move := func(newDir int, e entry) error {
 			if d := r.DecideRename(old.place, e.place, how == RenameExchange); d != nil {

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // Rules beneath git directories. git on the host opens what lies there without
@@ -51,6 +53,8 @@ type gitGuard struct {
 	outside []string
 	own     string // the caller's own linked work tree, as a place, folded; "" for none
 	made    madeDirs
+	acting  sync.RWMutex  // see hold
+	turns   atomic.Uint64 // how often it was held alone
 	// at says what stands at a place; no link is followed. What cannot be looked
 	// at stands there, and is nobody's.
 	at   func(place string) (id FileID, typ fs.FileMode, ok bool)

@@ -15,6 +15,7 @@ import (
 // change is look for operations that change what they find: hard links count,
 // since mode and times belong to all names of a file.
 func (r *Resolver) change(unsafePath string, act func(fd int, st *unix.Stat_t) error) error {
+	defer r.hold(OpMeta).release()
 	return r.look(OpMeta, unsafePath, true, func(fd int, place string, st *unix.Stat_t) error {
 		if st.Mode&unix.S_IFMT == unix.S_IFREG && st.Nlink > 1 {
 			id, err := fileID(fd)

@@ -104,16 +104,27 @@ func (r *Resolver) openOnce(op Op, unsafePath, rel string, flags int, mode uint3
 // openDecided decides about the place and opens it: at once where the path is
 // the place, after a walk where a link is in the way.
 func (r *Resolver) openDecided(op Op, unsafePath, rel string, flags int, mode uint32) (int, string, error) {
-	if place, lexical := lexicalPlace(rel); lexical && r.allows(op, place) {
-		fd, err := r.OpenPlace(withSlash(place, rel), flags, mode)
-		if err == unix.ELOOP && op != OpRead {
-			fd, err = r.openWithin(place, rel, flags, mode)
-		}
+	if place, lexical := lexicalPlace(rel); lexical {
+		fd, err := r.openLexical(op, place, rel, flags, mode)
 		if err != unix.ELOOP && err != unix.EXDEV {
 			return fd, place, err
 		}
 	}
 	return r.openWalked(op, unsafePath, rel, flags, mode)
+}
+
+// openLexical opens the place that the path spells, if that is allowed and no link
+// is in the way. ELOOP sends the caller to the walker.
+func (r *Resolver) openLexical(op Op, place, rel string, flags int, mode uint32) (int, error) {
+	defer r.holdFile(op, place).release()
+	if !r.allows(op, place) {
+		return -1, unix.ELOOP
+	}
+	fd, err := r.OpenPlace(withSlash(place, rel), flags, mode)
+	if err == unix.ELOOP && op != OpRead {
+		fd, err = r.openWithin(place, rel, flags, mode)
+	}
+	return fd, err
 }
 
 // openWalked lets the walker say which place the path leads to, asks the rules
@@ -126,6 +137,7 @@ func (r *Resolver) openWalked(op Op, unsafePath, rel string, flags int, mode uin
 	if op == OpCreate && w.missing == 0 {
 		op = OpWrite
 	}
+	defer r.holdFile(op, w.place).release()
 	if d := r.Decide(op, w.place, 0); d != nil {
 		return -1, "", d.asGiven(unsafePath)
 	}

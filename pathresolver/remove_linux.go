@@ -14,6 +14,7 @@ import (
 const maxDepth = 2048
 
 func (r *Resolver) remove(unsafePath string) error {
+	defer r.hold(OpDelete).release()
 	err := r.at(OpDelete, unsafePath, 0, func(dir int, e entry) error {
 		if !e.slash {
 			err := r.unlinkFile(dir, e.name)
@@ -47,6 +48,7 @@ func unlink(dir int, name string, flags int) error {
 }
 
 func (r *Resolver) removeAll(unsafePath string) error {
+	turn := r.turn()
 	err := r.at(OpDelete, unsafePath, 0, func(dir int, e entry) error {
 		if e.slash {
 			if d, err := isDir(dir, e.name); err == nil && !d {
@@ -58,7 +60,8 @@ func (r *Resolver) removeAll(unsafePath string) error {
 				return d.asGiven(unsafePath)
 			}
 		}
-		return r.removeTree(dir, e.name, e.place, 0)
+		parent, _ := splitPlace(e.place)
+		return r.removeTree(&heldDir{dir, parent, turn}, e.name, 0)
 	})
 	if err == unix.ENOENT {
 		return nil
@@ -112,26 +115,24 @@ func (r *Resolver) descend(dir int, name string) *os.File {
 
 // removeTree removes name in dir and all beneath it. Each entry is decided
 // again at its place, so that what appears meanwhile is not swept along.
-func (r *Resolver) removeTree(dir int, name, place string, depth int) error {
-	if d := r.Decide(OpDelete, place, 0); d != nil {
-		return d
-	}
-	err := r.unlinkFile(dir, name)
+func (r *Resolver) removeTree(dir *heldDir, name string, depth int) error {
+	err := r.removeEntry(dir, name)
 	if err != unix.EISDIR && err != unix.EPERM {
 		return err
 	}
 	if depth > maxDepth {
 		return unix.ENAMETOOLONG
 	}
-	f := r.descend(dir, name)
+	f := r.descend(dir.fd, name)
 	if f == nil {
-		return unlink(dir, name, unix.AT_REMOVEDIR)
+		return unlink(dir.fd, name, unix.AT_REMOVEDIR)
 	}
 	defer f.Close()
+	in := heldDir{int(f.Fd()), joinPlace(dir.place, name), dir.turn}
 	for {
 		names, readErr := f.Readdirnames(1024)
 		for _, n := range names {
-			if err := r.removeTree(int(f.Fd()), n, joinPlace(place, n), depth+1); err != nil && err != unix.ENOENT {
+			if err := r.removeTree(&in, n, depth+1); err != nil && err != unix.ENOENT {
 				return err
 			}
 		}
@@ -143,7 +144,24 @@ func (r *Resolver) removeTree(dir int, name, place string, depth int) error {
 			break
 		}
 	}
-	return unlink(dir, name, unix.AT_REMOVEDIR)
+	return unlink(dir.fd, name, unix.AT_REMOVEDIR)
+}
+
+// removeEntry removes name in dir, if that is decided and it is no directory. The
+// decision is about a place: dir has to be there still.
+func (r *Resolver) removeEntry(dir *heldDir, name string) error {
+	defer r.hold(OpDelete).release()
+	place := joinPlace(dir.place, name)
+	if now := r.turn(); now != dir.turn {
+		if !r.isAt(dir.fd, dir.place) {
+			return r.refuse(OpDelete, place, RuleUnstable, "its directory was moved or replaced meanwhile")
+		}
+		dir.turn = now
+	}
+	if d := r.Decide(OpDelete, place, 0); d != nil {
+		return d
+	}
+	return r.unlinkFile(dir.fd, name)
 }
 
 func isDir(dir int, name string) (bool, error) {

@@ -154,6 +154,9 @@ func (w *Replacement) commit(ctx context.Context, still func(now *File) error) e
 		return err
 	}
 	defer unlock()
+	if d := w.r.decideGitDir(OpWrite, w.place, 0); d != nil { // its directory may have become a repository
+		return d.asGiven(w.unsafePath)
+	}
 	now, err := w.look()
 	if now != nil {
 		defer now.Close()

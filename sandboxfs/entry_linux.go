@@ -66,8 +66,7 @@ func (p *part) make(h *fuse.InHeader, call, name string, kind fs.FileMode, mode 
 }
 
 func (p *part) makeGranted(h *fuse.InHeader, call, name string, kind fs.FileMode, mode uint32, out *fuse.EntryOut, create func(dirfd int) error, leave pathresolver.Granting) fuse.Status {
-	p.moves.RLock()
-	defer p.moves.RUnlock()
+	defer p.holdMaking(name)()
 	dir, dirfd, place, err := p.openDir(h.NodeId)
 	if err != nil {
 		return status(err)

@@ -96,6 +96,17 @@ func (p *part) isGitTrial(dir uint64, name, target string) bool {
 	return err == nil && p.r.GitTriesLink(joinPlace(place, name), target)
 }
 
+// holdMaking is p.moves for making a name: alone where that could make a directory
+// a repository, so that nothing is decided and done meanwhile as if it were none.
+func (p *part) holdMaking(name string) (release func()) {
+	if name == "HEAD" {
+		p.moves.Lock()
+		return p.moves.Unlock
+	}
+	p.moves.RLock()
+	return p.moves.RUnlock
+}
+
 // hookMode is the mode that a new file gets: a hook in a repository that was
 // made in this view is not executable.
 func (p *part) hookMode(place string, mode uint32) uint32 {

@@ -225,8 +225,7 @@ func (p *part) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fu
 }
 
 func (p *part) create(in *fuse.CreateIn, name string, out *fuse.CreateOut, leave pathresolver.Granting) fuse.Status {
-	p.moves.RLock()
-	defer p.moves.RUnlock()
+	defer p.holdMaking(name)()
 	dir, place, err := p.locate(in.NodeId)
 	if err != nil {
 		return status(err)
