@@ -86,7 +86,7 @@ func (r *Repo) Config() pathresolver.Config {
 		return cfg
 	}
 	own := "worktrees/" + escapeGlob(r.Worktree) + "/"
-	cfg.Protect = append(cfg.Protect, "HEAD", "packed-refs", "packed-refs.new", "objects/info/alternates", "objects/info/http-alternates",
+	cfg.Protect = append(cfg.Protect, "HEAD", "objects/info/alternates", "objects/info/http-alternates",
 		own+"gitdir", own+"locked")
 	for _, name := range protected {
 		cfg.Protect = append(cfg.Protect, own+name, own+"modules/**/"+name)

@@ -61,6 +61,8 @@ func (g *guard) restrict(op pathresolver.Op, place string, kind fs.FileMode) str
 		return ""
 	case locks[place]:
 		return g.own(op, place, "", "another git is at work there")
+	case place == "packed-refs", place == "packed-refs.new":
+		return "who writes it changes any ref of this repository: \"git update-ref -d REF\" deletes one that this run made"
 	case strings.HasPrefix(place, "worktrees/"):
 		name := topOf(place, "worktrees")
 		return g.own(op, "worktrees/"+name, "", fmt.Sprintf("the worktree '%s' is not this run's", pathresolver.EscapePath(name)))

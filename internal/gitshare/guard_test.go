@@ -99,6 +99,13 @@ func TestGuard(t *testing.T) {
 	agreed(create, "packed-refs.lock")
 	agreed(remove, "packed-refs.lock")
 
+	// Who writes packed-refs changes any ref.
+	for _, op := range []pathresolver.Op{create, write, remove, rename, link, meta} {
+		refused(op, "packed-refs")
+		refused(op, "packed-refs.new")
+	}
+	require.Contains(t, g.restrict(rename, "packed-refs", 0), "git update-ref -d")
+
 	// A directory moved to a name brings what it holds.
 	refused(rename, "refs/heads/deep")
 	agreed(create, "refs/heads/deep") // a directory: what is made in it is asked about
