@@ -73,7 +73,7 @@ func TestGitRepositoryMadeAtOnce(t *testing.T) {
 
 // yielding restricts nothing, but lets others run after a decision about git
 // directories that allows something, and before it is acted upon.
-func yielding(op pathresolver.Op, _ string) string {
+func yielding(op pathresolver.Op, _ string, _ fs.FileMode) string {
 	for range 5 {
 		if op != pathresolver.OpRename {
 			runtime.Gosched()
