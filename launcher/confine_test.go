@@ -61,6 +61,19 @@ func TestConfine(t *testing.T) {
 	})
 }
 
+// TestWithoutLandlock: a kernel that has none runs the command all the same, and it
+// is said.
+func TestWithoutLandlock(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		root, outside := project(t, uid)
+		got := run(t, job{UID: uid, Root: root, NoLandlock: true, Reach: outside + "/secret", Command: []string{"cat", "ok.txt"}}, nil)
+		assert.Equal(t, 0, got.code, got.errOut)
+		assert.Equal(t, "ok\n", got.out)
+		assert.Contains(t, got.errOut, "lost: no Landlock")
+		assert.Contains(t, got.errOut, "reached: <nil>")
+	})
+}
+
 // rightsOf are those that /proc/PID/status shows.
 func rightsOf(t *testing.T, pid int) (noNewPrivs string, permitted confine.Capabilities) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

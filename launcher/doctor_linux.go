@@ -17,7 +17,7 @@ func Probe() []Finding {
 	tried := tryNamespaces()
 	findings := []Finding{probeFuse(tried), probeNamespaces(tried), probeMounts(tried), probeProc(tried)}
 	findings = append(findings, probeAppArmor()...)
-	return append(findings, probePassthrough(), probeLandlock(), probeSeccomp(), probeWatch(), probeOpenat2(), probeFusermount())
+	return append(findings, probePassthrough(), probeLandlock(), probeServing(), probeTasks(tried), probeTemporary(), probeCoreDumps(), probeSeccomp(), probeWatch(), probeOpenat2(), probeFusermount())
 }
 
 func yes(name, detail, means string, required bool) Finding {
@@ -124,6 +124,36 @@ func probeLandlock() Finding {
 		saw += "; before version 9, unix sockets beneath --ro and --home can be connected to"
 	}
 	return yes(name, saw, means, false)
+}
+
+func probeServing() Finding {
+	const name, means = "serving", "the process that serves a run's view gives up its rights to all but the project"
+	if wrong := tryServing(); wrong != "" {
+		return no(name, "it keeps them: "+wrong, means, "see landlock; version 2 (Linux 5.19) is the least", false)
+	}
+	return yes(name, fmt.Sprintf("it confines itself, by Landlock version %d", confine.ABI()), means, false)
+}
+
+func probeTasks(t trial) Finding {
+	const name, means = "tasks", "how many processes and threads a run may have (--max-tasks)"
+	switch {
+	case t.Spawn != "":
+		return no(name, "not tried without namespaces", means, "see namespaces", false)
+	case t.Tasks != "":
+		return no(name, "not bounded: "+t.Tasks, means, "use Linux 6.14 or later, or systemd-run --scope -p TasksMax=2048 around it", false)
+	}
+	return yes(name, fmt.Sprintf("at most %d", tasks(0)), means, false)
+}
+
+func probeTemporary() Finding {
+	h := Host{Memory: memory()}
+	mib := func(part int64) int64 { return tmpSize(Config{}, h, part) >> 20 }
+	return yes("temporary files", fmt.Sprintf("at most %d MiB each in /tmp and a private home, %d MiB each in /var/tmp and /dev/shm", mib(largePart), mib(smallPart)),
+		"how much of the machine's memory a run's temporary file systems may fill (--tmp-size)", false)
+}
+
+func probeCoreDumps() Finding {
+	return yes("core dumps", "none are written of what is inside, unless --nested", "the host's kernel would write them outside", false)
 }
 
 func probeSeccomp() Finding {

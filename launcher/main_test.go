@@ -82,6 +82,7 @@ type job struct {
 	Few        bool   // one attempt at most waits to be told
 	Slow       bool   // on the first refusal make out/heard, and hear of no more until everything inside has ended
 	CanWatch   bool   // print what CanWatch says instead
+	NoLandlock bool   // as on a kernel that has none
 	Unconfined bool   // the supervisor keeps its rights
 	Reach      string // say in the end whether the supervisor can still read this
 	Tasks      int
@@ -98,6 +99,11 @@ func supervise(spec string) int {
 	}
 	if j.UID != 0 && os.Getuid() != j.UID {
 		return complain(becomeUser(j.UID))
+	}
+	if j.NoLandlock {
+		if err := refuseLandlock(); err != nil {
+			return complain(err)
+		}
 	}
 	if j.Etc != "" {
 		if err := replaceEtc(j.Etc); err != nil {
@@ -212,6 +218,20 @@ func supervise(spec string) int {
 		fmt.Fprintln(os.Stderr, res.Reason)
 	}
 	return res.ExitCode
+}
+
+// refuseLandlock has the kernel answer this process and its children as one that
+// does not know it.
+func refuseLandlock() error {
+	runtime.LockOSThread()
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	var p program
+	p.load(offNumber)
+	p.when(unix.SYS_LANDLOCK_CREATE_RULESET, func() { p.ret(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)) })
+	p.ret(unix.SECCOMP_RET_ALLOW)
+	return installFilter(p)
 }
 
 // placeBeside makes a view of each directory, whose names and refusals are told

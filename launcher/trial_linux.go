@@ -2,14 +2,18 @@ package launcher
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/confine"
 )
 
 // trialName is argv[0] of the child that tries what a run would do.
@@ -21,6 +25,7 @@ type trial struct {
 	Mount string // taking a directory from the host, and a tmpfs
 	Proc  string // /proc for a new process namespace
 	Fuse  string // a FUSE connection
+	Tasks string // bounding the number of processes
 }
 
 // tryNamespaces starts a child in the namespaces of a run and has it try the
@@ -47,15 +52,38 @@ func tryNamespaces() trial {
 	return t
 }
 
+// tryServing starts a child that gives up its rights as Config.Confine does, and
+// says what was wrong; "" is nothing. It has this process's own /proc, as the
+// serving process has.
+func tryServing() string {
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Args = []string{trialName, trialConfine}
+	cmd.Env = childEnv
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := cmd.Output()
+	if err != nil {
+		return err.Error()
+	}
+	return string(out)
+}
+
+const trialConfine = "confine"
+
 // trialMain is the child.
 func trialMain() int {
+	if slices.Contains(os.Args, trialConfine) {
+		if err := tryConfine(); err != nil {
+			fmt.Print(err)
+		}
+		return 0
+	}
 	text := func(err error) string {
 		if err != nil {
 			return err.Error()
 		}
 		return ""
 	}
-	t := trial{Mount: text(tryMount()), Proc: text(tryMade("proc")), Fuse: text(tryFuse())}
+	t := trial{Mount: text(tryMount()), Proc: text(tryMade("proc")), Fuse: text(tryFuse()), Tasks: text(tryTasks())}
 	if err := json.NewEncoder(os.Stdout).Encode(t); err != nil {
 		return 1
 	}
@@ -95,6 +123,33 @@ func tryFuse() error {
 	defer unix.Close(fuse)
 	return tryMade("fuse", fmt.Sprintf("fd=%d", fuse), "rootmode=40000",
 		fmt.Sprintf("user_id=%d", os.Getuid()), fmt.Sprintf("group_id=%d", os.Getgid()))
+}
+
+// tryTasks bounds this process's own namespace, in which it is process 1.
+func tryTasks() error {
+	most := tasks(0)
+	if most == 0 {
+		return errors.New("the kernel is older than Linux 6.14")
+	}
+	fd, err := newMount("proc", attrQuiet)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return boundTasks(&tree{fd: fd}, Step{Path: strings.TrimPrefix(pidMax, "/proc"), Size: int64(most)})
+}
+
+// tryConfine gives up everything, and sees whether it is gone.
+func tryConfine() error {
+	if err := confine.Process(confine.Kept{}); err != nil {
+		return err
+	}
+	fd, err := unix.Open("/", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	unix.Close(fd)
+	return fmt.Errorf("version %d of Landlock refuses nothing", confine.ABI())
 }
 
 // sysctl reads a kernel setting; "" if there is none.
