@@ -41,6 +41,14 @@ func tableRow(t *testing.T, key, surface string) {
 	fmt.Printf("[table] %s %-12s the attack %s: refused; without the guard: done\n", row[0], surface, row[1])
 }
 
+// tableNone prints that a surface has no such attack, and why.
+func tableNone(t *testing.T, key, surface, why string) {
+	t.Helper()
+	row, known := operatorRows(t)[key]
+	require.True(t, known, "no row %q in testdata/operator.txt", key)
+	fmt.Printf("[table] %s %-12s the attack %s: -, since %s\n", row[0], surface, row[1], why)
+}
+
 // Every row of testdata/operator.txt is printed by a test.
 func TestOperatorRows(t *testing.T) {
 	files, err := filepath.Glob("*_test.go")
@@ -49,7 +57,7 @@ func TestOperatorRows(t *testing.T) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		for _, m := range regexp.MustCompile(`(?:tableRow|onEachRun)\(t, "([a-z-]+)"`).FindAllSubmatch(text, -1) {
+		for _, m := range regexp.MustCompile(`(?:(?:tableRow|onEachRun)\(t, |\bkey: )"([a-z-]+)"`).FindAllSubmatch(text, -1) {
 			named[string(m[1])] = true
 		}
 	}

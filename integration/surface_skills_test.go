@@ -13,6 +13,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/integration/ops"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // skillsSurface is the file skills as a Go package.
@@ -27,17 +28,25 @@ func (skillsSurface) Start(t *testing.T, s *site, policy []string, mode string) 
 	if err != nil {
 		return nil, err
 	}
-	set, err := fileskills.New(fileskills.Config{Resolver: r, Enable: []string{"delete_file"}})
+	does, err := newSkillOps(r)
 	require.NoError(t, err)
+	return does, nil
+}
+
+// newSkillOps does operations by the skills over a resolver.
+func newSkillOps(r *pathresolver.Resolver) (skillOps, error) {
+	set, err := fileskills.New(fileskills.Config{Resolver: r, Enable: []string{"delete_file"}})
 	return skillOps{call: func(name string, args map[string]any) (string, error) {
 		input, err := json.Marshal(args)
-		require.NoError(t, err)
+		if err != nil {
+			return "", err
+		}
 		res, err := set.Call(context.Background(), name, input)
 		if err != nil {
 			return "", err
 		}
 		return res.Text, nil
-	}}, nil
+	}}, err
 }
 
 func (skillsSurface) Unguarded(_ *testing.T, s *site) ops.Executor { return ops.Native{Root: s.root} }
