@@ -142,11 +142,6 @@ func (p *policy) decideRename(leave Granting, from, to string, exchange bool) *D
 	if d := p.decide(leave, OpRename, to, 0); d != nil {
 		return d
 	}
-	source, _ := p.writePathOf(from)
-	target, _ := p.writePathOf(to)
-	if p.uniform[source] && p.uniform[target] {
-		return nil // no rule can match beneath either
-	}
 	if d := p.decideGit(OpRename, to, 0); d != nil {
 		return d
 	}

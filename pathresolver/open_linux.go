@@ -120,11 +120,7 @@ func (r *Resolver) openLexical(op Op, place, rel string, flags int, mode uint32)
 	if !r.allows(op, place) {
 		return -1, unix.ELOOP
 	}
-	fd, err := r.OpenPlace(withSlash(place, rel), flags, mode)
-	if err == unix.ELOOP && op != OpRead {
-		fd, err = r.openWithin(place, rel, flags, mode)
-	}
-	return fd, err
+	return r.OpenPlace(withSlash(place, rel), flags, mode)
 }
 
 // openWalked lets the walker say which place the path leads to, asks the rules
@@ -167,31 +163,6 @@ func (r *Resolver) openWalked(op Op, unsafePath, rel string, flags int, mode uin
 		return -1, "", errAgain
 	}
 	return fd, w.place, err
-}
-
-// openWithin opens, for writing, a place that a link stands in the way of: the
-// write path first, without links, then the rest with links that stay beneath
-// it. Where no rule tells places beneath the write path apart, that is the
-// whole decision. ELOOP sends the caller to the walker.
-func (r *Resolver) openWithin(place, rel string, flags int, mode uint32) (int, error) {
-	wp, _ := r.writePathOf(place)
-	if !r.openat2 || r.git != nil || !r.uniform[wp] || wp == place || r.hardLinks == HardLinksBreak || len(r.mounts) > 0 || flags&(unix.O_NOFOLLOW|unix.O_EXCL) != 0 {
-		return -1, unix.ELOOP
-	}
-	dir, err := r.OpenPlace(wp, unix.O_PATH|unix.O_DIRECTORY, 0)
-	if err != nil {
-		return -1, unix.ELOOP
-	}
-	defer unix.Close(dir)
-	rest := withSlash(place, rel)
-	if wp != "." {
-		rest = rest[len(wp)+1:]
-	}
-	fd, err := fsat.Openat2(dir, rest, flags, mode, following)
-	if err != nil {
-		return -1, unix.ELOOP // what it means is for the walker to say
-	}
-	return fd, nil
 }
 
 // withSlash keeps the caller's demand for a directory: a trailing slash, or a

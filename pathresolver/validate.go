@@ -276,10 +276,6 @@ func (r *Resolver) setWritePaths(f *findings, good []writePath) {
 		r.write = append(r.write, w.place)
 	}
 	slices.Sort(r.write)
-	r.uniform = map[string]bool{}
-	for _, wp := range r.write {
-		r.uniform[wp] = r.uniformBeneath(wp)
-	}
 }
 
 // reason is the system's own words, without the path.

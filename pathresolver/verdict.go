@@ -13,9 +13,8 @@ type policy struct {
 	protect  ruleSet
 	askWrite ruleSet
 	trusted  *TrustedSet
-	gitDir   bool            // ".git" must not become anything but a directory
-	git      *gitGuard       // rules beneath git directories; nil: none
-	uniform  map[string]bool // write paths beneath which no rule says otherwise
+	gitDir   bool      // ".git" must not become anything but a directory
+	git      *gitGuard // rules beneath git directories; nil: none
 
 	restrict Restricting // what may refuse what the rules allow
 	granting Granting    // leave to do what askRead and askWrite mark
@@ -118,15 +117,6 @@ func (p *policy) writePathOf(place string) (string, bool) {
 		}
 		at = parent
 	}
-}
-
-// uniformBeneath reports whether no glob can match beneath a write path, so
-// that everything there has one verdict.
-func (p *policy) uniformBeneath(wp string) bool {
-	if p.gitDir && wp == "." || p.trusted != nil {
-		return false
-	}
-	return p.mayHoldRules(wp) == nil
 }
 
 // isWritePath reports whether place is a write path itself.
