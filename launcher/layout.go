@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -27,8 +28,10 @@ func (b *builder) system() {
 func (b *builder) show(e Entry, asOther bool) { b.showAt(e, e.Path, asOther) }
 
 func (b *builder) showAt(e Entry, from string, asOther bool) {
-	if s, ok := b.shown(e.Path); ok && !s.Write && (asOther || !s.Other) {
-		return // it is there already
+	// It may be there already. Of a system directory that is named as a whole root
+	// gets what everybody may read, as without; what else is meant has to be named.
+	if s, ok := b.shown(e.Path); ok && !s.Write && (asOther || !s.Other || s.Path == e.Path) {
+		return
 	}
 	b.mountpoint(path.Dir(e.Path))
 	if e.Link != "" {
@@ -111,12 +114,15 @@ func (b *builder) home(c Config) string {
 
 // readOnly shows further paths of the host, as they are: they were asked for.
 // What lies in Config.Home is shown where that is.
-func (b *builder) readOnly(home string) {
+func (b *builder) readOnly(home string) error {
 	for _, e := range b.host.RO {
 		from := e.Path
-		e.Path = b.inHome(from, home)
+		if e.Path = b.inHome(from, home); b.host.HomeDir != "" && e.Path == home {
+			return &SetupError{Step: "show --ro", Err: fmt.Errorf("%q is where --home is shown", from), Fix: "name what is needed in it"}
+		}
 		b.item(e.Path, func() { b.showAt(e, from, false) })
 	}
+	return nil
 }
 
 // self shows the running program, so that "pinfold why" works inside.

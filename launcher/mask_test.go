@@ -66,3 +66,23 @@ func TestSecretsAreCovered(t *testing.T) {
 	assert.Equal(t, "cat: shadow: Permission denied\nold public\ncat: private/key: Permission denied\nLATE", out)
 	assert.Contains(t, errOut, "lost: /etc cannot be mounted with other ids")
 }
+
+// TestSystemDirectoryNamed: a system directory that --ro names is shown as it is
+// without, and what root alone may read in it where that itself is named.
+func TestSystemDirectoryNamed(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		root, _ := project(t, uid)
+		show := func(ro ...string) outcome {
+			return run(t, job{UID: uid, Root: root, RO: ro, Command: []string{"sh", "-c", "ls -d /usr/bin /etc/passwd; cat /etc/shadow > /dev/null"}}, nil)
+		}
+		for _, ro := range [][]string{nil, {"/usr"}, {"/etc"}, {"/usr", "/etc"}} {
+			got := show(ro...)
+			assert.Equal(t, "/etc/passwd\n/usr/bin\n", got.out, "%v: %s", ro, got.errOut)
+			assert.Contains(t, got.errOut, "Permission denied", ro)
+		}
+		if uid == 0 {
+			got := show("/etc", "/etc/shadow")
+			assert.Equal(t, 0, got.code, got.errOut)
+		}
+	})
+}

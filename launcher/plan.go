@@ -79,7 +79,9 @@ func NewPlan(c Config, host Host) (*Plan, error) {
 	b.devices(c.Nested)
 	b.private(c)
 	home := b.home(c)
-	b.readOnly(home)
+	if err := b.readOnly(home); err != nil {
+		return nil, err
+	}
 	b.readOnlyParents(c, home)
 	b.self(c.Self)
 	if err := b.cover(c, home); err != nil {

@@ -123,13 +123,25 @@ func TestPlans(t *testing.T) {
 			return base, h
 		},
 		"private": func() (Config, Host) {
+			h := debian()
+			h.RO = []Entry{{Path: "/home/me"}, {Path: "/data/keys/aws"}, {Path: "/srv/cloud/bin"}, {Path: "/home/me/link", Link: "/data/keys/aws"}}
+			h.Private = []string{"/home/me/.local/state/pinfold", "/srv/other/pinfold"}
+			h.Credentials = []string{"/home/me/.netrc", "/data/keys/aws", "/srv/cloud", "/etc/registry.json", "/home/me/.local/state/pinfold/token"}
+			return base, h
+		},
+		"private-home": func() (Config, Host) {
 			c, h := base, debian()
 			c.Home, h.HomeDir = "x", "/data/agent-home"
-			h.RO = []Entry{{Path: "/home/me"}, {Path: "/data/keys/aws"}, {Path: "/srv/cloud/bin"}, {Path: "/home/me/link", Link: "/data/keys/aws"}}
-			h.Private = []string{"/home/me/.local/state/pinfold", "/data/agent-home/state/pinfold", "/srv/other/pinfold"}
-			h.Credentials = []string{"/home/me/.netrc", "/data/keys/aws", "/srv/cloud", "/etc/registry.json", "/data/agent-home/.docker/config.json",
-				"/home/me/.local/state/pinfold/token"}
+			h.RO = []Entry{{Path: "/home/me/sdk"}}
+			h.Private = []string{"/home/me/.local/state/pinfold", "/data/agent-home/state/pinfold", "/home/me/sdk/state"}
+			h.Credentials = []string{"/home/me/.netrc", "/data/agent-home/.docker/config.json", "/home/me/sdk/token"}
 			return c, h
+		},
+		"root-names-system": func() (Config, Host) {
+			h := debian()
+			h.ID = ID{Name: "root", Home: "/root"}
+			h.RO = []Entry{{Path: "/usr"}, {Path: "/etc/ssl"}, {Path: "/etc"}}
+			return base, h
 		},
 		"no-network": func() (Config, Host) {
 			c := base
@@ -181,6 +193,8 @@ func TestPlansRefused(t *testing.T) {
 		"home in usr":         func(_ *Config, h *Host) { h.HomeDir = "/usr/local" },
 		"ro is everything":    func(_ *Config, h *Host) { h.RO = []Entry{{Path: "/"}} },
 		"ro is proc":          func(_ *Config, h *Host) { h.RO = []Entry{{Path: "/proc/1"}} },
+		"ro is the home":      func(_ *Config, h *Host) { h.HomeDir, h.RO = "/data/home", []Entry{{Path: "/home/me"}} },
+		"ro is what home has": func(_ *Config, h *Host) { h.HomeDir, h.RO = "/data/home", []Entry{{Path: "/data/home"}} },
 		"ro in project":       func(_ *Config, h *Host) { h.RO = []Entry{{Path: "/srv/project/out"}} },
 		"beside in project":   func(c *Config, _ *Host) { c.Beside = []Placed{{Root: "/srv/project/.git"}} },
 		"beside the project":  func(c *Config, _ *Host) { c.Beside = []Placed{{Root: "/srv/project"}} },
