@@ -46,6 +46,11 @@ func (m approveMode) refuseReachable(r *pathresolver.Resolver) error {
 		if i > 0 && !strings.HasPrefix(word, ".") && !filepath.IsAbs(word) {
 			continue
 		}
+		if strings.ContainsRune(word, '/') {
+			if err := refuseGiven("--approve exec:", word); err != nil {
+				return err
+			}
+		}
 		for _, at := range []string{answerName(word), answerTarget(word)} {
 			place, err := filepath.Rel(r.Root(), at)
 			if err != nil || !filepath.IsLocal(place) {

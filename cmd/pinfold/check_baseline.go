@@ -127,6 +127,9 @@ func (c *filesCheck) writeBaseline(file string) error {
 			}
 		}
 	}
+	if err := refuseGiven("--write-baseline", dir); err != nil {
+		return err
+	}
 	if err := replaceFile(file, encodeBaseline(counts)); err != nil {
 		return fmt.Errorf("'%s' cannot be written: %w", file, err)
 	}

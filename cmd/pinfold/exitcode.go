@@ -37,8 +37,12 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usageError makes err exit with exitUsage.
+// usageError makes err exit with exitUsage. Without a hint of its own it has err's.
 func usageError(err error, hint string) error {
+	var e *exitError
+	if hint == "" && errors.As(err, &e) {
+		hint = e.hint
+	}
 	return &exitError{code: exitUsage, err: err, hint: hint}
 }
 

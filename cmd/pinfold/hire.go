@@ -112,7 +112,7 @@ func (p *policyFrom) text(body *brokerhttp.HireBody) error {
 	if file == "" {
 		return nil
 	}
-	data, err := os.ReadFile(file)
+	data, err := readGiven(p.flag(), file)
 	if err != nil {
 		return usageError(fileError(file, err), "")
 	}

@@ -26,7 +26,10 @@ const (
 // file that others may read is refused, as is one beneath the directory that
 // it guards, where the skills themselves would show it.
 func bearerToken(file string, r *pathresolver.Resolver) (token string, made bool, err error) {
-	if err = makeParents(file, r.Root()); err == nil {
+	if err = refuseGiven("--token-file", file); err == nil {
+		err = makeParents(file, r.Root())
+	}
+	if err == nil {
 		token, err = makeToken(file)
 	}
 	if made = err == nil; !made && errors.Is(err, fs.ErrExist) {
@@ -89,7 +92,7 @@ func makeParents(file, root string) error {
 
 // makeToken makes a file with a new token; fs.ErrExist where there is one.
 func makeToken(file string) (token string, err error) {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := openGiven("--token-file", file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return "", err
 	}
@@ -106,7 +109,7 @@ func makeToken(file string) (token string, err error) {
 // readToken looks at the file that it opened, so that another cannot take its
 // place in between, and does not wait for a FIFO.
 func readToken(file string) (string, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := openGiven("--token-file", file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", err
 	}

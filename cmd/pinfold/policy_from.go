@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,6 +38,14 @@ func (p *policyFrom) add(cmd *cobra.Command) {
 
 // file is the file that the policy stands in, "" for a preset.
 func (p *policyFrom) file() string { return p.policy + p.agent }
+
+// flag is the one that names it.
+func (p *policyFrom) flag() string {
+	if p.agent != "" {
+		return "--agent"
+	}
+	return "--policy"
+}
 
 // base is the directory that the names of its documents start at.
 func (p *policyFrom) base() string {
@@ -79,7 +86,7 @@ func (p *policyFrom) load(root string, caller *permission.Document) (*permission
 		return policy, nil, err
 	}
 	dir, name, _ := locate(root, p.file())
-	fsys := os.DirFS(dir)
+	var fsys fs.FS = givenFS{p.flag(), dir}
 	if p.within {
 		dir, name, _ = locateWithin(root, p.file())
 		project, err := openProject(dir)

@@ -71,6 +71,9 @@ func ledOut(err error) error {
 // readWithin reads a file of at most limit bytes, only where the project, or
 // the directory that it is named in, holds it.
 func readWithin(root, file string, limit int64) ([]byte, error) {
+	if err := refuseGiven("the file", file); err != nil {
+		return nil, err
+	}
 	dir, name, _ := locateWithin(root, file)
 	fsys, err := openProject(dir)
 	if err != nil {

@@ -91,7 +91,7 @@ func openReport(name string, r *pathresolver.Resolver, git *gitBeside) (*reportF
 	if r.Explain(pathresolver.OpCreate, abs).Allowed || r.Explain(pathresolver.OpDelete, abs).Allowed {
 		return nil, reportWritable(name)
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := openGiven("--report", name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}

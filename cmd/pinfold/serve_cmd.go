@@ -66,6 +66,9 @@ func serveBroker(ctx context.Context, a *app, f serveFlags) (err error) {
 			return &exitError{code: exitFailed, err: err, hint: "name a directory by --state-dir"}
 		}
 	}
+	if err = refuseGiven("--state-dir", f.dir); err != nil {
+		return err
+	}
 	if f.dir, err = filepath.Abs(f.dir); err != nil {
 		return err
 	}

@@ -164,6 +164,9 @@ func (f *skillFlags) state() (string, error) {
 		}
 		dir = filepath.Join(base, "pinfold")
 	}
+	if err := refuseGiven("--state-dir", dir); err != nil {
+		return "", err
+	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", stateError(err)

@@ -89,7 +89,7 @@ func (f *runFlags) record(told launched) error {
 	if f.report == "" {
 		return nil
 	}
-	file, err := os.OpenFile(f.report, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	file, err := openGiven("--report", f.report, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}

@@ -32,7 +32,7 @@ func readWritePaths(from string, null bool, stdin io.Reader) ([]string, error) {
 	case from == "-" && stdin == nil:
 		return nil, errStdinTaken
 	case from != "-":
-		f, err := os.Open(from)
+		f, err := openGiven("--write-paths-from", from, os.O_RDONLY, 0)
 		if err != nil {
 			return nil, fmt.Errorf("write paths: %w", err)
 		}

@@ -167,11 +167,19 @@ func refusePlanted(name string, written []string) (real string, err error) {
 	if err != nil {
 		return "", nil // whoever opens it says why
 	}
-	if link, planted := path.Planted(written); planted {
-		return "", &exitError{code: exitFailed,
-			err: fmt.Errorf("-C '%s' leads over '%s', a link in a place that a run could write, to '%s'",
-				pathresolver.EscapePath(name), pathresolver.EscapePath(link), pathresolver.EscapePath(path.Real)),
-			hint: fmt.Sprintf("if that is what you mean, name it: -C '%s'", pathresolver.EscapePath(path.Real))}
+	return path.Real, plantedError("-C", name, path, written)
+}
+
+// plantedError says that path, where the name that flag was given leads, is the
+// choice of somebody who could write one of the places of written.
+func plantedError(flag, name string, path hostpath.Path, written []string) error {
+	link, planted := path.Planted(written)
+	if !planted {
+		return nil
 	}
-	return path.Real, nil
+	esc := pathresolver.EscapePath
+	return &exitError{code: exitFailed,
+		err: fmt.Errorf("%s '%s' leads over '%s', a link in a place that a run could write, to '%s'",
+			flag, esc(name), esc(link), esc(path.Real)),
+		hint: fmt.Sprintf("if that is what you mean, name it: %s '%s'", flag, esc(path.Real))}
 }

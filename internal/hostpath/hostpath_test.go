@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -133,6 +134,41 @@ func TestFollow(t *testing.T) {
 	for _, name := range []string{"in/loop", "file/x"} {
 		_, err := Follow(at(name))
 		assert.Error(t, err, name)
+	}
+}
+
+// Open leads over no link, wherever one stands, and makes nothing behind it.
+func TestOpen(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		return // the others follow links
+	}
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Join(base, "a/b"), 0o755))
+	require.NoError(t, os.Symlink("a", filepath.Join(base, "link")))
+	require.NoError(t, os.Symlink("later", filepath.Join(base, "a/b/last")))
+	for name, led := range map[string]bool{"a/b/file": false, "link/b/file": true, "a/b/last": true} {
+		for _, open := range []struct {
+			name    string
+			follows bool
+			f       func(string, int, os.FileMode) (*os.File, error)
+		}{{"Open", false, Open}, {"os.OpenFile", true, os.OpenFile}} {
+			f, err := open.f(filepath.Join(base, name), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+			if led && !open.follows {
+				require.Error(t, err, name)
+				require.NoFileExists(t, filepath.Join(base, "a/b/later"))
+				continue
+			}
+			require.NoError(t, err, "%s of %s", open.name, name)
+			require.NoError(t, f.Close())
+			real, err := filepath.EvalSymlinks(filepath.Join(base, name))
+			require.NoError(t, err)
+			require.NoError(t, os.Remove(real))
+		}
+	}
+	for _, name := range []string{"a/b", "/", ""} {
+		_, err := Open(name, os.O_RDONLY, 0)
+		require.Error(t, err, name)
 	}
 }
 
