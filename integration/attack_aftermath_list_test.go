@@ -157,4 +157,22 @@ write src/mine/.git/config [core]\n\trepositoryformatversion = 0\n\tfsmonitor = 
 		before: `git init -q $OUT/other; git -C $OUT/other config core.fsmonitor $EVIL; rm -f $RAN`,
 		attack: `echo $OUT/other/.git >.git/commondir`,
 		ops:    `write .git/commondir $OUT/other/.git\n`},
+
+	// Other programs that run what lies in a project.
+	{key: "vim", policy: []string{"-w", "."},
+		before: `echo 'set exrc' >~/.vimrc`,
+		attack: `echo "silent! !touch $RAN" >.exrc`,
+		ops:    `write .exrc silent! !touch $RAN\n`,
+		after:  `vim --not-a-term -T dumb -n +qa! src/a </dev/null >/dev/null 2>&1`},
+	{key: "vim-below", policy: []string{"-w", "."},
+		before: `echo 'set exrc' >~/.vimrc`,
+		attack: `echo "silent! !touch $RAN" >src/rc; mv src/rc src/.vimrc`,
+		ops: `write src/rc silent! !touch $RAN\n
+			rename src/rc src/.vimrc`,
+		after: `cd src && vim --not-a-term -T dumb -n +qa! a </dev/null >/dev/null 2>&1`},
+	{key: "husky", policy: []string{"-w", "."},
+		before: `git config core.hooksPath .husky/_; mkdir -p .husky/_; printf '#!/bin/sh\nsh .husky/pre-commit\n' >.husky/_/pre-commit; chmod +x .husky/_/pre-commit; echo true >.husky/pre-commit; git add .; git commit -qm husky`,
+		attack: `cp $EVIL .husky/pre-commit`,
+		ops:    `write .husky/pre-commit $EVILTEXT`,
+		after:  `echo more >>src/a; git commit -qam more </dev/null`},
 }

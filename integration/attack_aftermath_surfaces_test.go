@@ -59,10 +59,14 @@ func inRun(t *testing.T, s *aftermathScene, script string) {
 
 // inMount has a shell do it in a mount.
 func inMount(t *testing.T, s *aftermathScene, script string) {
-	at := tempDir(t, s.uid)
-	script = fmt.Sprintf("%s mount -C %s %s %s || exit 9\ncd %[4]s; (set +e\n%s\n)\ncd /; exec %[1]s unmount %[4]s",
-		pinfold, s.root, strings.Join(s.a.policy, " "), at, script)
-	s.guardedCommand(t, asUser(s.uid, modes[0], "/bin/sh", "-c", script))
+	s.guardedCommand(t, mountShell(t, s.site, s.a.policy, script))
+}
+
+// mountShell is a shell in a mount of the project, which goes with it.
+func mountShell(t *testing.T, s *site, policy []string, script string) *exec.Cmd {
+	t.Helper()
+	return asUser(s.uid, modes[0], "/bin/sh", "-c", fmt.Sprintf("%s mount -C %s %s %s || exit 9\ncd %[4]s; (set +e\n%s\n)\ncd /; exec %[1]s unmount %[4]s",
+		pinfold, s.root, strings.Join(policy, " "), tempDir(t, s.uid), script))
 }
 
 // guardedCommand runs a command of pinfold as the operator does.

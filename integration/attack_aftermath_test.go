@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +15,7 @@ import (
 )
 
 // aftermath is something that an agent leaves in a project, and that acts when the
-// operator goes on with git there, outside, as every day.
+// operator goes on there with git or another program, outside, as every day.
 //
 // In scripts and operations $ROOT is the project, $OUT a directory beside it with a
 // file "victim", $RAN the name of a file there that must not come into being, $EVIL
@@ -28,6 +29,7 @@ type aftermath struct {
 	ops    string // and where it has operations only, one a line
 	api    string // by the Go API, where that has more of them
 	lacks  string // why some surfaces have no such operations
+	after  string // what the operator does, a shell script; "" is the battery
 }
 
 // battery is what the operator does next. Each command has its time: one that
@@ -43,8 +45,8 @@ for d in src src/mine src/wt src/sub; do [ ! -d $d ] || (cd $d && timeout --fore
 true`
 
 // TestAttackAftermath: nothing that the agent has left, on whatever surface, runs
-// or makes the operator's git write or read a file beyond the project. Without the
-// guard each of it does.
+// or makes the operator's programs write or read a file beyond the project. Without
+// the guard each of it does.
 func TestAttackAftermath(t *testing.T) {
 	for _, a := range aftermaths {
 		for _, user := range users() {
@@ -52,7 +54,7 @@ func TestAttackAftermath(t *testing.T) {
 				t.Parallel()
 				acts := map[string]bool{} // attacks that have been seen to act
 				for _, l := range leavers {
-					attack, surface := l.does(a), l.name+"-"+user.name
+					attack, surface := l.does(a), surfaceOf(l.name, user.uid)
 					if attack == "" {
 						require.NotEmpty(t, a.lacks)
 						tableNone(t, a.key, surface, a.lacks)
@@ -64,7 +66,7 @@ func TestAttackAftermath(t *testing.T) {
 							l.guarded(t, guarded, session)
 						}
 						require.Equal(t, attack != a.attack, guarded.refused, "operations say by which rule they are refused")
-						require.Empty(t, guarded.battery(t), "git on the host did what the agent wanted")
+						require.Empty(t, guarded.battery(t), "a program of the host did what the agent wanted")
 						if !acts[attack] {
 							control := newAftermath(t, user.uid, a)
 							for _, session := range sessions(attack) {
@@ -171,12 +173,12 @@ func (s *aftermathScene) battery(t *testing.T) (acted []string) {
 	return acted
 }
 
-// operator runs the battery. It ends at once where git waits for somebody to read
+// operator runs the operator's commands. It ends at once where git waits for somebody to read
 // the file that it writes messages to, which would be for ever.
 func (s *aftermathScene) operator(t *testing.T) (out string, waited bool) {
 	t.Helper()
 	var text strings.Builder
-	cmd := s.command("sh", "-c", battery)
+	cmd := s.command("sh", "-c", cmp.Or(s.a.after, battery))
 	cmd.Stdout, cmd.Stderr = &text, &text
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}

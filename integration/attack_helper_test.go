@@ -60,6 +60,7 @@ func TestAttackHelpers(t *testing.T) {
 			}
 			if !t.Failed() {
 				tableRow(t, "helper", run.name)
+				tableRow(t, "helper", surfaceOf("mount", run.uid))
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package integration
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -36,10 +37,13 @@ func TestAttackPlantedLinks(t *testing.T) {
 			if isRoot {
 				require.NoError(t, os.Chown(s.base, uid, uid))
 			}
-			run := func(state, flags, command string) string {
-				cmd := asUser(uid, modes[0], "/bin/sh", "-c", fmt.Sprintf("exec %s run -C %s/root %s -- sh -c '%s'", pinfold, s.base, flags, command))
+			as := func(state string, program ...string) *exec.Cmd {
+				cmd := asUser(uid, modes[0], program...)
 				cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(s.base, state), "HOME=/home/me")
-				return printed(t, cmd)
+				return cmd
+			}
+			run := func(state, flags, command string) string {
+				return printed(t, as(state, "/bin/sh", "-c", fmt.Sprintf("exec %s run -C %s/root %s -- sh -c '%s'", pinfold, s.base, flags, command)))
 			}
 			require.Empty(t, run("state", at(c.first), at(c.plant)), c.name)
 			out := run("state", at(c.then), "cat "+at(c.cat))
@@ -48,6 +52,27 @@ func TestAttackPlantedLinks(t *testing.T) {
 			assert.Contains(t, out, "if that is what you mean, name it", c.name)
 			if c.name != "ro-same-run" { // which knows the place without a record
 				assert.Contains(t, run("other", at(c.then), "cat "+at(c.cat)), secret, "%s: without the record", c.name)
+			}
+			if c.name != "project" {
+				continue
+			}
+			project := s.base + "/home/work"
+			mnt := tempDir(t, uid)
+			for name, read := range map[string]func(state string) string{
+				"skills": func(state string) string {
+					return printed(t, as(state, pinfold, "skill", "call", "-C", project, "read_file", `{"path":"id"}`))
+				},
+				"mcp": func(state string) string { return readOverMCP(t, as(state, pinfold, "mcp", "-C", project), "id") },
+				"mount": func(state string) string {
+					return printed(t, as(state, "/bin/sh", "-c", fmt.Sprintf("%s mount -C %s %s && { cat %[3]s/id; %[1]s unmount %[3]s; }", pinfold, project, mnt)))
+				},
+			} {
+				out := read("state")
+				assert.NotContains(t, out, secret, name)
+				assert.Contains(t, out, "a link in a place that a run could write", name)
+				if assert.Contains(t, read("other"), secret, "%s: without the record", name) && !t.Failed() {
+					tableRow(t, "planted", surfaceOf(name, uid))
+				}
 			}
 		}
 	})

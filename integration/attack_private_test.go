@@ -86,6 +86,28 @@ func (s *site) files(texts map[string]string) {
 	s.own()
 }
 
+// readOverMCP is what cmd, a `pinfold mcp`, says when it is to read a file.
+func readOverMCP(t *testing.T, cmd *exec.Cmd, path string) string {
+	t.Helper()
+	session, err := connect(t, cmd, false)
+	if err != nil {
+		return err.Error()
+	}
+	text, err := callTool(session, "read_file", map[string]any{"path": path})
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+// surfaceOf is the name of a surface in the table.
+func surfaceOf(name string, uid int) string {
+	if uid == 0 {
+		return name + "-root"
+	}
+	return name + "-user"
+}
+
 // onEachRun runs a test as each user inside `pinfold run`.
 func onEachRun(t *testing.T, key string, test func(t *testing.T, uid int)) {
 	for _, surface := range surfaces {
@@ -221,6 +243,9 @@ func TestAttackOwnState(t *testing.T) {
 			cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
 			out := printed(t, cmd)
 			assert.Equal(t, state == at("nowhere"), strings.Contains(out, secret), "mount: %s", out)
+			mcp := st.command(t, s, []string{"XDG_STATE_HOME=" + state}, pinfold, "mcp", "-C", s.root)
+			out = readOverMCP(t, mcp, "state/pinfold/broker/db")
+			assert.Equal(t, state == at("nowhere"), strings.Contains(out, secret), "mcp: %s", out)
 		}
 		// What is made later is not seen either.
 		later := fmt.Sprintf("%s run -C %s --ro %s -- sh -c 'cat %[3]s/file; ls %[3]s/deep/pinfold'", pinfold, s.root, at("new"))
@@ -229,5 +254,10 @@ func TestAttackOwnState(t *testing.T) {
 		info, err := os.Stat(at("new/deep/pinfold"))
 		require.NoError(t, err)
 		assert.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+		for _, name := range []string{"skills", "mcp", "mount"} {
+			if !t.Failed() {
+				tableRow(t, "state", surfaceOf(name, uid))
+			}
+		}
 	})
 }

@@ -9,22 +9,27 @@ import (
 )
 
 // TestAttackSetUID: no program is left on the host that runs with the rights
-// of who started the run.
+// of who started the run, or who has the mount.
 func TestAttackSetUID(t *testing.T) {
-	for _, s := range surfaces {
-		run, ok := s.(runSurface)
-		if !ok {
-			continue
+	a := attack{name: "setuid", policy: []string{"-w", "work"}, files: map[string]string{"work/f": ""}}
+	for _, user := range users() {
+		for name, attack := range map[string]func(t *testing.T, s *site){
+			"run": a.inside,
+			"mount": func(t *testing.T, s *site) {
+				runAttack(t, mountShell(t, s, a.policy, insiderPath+" attack setuid"))
+			},
+		} {
+			t.Run(surfaceOf(name, user.uid), func(t *testing.T) {
+				s := a.site(t, user.uid)
+				attack(t, s)
+				require.FileExists(t, s.root+"/work/a", "what has no such bits is made")
+				require.Empty(t, setIDs(t, s.root+"/work"))
+				s = a.site(t, user.uid)
+				a.outside(t, s)
+				require.NotEmpty(t, setIDs(t, s.root+"/work"))
+				tableRow(t, "set-id-write-path", surfaceOf(name, user.uid))
+			})
 		}
-		t.Run(run.name, func(t *testing.T) {
-			a := attack{name: "setuid", policy: []string{"-w", "work"}, files: map[string]string{"work/f": ""}}
-			s := a.site(t, run.uid)
-			a.inside(t, s)
-			require.Empty(t, setIDs(t, s.root+"/work"))
-			s = a.site(t, run.uid)
-			a.outside(t, s)
-			require.NotEmpty(t, setIDs(t, s.root+"/work"))
-		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -101,6 +102,27 @@ func TestBoundedCheck(t *testing.T) {
 			tableRow(t, "braces", run.name)
 		})
 	}
+}
+
+// TestBoundedSearch: a search by an agent's glob ends at once.
+func TestBoundedSearch(t *testing.T) {
+	input := map[string]any{"pattern": strings.Repeat("{a,aa}", 26) + "z"}
+	for _, user := range users() {
+		s := newSite(t, user.uid, true)
+		s.files(map[string]string{"root/" + strings.Repeat("a", 60): ""})
+		text, err := json.Marshal(input)
+		require.NoError(t, err)
+		out := printed(t, asUser(user.uid, modes[0], pinfold, "skill", "call", "-C", s.root, "glob", string(text)))
+		require.Contains(t, out, "braces that stand for more than 1000 names")
+		tableRow(t, "braces-search", surfaceOf("skills", user.uid))
+
+		session, err := connect(t, asUser(user.uid, modes[0], pinfold, "mcp", "-C", s.root), false)
+		require.NoError(t, err)
+		_, err = callTool(session, "glob", input)
+		require.ErrorContains(t, err, "braces that stand for more than 1000 names")
+		tableRow(t, "braces-search", surfaceOf("mcp", user.uid))
+	}
+	require.Greater(t, tried(18), 8*tried(12), "the matcher without the guard takes more than eight times as long for six braces more")
 }
 
 // watched gives the most memory that a process has had, in KiB, once it has
