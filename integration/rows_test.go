@@ -17,14 +17,24 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/integration/cases"
 )
 
 // TestRows holds that each row of testdata/rows.txt is cited by a test, and
 // with -v prints by which.
 func TestRows(t *testing.T) {
-	rows := loadRows(t, "../testdata/rows.txt")
+	rows, proofs := loadRows(t, "../testdata/rows.txt")
 	cited := citations(t, "..")
 	for _, row := range rows {
+		if rowProved.MatchString(row) {
+			tests, none := strings.CutPrefix(proofs[row], "no attack: ")
+			attacks := attacksOf(t, row)
+			assert.Equal(t, none, len(attacks) == 0, "attacks about %s", row)
+			proved := proofsOf(t, "..", tests)
+			assert.NotEmpty(t, proved, "%s names no test", row)
+			cited[row] = append(attacks, proved...)
+		}
 		if assert.NotEmpty(t, cited[row], "%s is cited by no test", row) {
 			t.Logf("%-4s %s", row, strings.Join(cited[row], ", "))
 		}
@@ -32,23 +42,76 @@ func TestRows(t *testing.T) {
 	require.Empty(t, cited["W9"], "there is no such row: the scan finds what is not there")
 }
 
-// loadRows reads the names of the rows.
-func loadRows(t *testing.T, file string) (rows []string) {
+// loadRows reads the names of the rows, and of the tests that some name.
+func loadRows(t *testing.T, file string) (rows []string, proofs map[string]string) {
 	f, err := os.Open(file)
 	require.NoError(t, err)
 	defer f.Close()
+	proofs = map[string]string{}
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		name, what, _ := strings.Cut(lines.Text(), " ")
 		if name == "" || name == "#" {
 			continue
 		}
-		require.Regexp(t, rowName, name)
+		if !rowProved.MatchString(name) {
+			require.Regexp(t, rowName, name)
+		}
+		what, proofs[name], _ = strings.Cut(what, " | ")
 		require.NotEmpty(t, what, name)
 		require.NotContains(t, rows, name)
 		rows = append(rows, name)
 	}
 	require.NotEmpty(t, rows)
-	return rows
+	return rows, proofs
+}
+
+// rowProved are the rows that name their tests: "package TestA TestB; package TestC".
+var rowProved = regexp.MustCompile(`^[GFO](0[1-9]|1[01])$`)
+
+// proofsOf are the tests that a row names, each of which there has to be.
+func proofsOf(t *testing.T, top, proofs string) (tests []string) {
+	t.Helper()
+	for proof := range strings.SplitSeq(proofs, ";") {
+		words := strings.Fields(proof)
+		if len(words) == 0 {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join(top, words[0], "*_test.go"))
+		require.NoError(t, err)
+		var text []byte
+		for _, file := range files {
+			more, err := os.ReadFile(file)
+			require.NoError(t, err)
+			text = append(text, more...)
+		}
+		for _, test := range words[1:] {
+			assert.Contains(t, string(text), "\nfunc "+test+"(", "package %s", words[0])
+			tests = append(tests, words[0]+" "+test)
+		}
+	}
+	return tests
+}
+
+// attacksOf are the attacks in testdata that are about a row.
+func attacksOf(t *testing.T, row string) (attacks []string) {
+	t.Helper()
+	for _, file := range []string{"operator.txt", "answers.txt"} {
+		text, err := os.ReadFile("../testdata/" + file)
+		require.NoError(t, err)
+		for line := range strings.Lines(string(text)) {
+			if fields := strings.Split(line, "\t"); len(fields) == 3 && fields[1] == row {
+				attacks = append(attacks, file+" "+fields[0])
+			}
+		}
+	}
+	rows, err := cases.Load(corpusDir)
+	require.NoError(t, err)
+	for _, c := range rows {
+		if c.ID == row {
+			attacks = append(attacks, "cases "+row)
+		}
+	}
+	return attacks
 }
 
 // citing are the directories whose tests are about permissions. The attacks of
