@@ -56,10 +56,9 @@ func (w *Replacement) publish(ctx context.Context, still func(now *File) error) 
 	if !w.r.isAt(w.dir, w.parent) {
 		return w.r.refuse(OpWrite, w.unsafePath, RuleUnstable, "its directory was moved or replaced meanwhile")
 	}
-	if w.turn != w.r.turn() {
-		if d := w.r.decideGitDir(OpWrite, w.place, 0); d != nil {
-			return d.asGiven(w.unsafePath)
-		}
+	// Another process may have done that, too, so turn does not tell.
+	if d := w.r.decideGitDir(OpWrite, w.place, 0); d != nil {
+		return d.asGiven(w.unsafePath)
 	}
 	// A name can appear by another's hand between the look and the link.
 	for range maxAttempts {

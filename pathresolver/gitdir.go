@@ -54,7 +54,7 @@ type gitGuard struct {
 	own     string // the caller's own linked work tree, as a place, folded; "" for none
 	made    madeDirs
 	acting  sync.RWMutex  // see hold
-	turns   atomic.Uint64 // how often it was held alone
+	turns   atomic.Uint64 // how often it was held alone, as for each move
 	// at says what stands at a place; no link is followed. What cannot be looked
 	// at stands there, and is nobody's.
 	at   func(place string) (id FileID, typ fs.FileMode, ok bool)

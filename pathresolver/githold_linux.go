@@ -44,8 +44,8 @@ func (h gitHold) release() {
 	}
 }
 
-// turn is a number that stays the same as long as what was decided, and the place
-// of a directory that was opened, have not been altered through this resolver.
+// turn is a number that stays the same as long as no directory that was opened has
+// been moved through this resolver.
 func (p *policy) turn() uint64 {
 	if p.git == nil {
 		return 0

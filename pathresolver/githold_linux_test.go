@@ -4,6 +4,7 @@ package pathresolver_test
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -36,6 +37,13 @@ func TestGitRepositoryOfTwoFiles(t *testing.T) {
 	_, root := scene(t)
 	cfg := pathresolver.Config{Root: root, WritePaths: []string{"."}}
 	modes(t, cfg, func(t *testing.T, r *pathresolver.Resolver) {
+		// Somebody else makes it a repository meanwhile.
+		w, err := r.Replace("a/config", pathresolver.ReplaceOptions{})
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(root, "a/HEAD"), nil, 0o644))
+		denied(t, w.Commit(context.Background(), nil), pathresolver.RuleProtected)
+		require.NoError(t, errors.Join(w.Close(), os.Remove(filepath.Join(root, "a/HEAD"))))
+
 		denied(t, staged(t, r, "config", "HEAD"), pathresolver.RuleGitContent)
 		require.NoError(t, r.RemoveAll("new"))
 		denied(t, staged(t, r, "HEAD", "config"), pathresolver.RuleGitDir)

@@ -24,7 +24,6 @@ type replacing struct {
 	name    string   // of the file
 	temp    string   // the name of out, if it has one
 	locked  bool     // the lock of the directory is held
-	turn    uint64   // when it was decided
 }
 
 func (r *Resolver) startReplace(unsafePath string, o ReplaceOptions) (*Replacement, error) {
@@ -33,10 +32,8 @@ func (r *Resolver) startReplace(unsafePath string, o ReplaceOptions) (*Replaceme
 		return nil, err
 	}
 	for range maxAttempts {
-		turn := r.turn()
 		w, err := r.replaceOnce(unsafePath, rel, o)
 		if err == nil {
-			w.turn = turn
 			return w, nil
 		}
 		if err != errAgain {
