@@ -175,4 +175,43 @@ write src/mine/.git/config [core]\n\trepositoryformatversion = 0\n\tfsmonitor = 
 		attack: `cp $EVIL .husky/pre-commit`,
 		ops:    `write .husky/pre-commit $EVILTEXT`,
 		after:  `echo more >>src/a; git commit -qam more </dev/null`},
+	{key: "git-rerere", policy: []string{"--git", "-w", "src"},
+		before: `id=1111111111111111111111111111111111111111; mkdir src/rr; : >src/rr/preimage; echo agent >src/rr/postimage; printf '%s.-1\t%s\0' $id $OUT/victim >src/merge_rr; echo '* merge=union' >.gitattributes`,
+		attack: `id=1111111111111111111111111111111111111111; mkdir -p .git/rr-cache; cp -r src/rr .git/rr-cache/$id; cp src/merge_rr .git/MERGE_RR`,
+		ops: `mkdirall .git/rr-cache/1111111111111111111111111111111111111111
+			rename src/rr/preimage .git/rr-cache/1111111111111111111111111111111111111111/preimage
+			rename src/rr/postimage .git/rr-cache/1111111111111111111111111111111111111111/postimage
+			rename src/merge_rr .git/MERGE_RR`},
+	{key: "git-moved-out", policy: []string{"--git", "-w", "."},
+		before: `git init -q src/plain; git -C src/plain commit -q --allow-empty -m x; mv src/plain/.git src/store; rmdir src/plain; printf '[core]\n\trepositoryformatversion = 0\n\tfsmonitor = %s\n' $EVIL >src/evil-config; rm src/store/config src/store/HEAD; echo 'ref: refs/heads/main' >src/head`,
+		attack: `mkdir -p .git/foo; cp -r src/store .git/foo/.git; cp src/evil-config .git/foo/.git/config; cp src/head .git/foo/.git/HEAD; mv .git/foo src/mine`,
+		api: `mkdirall .git/foo
+			rename src/store .git/foo/.git
+			rename src/evil-config .git/foo/.git/config
+			rename src/head .git/foo/.git/HEAD
+			rename .git/foo src/mine`,
+		lacks: "no skill moves a directory"},
+	{key: "git-prompt", policy: []string{"--git", "-w", "src"},
+		attack: `mkdir .git/rebase-merge; echo refs/heads/main >.git/rebase-merge/head-name; echo 3 >.git/rebase-merge/end; echo "\$($EVIL </dev/null)" >.git/rebase-merge/msgnum`,
+		ops: `mkdirall .git/rebase-merge
+			write .git/rebase-merge/head-name refs/heads/main\n
+			write .git/rebase-merge/end 3\n
+			write .git/rebase-merge/msgnum $(touch $RAN)\n`},
+	{key: "git-include-link", policy: []string{"-w", "."},
+		before: `git config include.path ../conf/git/x; mkdir -p src/evil/git; printf '[core]\n\tfsmonitor = %s\n' $EVIL >src/evil/git/x; ln -s src/evil src/link`,
+		attack: `ln -s src/evil conf`,
+		api:    `symlink src/evil conf`,
+		lacks:  "no skill makes a symbolic link"},
+	{key: "git-above", policy: []string{"-w", "."},
+		before: `mv .git ../.git; git config core.hooksPath $ROOT/hooks; mkdir hooks`,
+		attack: `cp $EVIL hooks/post-commit`,
+		ops: `write src/prog $EVILTEXT
+			rename src/prog hooks/post-commit`},
+	{key: "git-fifo-ignore", policy: []string{"-w", "src"},
+		attack: `mkfifo src/.gitignore`,
+		lacks:  "neither the API nor a skill makes a FIFO"},
+	{key: "git-worktree-repair", policy: []string{"--git", "-w", "src"},
+		before: `mkdir $OUT/home`,
+		attack: `git worktree add -q src/wt; echo $OUT/home/.git >.git/worktrees/wt/gitdir`,
+		lacks:  "neither the API nor a skill makes a work tree"},
 }

@@ -35,8 +35,10 @@ type aftermath struct {
 // battery is what the operator does next. Each command has its time: one that
 // waits for ever has been acted upon.
 const battery = `
+echo "# the prompt"
+bash -c '. /usr/lib/git-core/git-sh-prompt; __git_ps1 "" ""; : "${PS1@P}"' </dev/null
 for c in "status" "diff" "log --oneline -1" "fetch -q origin" "add src/a" "commit -qm later" "commit -q --amend --no-edit" "stash -q" "stash pop -q" \
-	"checkout -q ." "checkout -q -b another" "rebase --continue" "rebase -q HEAD~1" "cherry-pick HEAD~1" "cherry-pick --abort" "gc -q" "submodule status" "worktree list" "cat-file --batch-all-objects --batch-check"; do
+	"checkout -q ." "checkout -q -b another" "rebase --continue" "rebase -q HEAD~1" "cherry-pick HEAD~1" "cherry-pick --abort" "gc -q" "submodule status" "worktree list" "worktree repair" "cat-file --batch-all-objects --batch-check"; do
 	echo "# git $c"
 	timeout --foreground 20 git $c </dev/null
 	[ $? != 124 ] || { echo "it does not end"; touch $RAN; exit; }
@@ -161,6 +163,9 @@ func (s *aftermathScene) battery(t *testing.T) (acted []string) {
 	}
 	if _, err := os.Stat(s.root + "/.git/hooks/post-checkout"); err == nil {
 		acted = append(acted, "a hook was written")
+	}
+	if _, err := os.Lstat(s.base + "/out/home/.git"); err == nil {
+		acted = append(acted, "a file beyond the project was made")
 	}
 	if s.a.key == "git-alternates" && strings.Contains(out, " blob 7\n") {
 		acted = append(acted, "objects beyond the project were read")

@@ -64,6 +64,10 @@ type Config struct {
 	// made there may name these, besides those of a .git beneath Root.
 	GitDirs []string
 
+	// GitTrees are absolute paths of directories outside of Root, which is a git
+	// directory then, in which new linked work trees of it may lie.
+	GitTrees []string
+
 	// GitWorktree is the name of the linked work tree whose own directory in
 	// Root, which is a git directory then, may be changed. Otherwise only those
 	// that are made through the resolver may.

@@ -11,17 +11,25 @@ import (
 const maxGitText = 1 << 20
 
 // CheckGitText says whether data may be the whole content of what is at a place
-// of the kinds GitLink and GitCommonDir. A file .git names a git directory of
-// the work tree that it lies in: anything else could be put in the place of what
-// it names later, or is a repository that the operator has elsewhere.
+// of the kinds GitLink, GitCommonDir, GitTreeLink and GitNumber. A file .git names a
+// git directory of the work tree that it lies in: anything else could be put in the
+// place of what it names later, or is a repository that the operator has elsewhere.
 func (r *Resolver) CheckGitText(place string, data []byte) *DeniedError {
 	text := strings.TrimRight(string(data), "\r\n")
 	if len(data) > maxGitText || strings.ContainsAny(text, "\x00\r\n") {
 		return r.gitDenied(OpWrite, place, RuleGitContent, "it has one line")
 	}
-	if r.GitContent(place) == GitCommonDir {
+	switch r.GitContent(place) {
+	case GitCommonDir:
 		if text != "../.." {
 			return r.gitDenied(OpWrite, place, RuleGitContent, "the commondir of a work tree is always \"../..\"")
+		}
+		return nil
+	case GitTreeLink:
+		return r.checkTreeLink(place, text)
+	case GitNumber:
+		if strings.Trim(text, "0123456789") != "" {
+			return r.gitDenied(OpWrite, place, RuleGitContent, "how far a rebase is, is a number: shells show it in their prompts")
 		}
 		return nil
 	}
@@ -34,6 +42,24 @@ func (r *Resolver) CheckGitText(place string, data []byte) *DeniedError {
 	}
 	return r.gitDenied(OpWrite, place, RuleGitContent,
 		fmt.Sprintf("it names %q, which is neither .git/worktrees/NAME or .git/modules/NAME of a directory above nor a work tree's that was made here", EscapePath(clipText(to))))
+}
+
+// checkTreeLink is CheckGitText for the gitdir of a linked work tree.
+func (r *Resolver) checkTreeLink(place, text string) *DeniedError {
+	dir, _ := splitPlace(place)
+	at := text
+	if !path.IsAbs(at) { // worktree.useRelativePaths
+		at = path.Join(r.root, dir, at)
+	}
+	base := path.Base(at)
+	roots := append([]string{r.root}, r.git.trees...)
+	if isDotGit(base) && path.Clean(at) == at && slices.ContainsFunc(roots, func(root string) bool {
+		rest, ok := strings.CutPrefix(at, strings.TrimSuffix(root, "/")+"/")
+		return ok && !hasDotGit(strings.TrimSuffix(rest, base))
+	}) {
+		return nil
+	}
+	return r.gitDenied(OpWrite, place, RuleGitContent, fmt.Sprintf("it names %q, which is no file .git in the project", EscapePath(clipText(text))))
 }
 
 // leads reports whether the text of a file .git names a linked work tree's or a

@@ -5,6 +5,7 @@ package pathresolver
 import (
 	"bytes"
 	"crypto/rand"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -13,8 +14,12 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/gitrepo"
 )
 
-// maxGitIndex bounds an index that is checked, in bytes.
-const maxGitIndex = 1 << 30
+// maxGitIndex bounds an index, or packed refs, that are checked, in bytes: those of
+// two million files.
+const maxGitIndex = 256 << 20
+
+// gitChecks has one large file checked at a time: each is in memory meanwhile.
+var gitChecks sync.Mutex
 
 // MoveChecked moves the regular file at name in dir to another name, with what
 // is under a rule of GitContent there, if its content may stand at the place to.
@@ -36,8 +41,12 @@ func (r *Resolver) MoveChecked(dir int, name string, toDir int, toName, to strin
 	switch {
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
 		return r.gitDenied(OpRename, to, RuleGitDir, "it is a regular file")
-	case st.Size > maxGitIndex || content != GitIndex && st.Size > maxGitText:
+	case st.Size > maxGitIndex || content != GitIndex && content != GitRefs && st.Size > maxGitText:
 		return r.gitDenied(OpRename, to, RuleGitContent, "it is too large to be checked")
+	}
+	if st.Size > maxGitText {
+		gitChecks.Lock()
+		defer gitChecks.Unlock()
 	}
 	temp := ""
 	out, err := fsat.Openat(toDir, ".", unix.O_RDWR|unix.O_TMPFILE, 0o600)
@@ -108,9 +117,14 @@ func (r *Resolver) checkCopy(content GitContent, to string, out int) error {
 			return err
 		}
 		return fsat.Retry(func() error { return unix.Ftruncate(out, int64(len(clean))) })
+	case GitRefs:
+		if bytes.Contains(data, []byte(" refs/replace/")) {
+			return r.gitDenied(OpRename, to, RuleGitContent, "a replacement of an object (git-replace(1)) would show other content on the host than is pushed")
+		}
+		return nil
 	case GitConfig:
 		return r.checkGitConfig(to, bytes.Clone(data))
-	case GitLink, GitCommonDir:
+	case GitLink, GitCommonDir, GitTreeLink, GitNumber:
 		if d := r.CheckGitText(to, bytes.Clone(data)); d != nil {
 			return d
 		}
@@ -139,4 +153,21 @@ func (r *Resolver) gitHash(index string) gitindex.Hash {
 		return gitindex.SHA256
 	}
 	return gitindex.SHA1
+}
+
+// checkGitConfig says whether text may be the configuration of the git directory
+// that the place to lies in.
+func (r *Resolver) checkGitConfig(to string, text []byte) error {
+	dir, _ := splitPlace(to)
+	if gitrepo.IsSHA256(text) != (r.gitHash(joinPlace(dir, "index")) == gitindex.SHA256) {
+		for _, name := range []string{"index", "worktrees"} {
+			if _, _, there := r.git.at(joinPlace(dir, name)); there {
+				return r.gitDenied(OpRename, to, RuleGitContent, "the object format of a repository that has an index does not change: the index would mean other paths")
+			}
+		}
+	}
+	if err := gitrepo.CheckMade(text, r.root, dir); err != nil {
+		return r.gitDenied(OpRename, to, RuleGitContent, "in the configuration of a repository that was made here, "+err.Error())
+	}
+	return nil
 }

@@ -16,16 +16,33 @@ import (
 func (r *Resolver) guardConfigured(f *findings) *gitrepo.Repository {
 	repo, err := gitrepo.Inspect(r.root, gitrepo.HostEnvironment())
 	if err != nil {
-		v := Violation{Code: CodeGitUnclear, Field: "git", Value: ".git",
-			Message: "what git on the host would run here cannot be told: " + EscapePath(err.Error()),
-			Hint:    "mend that, or take the protection of git away with --unprotect .git"}
-		var e *gitrepo.Error
-		if errors.As(err, &e) {
-			v.Value = e.File
-		}
-		f.add(v)
+		f.add(r.unclear(err, ".git"))
 		return nil
 	}
+	r.guardNamed(f, repo)
+	r.guardAbove(f)
+	for _, dir := range []string{repo.GitDir, repo.CommonDir} {
+		if place, ok := r.placeOf(dir); ok && place != "." && place != ".git" && !within(place, ".git") {
+			r.git.dirs = append(r.git.dirs, place)
+		}
+	}
+	return repo
+}
+
+// unclear says that what git would do cannot be told.
+func (r *Resolver) unclear(err error, gitDir string) Violation {
+	v := Violation{Code: CodeGitUnclear, Field: "git", Value: gitDir,
+		Message: "what git on the host would run here cannot be told: " + EscapePath(err.Error()),
+		Hint:    "mend or remove that file; --unprotect .git would leave all of git's files unprotected"}
+	var e *gitrepo.Error
+	if errors.As(err, &e) {
+		v.Value = e.File
+	}
+	return v
+}
+
+// guardNamed protects what a repository's configuration names beneath the root.
+func (r *Resolver) guardNamed(f *findings, repo *gitrepo.Repository) {
 	var globs []glob
 	for _, n := range repo.Named {
 		place, ok := r.placeOf(n.Path)
@@ -45,16 +62,36 @@ func (r *Resolver) guardConfigured(f *findings) *gitrepo.Repository {
 		}
 		g.text, g.origin = place, r.namedBy(n)
 		globs = append(globs, g)
+		for above, _ := splitPlace(place); above != "."; above, _ = splitPlace(above) {
+			if r.git.ways == nil {
+				r.git.ways = map[string]string{}
+			}
+			r.git.ways[fold(above)] = g.origin
+		}
 	}
 	if len(globs) > 0 {
 		r.protect = newRuleSet(append(r.protect.all, globs...))
 	}
-	for _, dir := range []string{repo.GitDir, repo.CommonDir} {
-		if place, ok := r.placeOf(dir); ok && place != "." && place != ".git" && !within(place, ".git") {
-			r.git.dirs = append(r.git.dirs, place)
+}
+
+// guardAbove is guardConfigured for the repositories in whose work tree the root
+// lies: git looks for one upwards, so that a part of a larger repository, or a
+// submodule, can hold what the larger one's configuration names. One that belongs
+// to somebody else is not the operator's git's (safe.directory in git-config(1)).
+func (r *Resolver) guardAbove(f *findings) {
+	for dir := filepath.Dir(r.root); ; dir = filepath.Dir(dir) {
+		if dotGit := filepath.Join(dir, ".git"); usedBy(dotGit) {
+			repo, err := gitrepo.Inspect(dir, gitrepo.HostEnvironment())
+			if err != nil {
+				f.add(r.unclear(err, dotGit))
+				return
+			}
+			r.guardNamed(f, repo)
+		}
+		if dir == filepath.Dir(dir) {
+			return
 		}
 	}
-	return repo
 }
 
 // gitBeneath is the git directory that a file .git at the root names beneath the
@@ -90,14 +127,4 @@ func (r *Resolver) namedBy(n gitrepo.Named) string {
 		return fmt.Sprintf("git's %s (%s:%d)", n.Key, EscapePath(file), n.Line)
 	}
 	return fmt.Sprintf("git's %s (%s)", n.Key, EscapePath(file))
-}
-
-// checkGitConfig says whether text may be the configuration of the git directory
-// that the place to lies in.
-func (r *Resolver) checkGitConfig(to string, text []byte) error {
-	dir, _ := splitPlace(to)
-	if err := gitrepo.CheckMade(text, dir); err != nil {
-		return r.gitDenied(OpRename, to, RuleGitContent, "in the configuration of a repository that was made here, "+err.Error())
-	}
-	return nil
 }

@@ -43,6 +43,14 @@ const (
 	GitLink
 	// GitCommonDir is the commondir of a linked work tree.
 	GitCommonDir
+	// GitTreeLink is the gitdir of a linked work tree, the way back to its file
+	// ".git": "git worktree repair" writes to what it names.
+	GitTreeLink
+	// GitNumber is how far a rebase is, which git's own prompt for shells shows
+	// without quoting it: "$(command)" would run.
+	GitNumber
+	// GitRefs are packed refs, which may not have what refs/replace may not.
+	GitRefs
 )
 
 // gitGuard holds the rules beneath git directories. nil has none.
@@ -52,9 +60,15 @@ type gitGuard struct {
 	// outside are git directories beyond the root that files .git may name, absolute.
 	outside []string
 	own     string // the caller's own linked work tree, as a place, folded; "" for none
-	made    madeDirs
-	acting  sync.RWMutex  // see hold
-	turns   atomic.Uint64 // how often it was held alone, as for each move
+	// ways are places above what configuration names, folded, each with what says
+	// so: none becomes a link, which would lead git to another file of that name.
+	ways map[string]string
+	// trees are directories beyond the root in which new linked work trees may lie.
+	trees  []string
+	made   madeDirs
+	locks  madeLocks
+	acting sync.RWMutex  // see hold
+	turns  atomic.Uint64 // how often it was held alone, as for each move
 	// at says what stands at a place; no link is followed. What cannot be looked
 	// at stands there, and is nobody's.
 	at   func(place string) (id FileID, typ fs.FileMode, ok bool)
@@ -82,6 +96,11 @@ var gitProtected = []gitName{
 	{"branches", true},                       //
 	{"worktrees", true},                      // of other work trees
 	{"objects/pack/multi-pack-index", false}, // names files that git opens
+	{"config.lock", false},                   // becomes config when git on the host lets go of it
+	{"config.worktree.lock", false},          //
+	{"merge_rr", false},                      // names files that git copies from and to (git-rerere(1))
+	{"rr-cache", true},                       // makes git do that with every commit
+	{"merge_autostash", false},               // is applied to the work tree by the next commit
 }
 
 // gitSteps are directories that say what git does next: "exec" lines in a list
@@ -199,7 +218,7 @@ func gitSpecial(rest string) bool {
 		return false
 	}
 	switch first[0] | 0x20 {
-	case 'h', 'c', 'i', 'o', 'r', 'b', 'w', 's':
+	case 'h', 'c', 'i', 'm', 'o', 'p', 'r', 'b', 'w', 's':
 	default:
 		if first[0] < 0x80 {
 			return false
@@ -211,15 +230,17 @@ func gitSpecial(rest string) bool {
 	}
 	first = fold(first)
 	switch first {
-	case "hooks", "remotes", "branches", "worktrees", "rebase-merge", "rebase-apply", "sequencer":
+	case "hooks", "remotes", "branches", "worktrees", "rebase-merge", "rebase-apply", "sequencer", "rr-cache":
 		return true
-	case "config", "config.worktree", "commondir", "index":
+	case "config", "config.worktree", "commondir", "index", "config.lock", "config.worktree.lock", "index.lock", "merge_rr", "merge_autostash", "packed-refs", "packed-refs.new":
 		return !deeper
+	case "refs":
+		return fold(tail) == "replace" || strings.HasPrefix(fold(tail), "replace/")
 	case "info", "objects":
 		tail = fold(tail)
 		return tail == "attributes" || tail == "grafts" || tail == "info/alternates" || tail == "info/http-alternates" || tail == "pack/multi-pack-index"
 	}
-	return !deeper && strings.HasPrefix(first, "sharedindex.")
+	return !deeper && (strings.HasPrefix(first, "sharedindex") || strings.HasPrefix(first, "next-index-") || strings.HasPrefix(first, "index.stash."))
 }
 
 // hasHead reports whether a directory has the file that makes it a git
@@ -255,6 +276,11 @@ func (p *policy) decideGitDir(op Op, place string, kind fs.FileMode) *DeniedErro
 	if g == nil || op == OpRead || op == OpRename || op == OpLink {
 		return nil
 	}
+	if op == OpCreate {
+		if d := p.decideKind(op, place, kind); d != nil {
+			return d
+		}
+	}
 	at, ok := g.find(place, kind)
 	if !ok {
 		if (op == OpCreate || op == OpWrite) && isHead(place) && kind.Type() != fs.ModeDir {
@@ -277,12 +303,52 @@ func (p *policy) decideGitDir(op Op, place string, kind fs.FileMode) *DeniedErro
 	return nil
 }
 
+// decideKind is the rule about what is no regular file and no directory outside of
+// git directories: at names that git opens in every directory of a work tree it
+// would wait for a FIFO, and over a link it would find another file.
+func (p *policy) decideKind(op Op, place string, kind fs.FileMode) *DeniedError {
+	switch kind.Type() {
+	case 0, fs.ModeDir:
+		return nil
+	case fs.ModeSymlink:
+		if from, found := p.git.ways[fold(place)]; found {
+			return p.gitDenied(op, place, RuleProtected, "it does not become a link: "+from+" names a file beneath it")
+		}
+		return nil
+	}
+	_, name := splitPlace(place)
+	switch fold(name) {
+	case ".gitignore", ".gitattributes", ".gitmodules", ".mailmap":
+		return p.gitDenied(op, place, RuleGitDir, "git on the host opens a file of this name, and would wait for a FIFO or socket")
+	}
+	return nil
+}
+
 // decideGitName is the rule about a name in a git directory.
 func (p *policy) decideGitName(op Op, place string, at gitAt, kind fs.FileMode) *DeniedError {
 	g := p.git
+	if hasDotGit(at.rest) && op != OpDelete {
+		return p.gitDenied(op, place, RuleGitDir, "git keeps no repository beneath a git directory by this name: it could be moved out whole")
+	}
+	if isGitLock(at.rest) {
+		if d := p.decideLock(op, place); d != nil {
+			return d
+		}
+	}
 	content := gitContentOf(at.rest)
-	if content == GitIndex && (op == OpCreate || op == OpWrite) {
+	switch {
+	case op != OpCreate && op != OpWrite:
+	case slices.ContainsFunc(gitRests(at.rest), isReplacement):
+		return p.gitDenied(op, place, RuleProtected, "a replacement of an object (git-replace(1)) would show other content on the host than is pushed")
+	case content == GitRefs:
+		return p.gitDenied(op, place, RuleGitContent, "packed refs are not written in place: git writes them beside, and they are checked when they take their place")
+	case content == GitIndex:
 		return p.gitDenied(op, place, RuleGitContent, "an index is not written in place: git writes it beside, and it is checked when it takes its place")
+	case content == GitNumber:
+		if d := p.decideStepsAt(op, place, at); d != nil {
+			return d
+		}
+		return p.gitDenied(op, place, RuleGitContent, "how far a rebase is, is a number: shells show it in their prompts")
 	}
 	if tree, rest, ok := gitWorktree(at.rest); ok && !g.opened[gitWorktrees] {
 		return p.decideWorktree(op, place, joinPlace(at.dir, tree), rest, kind)
@@ -294,8 +360,81 @@ func (p *policy) decideGitName(op Op, place string, at gitAt, kind fs.FileMode) 
 	if name := gitActsBy(at.rest); name != "" && !g.opened[".git/"+name] {
 		return p.gitDenied(op, place, RuleProtected, "git on the host acts by it: it may be read but not changed")
 	}
-	if first, _, _ := strings.Cut(at.rest, "/"); slices.Contains(gitSteps, first) {
-		return p.decideSteps(op, place, joinPlace(at.dir, first))
+	return p.decideStepsAt(op, place, at)
+}
+
+// isReplacement reports whether a name beneath a git directory is one of
+// git-replace(1).
+func isReplacement(rest string) bool {
+	return rest == "refs/replace" || strings.HasPrefix(rest, "refs/replace/")
+}
+
+// hasDotGit reports whether a name beneath a git directory is ".git", or lies
+// beneath such a one.
+func hasDotGit(rest string) bool {
+	return slices.ContainsFunc(strings.Split(rest, "/"), isDotGit)
+}
+
+// isGitLock reports whether a name beneath a git directory is one by which git
+// prepares what is under a rule: it writes the file there and gives it its name by
+// rename(2), so who has it open then writes what was checked.
+func isGitLock(rest string) bool {
+	if isPrepared(rest) {
+		return true
+	}
+	base, lock := cutLock(rest)
+	if !lock {
+		return false
+	}
+	base = fold(base)
+	return gitContentOf(base) != GitFree || gitActsBy(base) != ""
+}
+
+// isLockName reports whether a name alone is one that isGitLock may know.
+func isLockName(place string) bool {
+	_, lock := cutLock(place)
+	return lock || isPrepared(place)
+}
+
+// cutLock takes ".lock" from the end of a name.
+func cutLock(place string) (base string, lock bool) {
+	const ending = ".lock"
+	at := len(place) - len(ending)
+	if at <= 0 || !strings.EqualFold(place[at:], ending) {
+		return place, false
+	}
+	return place[:at], true
+}
+
+// isPrepared reports whether a name is that of an index, or of packed refs, that git
+// has not yet given its own name, or of what a view has checked.
+func isPrepared(place string) bool {
+	_, name := splitPlace(place)
+	return name == "packed-refs.new" || strings.HasPrefix(name, tempPrefix) ||
+		strings.HasPrefix(name, "sharedindex_") || strings.HasPrefix(name, "next-index-") || strings.HasPrefix(name, "index.stash.")
+}
+
+// decideLock keeps what a git elsewhere is just writing from everybody else: it
+// would be taken for that git's own.
+func (p *policy) decideLock(op Op, place string) *DeniedError {
+	id, _, there := p.git.at(place)
+	if op == OpCreate || !there || p.git.locks.has(id) {
+		return nil // what is there is not made again
+	}
+	return p.gitDenied(op, place, RuleProtected, "a git elsewhere holds this lock, and what is written to it would be taken for its own; if none does, it is left over from one that ended, and may be removed outside")
+}
+
+// decideStepsAt is decideSteps for what lies in a directory of gitSteps.
+func (p *policy) decideStepsAt(op Op, place string, at gitAt) *DeniedError {
+	for _, rest := range gitRests(at.rest) {
+		first, _, _ := strings.Cut(rest, "/")
+		if !slices.Contains(gitSteps, first) {
+			continue
+		}
+		above := at.rest[:len(at.rest)-len(rest)]
+		if d := p.decideSteps(op, place, joinPlace(at.dir, above+first)); d != nil {
+			return d
+		}
 	}
 	return nil
 }
@@ -314,9 +453,13 @@ func gitActsBy(rest string) string {
 }
 
 // gitRests is what lies beneath a git directory, and for a submodule's, whose name
-// may have several components, all that it could be beneath that one. A branch of
-// a submodule that is called as a file with a rule is under that rule, too.
+// may have several components, all that it could be beneath that one; also for a
+// submodule of a linked work tree. A branch of a submodule that is called as a file
+// with a rule is under that rule, too.
 func gitRests(rest string) []string {
+	if _, below, ok := gitWorktree(rest); ok && strings.HasPrefix(below, "modules/") {
+		rest = below
+	}
 	if !strings.HasPrefix(rest, "modules/") {
 		return []string{rest}
 	}
@@ -345,7 +488,11 @@ func (p *policy) decideMadeGit(op Op, place string, at gitAt, kind fs.FileMode) 
 	if op == OpDelete {
 		return nil
 	}
-	for _, rest := range gitRests(at.rest) {
+	return p.decideMadeNames(op, place, at.rest, kind)
+}
+
+func (p *policy) decideMadeNames(op Op, place, rest string, kind fs.FileMode) *DeniedError {
+	for _, rest := range gitRests(rest) {
 		if d := p.decideMadeName(op, place, rest, kind); d != nil {
 			return d
 		}
@@ -365,6 +512,7 @@ func (p *policy) decideMadeName(op Op, place, rest string, kind fs.FileMode) *De
 	case isHook(rest) && kind.Type() != fs.ModeDir:
 		return p.gitDenied(op, place, RuleGitContent, "a hook in a repository that was made here is not executable, which has to be seen to when it is made")
 	case rest == "commondir", rest == "objects/info/alternates", rest == "objects/info/http-alternates",
+		rest == "merge_rr", rest == "merge_autostash", first == "rr-cache",
 		deeper && (first == "remotes" || first == "branches"):
 		return p.gitDenied(op, place, RuleProtected, "it leads git on the host to other files")
 	case rest == "hooks" && kind.Type() != fs.ModeDir:
@@ -392,7 +540,8 @@ func gitWorktree(rest string) (tree, below string, ok bool) {
 func (p *policy) decideWorktree(op Op, place, tree, below string, kind fs.FileMode) *DeniedError {
 	id, _, exists := p.git.at(tree)
 	made := exists && p.git.made.has(id)
-	if below != "" && tree == p.git.own {
+	own := below != "" && tree == p.git.own && !made
+	if own {
 		if first, _, _ := strings.Cut(below, "/"); slices.Contains(gitSteps, first) {
 			if d := p.decideSteps(op, place, joinPlace(tree, first)); d != nil {
 				return d
@@ -409,10 +558,18 @@ func (p *policy) decideWorktree(op Op, place, tree, below string, kind fs.FileMo
 		return p.gitDenied(op, place, RuleProtected, "it belongs to a work tree that stood there before")
 	case below == "commondir" && (op == OpCreate || op == OpWrite):
 		return p.gitDenied(op, place, RuleGitContent, "the commondir of a work tree is always \"../..\"")
-	case below == "config.worktree" || below == "hooks" || strings.HasPrefix(below, "hooks/"):
+	case below == "gitdir" && own:
+		return p.gitDenied(op, place, RuleProtected, "it says where the work tree is, and stood there before")
+	case below == "gitdir" && (op == OpCreate || op == OpWrite):
+		return p.gitDenied(op, place, RuleGitContent, "the gitdir of a work tree names a file .git in the project, which it is checked for when git writes it")
+	case below == "config.worktree" || below == "config.worktree.lock" || below == "merge_rr" || below == "merge_autostash" || below == "hooks" || strings.HasPrefix(below, "hooks/"):
+		return p.gitDenied(op, place, RuleProtected, "git on the host acts by it: it may be read but not changed")
+	case !strings.HasPrefix(below, "modules/") || op == OpDelete && !own:
+		return nil
+	case own && !p.git.isMade(joinPlace(tree, "modules")) && gitActsBy(below) != "":
 		return p.gitDenied(op, place, RuleProtected, "git on the host acts by it: it may be read but not changed")
 	}
-	return nil
+	return p.decideMadeNames(op, place, below, kind)
 }
 
 // emptyDir reports whether nothing is in a directory.
@@ -453,7 +610,7 @@ func (p *policy) decideHead(place string, kind fs.FileMode) *DeniedError {
 	if !ok || !g.made.has(id) {
 		return p.gitDenied(OpCreate, place, RuleGitDir, "a file HEAD would make the directory a repository to git on the host; in a new directory it can be made")
 	}
-	for _, name := range []string{"config", "config.worktree", "commondir", "worktrees", "remotes", "objects/info/alternates", "objects/info/http-alternates"} {
+	for _, name := range []string{"config", "config.worktree", "commondir", "worktrees", "remotes", "rr-cache", "MERGE_RR", "MERGE_AUTOSTASH", "objects/info/alternates", "objects/info/http-alternates"} {
 		if _, _, there := g.at(joinPlace(dir, name)); there {
 			return p.gitDenied(OpCreate, place, RuleGitDir, fmt.Sprintf("the directory has %q already, and HEAD would make it a repository to git on the host", name))
 		}
@@ -479,6 +636,9 @@ func (p *policy) decideHead(place string, kind fs.FileMode) *DeniedError {
 
 // gitContentOf is the rule about the content of a name in a git directory.
 func gitContentOf(rest string) GitContent {
+	if isGitNumber(rest) {
+		return GitNumber
+	}
 	if _, below, ok := gitWorktree(rest); ok {
 		rest = below
 	}
@@ -491,8 +651,28 @@ func gitContentOf(rest string) GitContent {
 		return GitIndex
 	case name == "config" || name == "config.worktree":
 		return GitConfig
+	case name == "packed-refs":
+		return GitRefs
 	}
 	return GitFree
+}
+
+// isGitNumber reports whether a name beneath a git directory says how far a rebase
+// or am is.
+func isGitNumber(rest string) bool {
+	if !strings.Contains(rest, "rebase-") {
+		return false
+	}
+	if _, below, ok := gitWorktree(rest); ok {
+		rest = below
+	}
+	return slices.ContainsFunc(gitRests(rest), func(at string) bool {
+		switch at {
+		case "rebase-merge/msgnum", "rebase-merge/end", "rebase-apply/next", "rebase-apply/last":
+			return true
+		}
+		return false
+	})
 }
 
 // GitContent says which rule the content of what is at a place is under. Where
@@ -512,6 +692,8 @@ func (r *Resolver) GitContent(place string) GitContent {
 	}
 	if _, below, ok := gitWorktree(at.rest); ok && below == "commondir" {
 		return GitCommonDir
+	} else if ok && below == "gitdir" {
+		return GitTreeLink
 	}
 	return gitContentOf(at.rest)
 }
@@ -565,6 +747,9 @@ func (p *policy) decideArrival(from, to string, a Arrival) *DeniedError {
 	if g == nil {
 		return nil
 	}
+	if d := p.decideKind(OpRename, to, a.Mode); d != nil {
+		return d
+	}
 	plain := a.Mode.IsRegular() && a.ID.Links <= 1
 	at, inside := g.named(to)
 	if !inside {
@@ -579,6 +764,9 @@ func (p *policy) decideArrival(from, to string, a Arrival) *DeniedError {
 		if d := p.leaveGit(from, source, a); d != nil {
 			return d
 		}
+	}
+	if out && source.rest != "" && a.Mode.IsDir() && (!inside || at.dir != source.dir) {
+		return p.gitDenied(OpRename, from, RuleGitDir, "out of a git directory no directory is moved: what lies in it is under other rules outside; copying is possible")
 	}
 	if !inside {
 		if isHead(to) && !a.Mode.IsDir() {
@@ -616,6 +804,11 @@ func (p *policy) leaveGit(from string, source gitAt, a Arrival) *DeniedError {
 
 // arriveName is the rule about the name that something gets in a git directory.
 func (p *policy) arriveName(to string, at gitAt, a Arrival) *DeniedError {
+	if isGitLock(at.rest) {
+		if d := p.decideLock(OpRename, to); d != nil {
+			return d
+		}
+	}
 	d := p.decideGitName(OpCreate, to, at, a.Mode.Type())
 	if d != nil && d.Rule == RuleGitContent && isHook(at.rest) {
 		if a.Mode&0o111 == 0 {

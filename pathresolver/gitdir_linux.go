@@ -5,6 +5,7 @@ package pathresolver
 import (
 	"io/fs"
 	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -40,6 +41,17 @@ func arrivalOf(fd int) (Arrival, error) {
 	return Arrival{Mode: fileMode(st.Mode), ID: id}, err
 }
 
+// usedBy reports whether a .git above the root is one that the caller's git would
+// use: it is there, and is the caller's own, or that of who became root by sudo.
+func usedBy(dotGit string) bool {
+	var st unix.Stat_t
+	if unix.Stat(dotGit, &st) != nil {
+		return false
+	}
+	euid := os.Geteuid()
+	return int(st.Uid) == euid || euid == 0 && strconv.Itoa(int(st.Uid)) == os.Getenv("SUDO_UID")
+}
+
 // namesIn lists a directory, at most maxGitNames of it.
 func (r *Resolver) namesIn(place string) []string {
 	fd, err := r.OpenPlace(place, unix.O_RDONLY|unix.O_DIRECTORY, 0)
@@ -63,7 +75,7 @@ func (r *Resolver) noteMadeIn(dir int, name, place string) {
 	}
 	defer fsat.ClosePath(fd)
 	if id, err := fileID(fd); err == nil {
-		r.NoteMade(place, id)
+		r.NoteMade(place, fs.ModeDir, id)
 	}
 }
 

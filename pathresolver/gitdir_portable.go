@@ -5,6 +5,7 @@ package pathresolver
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 )
 
@@ -19,6 +20,12 @@ func (r *Resolver) standsAt(place string) (id FileID, typ fs.FileMode, ok bool) 
 		return FileID{}, 0, false
 	}
 	return FileID{}, fs.ModeIrregular, !errors.Is(err, errNotDirectory)
+}
+
+// usedBy reports whether a .git above the root is there: whose it is cannot be told.
+func usedBy(dotGit string) bool {
+	_, err := os.Stat(dotGit)
+	return err == nil
 }
 
 // namesIn lists a directory, at most maxGitNames of it.

@@ -3,6 +3,8 @@
 package pathresolver_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,12 +23,18 @@ var gitScene = []string{
 	"deep/er/own/.git/HEAD = h", "deep/er/own/.git/config = c", "deep/er/own/.git/hooks/pre-commit = x", "deep/er/own/.git/rebase-merge/git-rebase-todo = pick",
 	"deep/bare.git/HEAD = h", "deep/bare.git/config = c", "deep/bare.git/hooks/", "deep/bare.git/objects/", "deep/bare.git/refs/",
 	"tree/.git = gitdir: ../.git/worktrees/tree", ".git/worktrees/tree/HEAD = h", "victim == ../outside/victim",
+	".git/index.lock = l", ".git/modules/lib/HEAD = h", ".git/modules/lib/rebase-merge/git-rebase-todo = pick",
 }
 
 // Each of these acted when git on the host ran the next time: what the operator's
 // git writes went where a link led, git waited for a FIFO, or ran what the
 // configuration or a hook said. Without the rules each of them works.
 func TestGitDirectories(t *testing.T) {
+	trees := 0
+	newTree := func() string {
+		trees++
+		return fmt.Sprintf(".git/worktrees/new%d", trees)
+	}
 	attacks := []struct {
 		name string
 		rule pathresolver.Rule
@@ -87,6 +95,62 @@ func TestGitDirectories(t *testing.T) {
 		{"where that is", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error { return r.WriteFile("tree/.git", nil, 0o644) }},
 		{"a file .git that names a repository elsewhere", pathresolver.RuleGitContent, func(r *pathresolver.Resolver) error {
 			return r.WriteFile("src/.git", []byte("gitdir: /home/me/.git"), 0o644)
+		}},
+		{"what rerere copies from and to", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error {
+			return r.WriteFile(".git/MERGE_RR", []byte("1111\t/home/me/.ssh/id\x00"), 0o644)
+		}},
+		{"rerere turned on", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error { return r.MkdirAll(".git/rr-cache", 0o755) }},
+		{"what the next commit applies", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error {
+			return r.WriteFile(".git/MERGE_AUTOSTASH", []byte("1111"), 0o644)
+		}},
+		{"other content for an object", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error {
+			return r.MkdirAll(".git/refs/replace", 0o755)
+		}},
+		{"packed refs in place", pathresolver.RuleGitContent, func(r *pathresolver.Resolver) error {
+			return r.WriteFile(".git/packed-refs", []byte("1111 refs/replace/2222\n"), 0o644)
+		}},
+		{"a repository beneath a git directory", pathresolver.RuleGitDir, func(r *pathresolver.Resolver) error {
+			return r.MkdirAll(".git/x/.git/hooks", 0o755)
+		}},
+		{"a directory moved out of a git directory", pathresolver.RuleGitDir, func(r *pathresolver.Resolver) error {
+			return r.Rename(".git/refs/heads", "src/heads", pathresolver.RenameReplace)
+		}},
+		{"a lock of a git elsewhere written", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error {
+			return r.WriteFile(".git/index.lock", []byte("DIRC"), 0o644)
+		}},
+		{"a lock of a git elsewhere removed", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error { return r.Remove(".git/index.lock") }},
+		{"a lock of a git elsewhere replaced", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error {
+			return r.Rename("src/x", ".git/index.lock", pathresolver.RenameReplace)
+		}},
+		{"the configuration's lock", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error {
+			return r.WriteFile(".git/config.lock", nil, 0o644)
+		}},
+		{"how far a rebase is, which prompts show", pathresolver.RuleGitContent, func(r *pathresolver.Resolver) error {
+			tree := newTree()
+			if err := errors.Join(r.MkdirAll(tree, 0o755), r.MkdirAll(tree+"/rebase-merge", 0o755)); err != nil {
+				return err
+			}
+			return r.WriteFile(tree+"/rebase-merge/msgnum", []byte("$(touch ran)"), 0o644)
+		}},
+		{"the rebase of a submodule", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error {
+			return r.WriteFile(".git/modules/lib/rebase-merge/git-rebase-todo", []byte("exec x"), 0o644)
+		}},
+		{"a submodule's configuration in a work tree of its own", pathresolver.RuleGitContent, func(r *pathresolver.Resolver) error {
+			tree := newTree()
+			if err := errors.Join(r.MkdirAll(tree, 0o755), r.MkdirAll(tree+"/modules/lib", 0o755)); err != nil {
+				return err
+			}
+			return r.WriteFile(tree+"/modules/lib/config", nil, 0o644)
+		}},
+		{"where a work tree of its own is", pathresolver.RuleGitContent, func(r *pathresolver.Resolver) error {
+			tree := newTree()
+			if err := r.MkdirAll(tree, 0o755); err != nil {
+				return err
+			}
+			return r.WriteFile(tree+"/gitdir", []byte("/home/me/.git"), 0o644)
+		}},
+		{"a FIFO at a name that git opens everywhere", pathresolver.RuleGitDir, func(r *pathresolver.Resolver) error {
+			return r.Rename("fifo", "src/.gitignore", pathresolver.RenameReplace)
 		}},
 		{"a directory that becomes a repository", pathresolver.RuleGitDir, func(r *pathresolver.Resolver) error { return r.WriteFile("src/HEAD", []byte("ref: x"), 0o644) }},
 	}
@@ -175,12 +239,12 @@ func TestGitInABareRepository(t *testing.T) {
 	require.Empty(t, pathresolver.Validate(pathresolver.Config{Root: root, Git: true, WritePaths: []string{"."}}), "both say the same")
 	modes(t, pathresolver.Config{Root: root, Git: true}, func(t *testing.T, r *pathresolver.Resolver) {
 		require.NoError(t, r.WriteFile("HEAD", []byte("ref: refs/heads/n"), 0o644))
-		require.NoError(t, r.WriteFile("packed-refs", nil, 0o644))
+		require.NoError(t, r.WriteFile("description", nil, 0o644))
 		denied(t, r.WriteFile("config", nil, 0o644), pathresolver.RuleProtected)
 		denied(t, r.MkdirAll("hooks", 0o755), pathresolver.RuleProtected)
 		denied(t, r.Symlink("/x", "FETCH_HEAD"), pathresolver.RuleGitDir)
 		denied(t, r.Symlink("/x", "refs/x"), pathresolver.RuleGitDir)
-		require.NoError(t, r.Remove("packed-refs"))
+		require.NoError(t, r.Remove("description"))
 	})
 }
 
@@ -242,6 +306,76 @@ func TestGitText(t *testing.T) {
 	} {
 		require.Equal(t, ok, r.CheckGitText("src/wt/.git", []byte(text)) == nil, "%q", text)
 	}
+	// The way back: "git worktree repair" writes to what it names.
+	for text, ok := range map[string]bool{
+		root + "/src/wt/.git\n": true, "../../../src/wt/.git": true,
+		"/home/me/.git": false, root + "/../me/.git": false, root + "/src/wt": false, root + "/.git/x/.git": false,
+		root + "/src/.git/wt/.git": false, "../../../../me/.git": false, root + "/src/wt/.git\nx": false, "": false,
+	} {
+		require.Equal(t, ok, r.CheckGitText(".git/worktrees/w/gitdir", []byte(text)) == nil, "%q", text)
+	}
+	for text, ok := range map[string]bool{"3": true, "12\n": true, "": true, "$(x)": false, "3\n$(x)": false, "-1": false} {
+		require.Equal(t, ok, r.CheckGitText(".git/rebase-merge/msgnum", []byte(text)) == nil, "%q", text)
+		require.Equal(t, ok, r.CheckGitText(".git/worktrees/w/modules/lib/rebase-apply/next", []byte(text)) == nil, "%q", text)
+	}
+}
+
+// What configuration names and is not there yet is not led to by a link that takes
+// the place of a directory above it; and a repository above the root, in whose work
+// tree it lies, has its configuration looked at as well.
+func TestConfiguredByGitAbove(t *testing.T) {
+	_, root := scene(t, append([]string{"src/evil/git/x = x", "fe/app/"}, gitScene...)...)
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	config := "[include]\n\tpath = ../conf/git/x\n[core]\n\thooksPath = fe/hooks\n"
+	require.NoError(t, os.WriteFile(filepath.Join(root, ".git/config"), []byte(config), 0o644))
+	modes(t, pathresolver.Config{Root: root, WritePaths: []string{"."}}, func(t *testing.T, r *pathresolver.Resolver) {
+		d := denied(t, r.Symlink("src/evil", "conf"), pathresolver.RuleProtected)
+		require.Contains(t, d.Reason, "include.path")
+		require.NoError(t, r.Symlink("evil", "src/link"))
+		denied(t, r.Rename("src/link", "conf", pathresolver.RenameReplace), pathresolver.RuleLoosens)
+		require.NoError(t, r.Remove("src/link"))
+		require.NoError(t, r.MkdirAll("conf", 0o755))
+		denied(t, r.Symlink("../src/evil/git", "conf/git"), pathresolver.RuleProtected)
+		require.NoError(t, r.Symlink("../src", "conf/other"))
+		require.NoError(t, r.RemoveAll("conf/other"))
+		require.NoError(t, r.Remove("conf"))
+	})
+	below := filepath.Join(root, "fe")
+	modes(t, pathresolver.Config{Root: below, WritePaths: []string{"."}}, func(t *testing.T, r *pathresolver.Resolver) {
+		d := denied(t, r.MkdirAll("hooks", 0o755), pathresolver.RuleProtected)
+		require.Contains(t, d.Origin, "core.hookspath")
+		require.NoError(t, r.WriteFile("app/a", nil, 0o644))
+	})
+	r, err := pathresolver.New(pathresolver.Config{Root: below, WritePaths: []string{"."}, Unprotect: []string{".git"}})
+	require.NoError(t, err)
+	require.NoError(t, r.MkdirAll("hooks", 0o755), "without the rule it works")
+	require.NoError(t, r.Close())
+}
+
+// The bytes of an index mean other paths where names of objects are longer.
+func TestObjectFormatStays(t *testing.T) {
+	_, root := scene(t, "src/x = x")
+	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"."}})
+	require.NoError(t, err)
+	defer r.Close()
+	const sha256 = "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n"
+	configure := func(dir, text string) error {
+		require.NoError(t, r.WriteFile("src/x", []byte(text), 0o644))
+		fd, err := r.OpenPlace("src", unix.O_PATH|unix.O_DIRECTORY, 0)
+		require.NoError(t, err)
+		defer unix.Close(fd)
+		to, err := r.OpenPlace(dir, unix.O_PATH|unix.O_DIRECTORY, 0)
+		require.NoError(t, err)
+		defer unix.Close(to)
+		return r.MoveChecked(fd, "x", to, "config", dir+"/config", false)
+	}
+	require.NoError(t, r.MkdirAll("new/.git", 0o755))
+	require.NoError(t, configure("new/.git", "[core]\n\tbare = false\n"))
+	require.NoError(t, configure("new/.git", sha256), "before there is an index")
+	require.NoError(t, os.WriteFile(filepath.Join(root, "new/.git/index"), nil, 0o644))
+	require.NoError(t, configure("new/.git", sha256+"[user]\n\tname = x\n"), "it stays what it is")
+	denied(t, configure("new/.git", "[core]\n\tbare = false\n"), pathresolver.RuleGitContent)
 }
 
 // What git's configuration names is as good as a hook: protected where it lies,
@@ -289,4 +423,35 @@ func TestGitDirectoryElsewhereInTheProject(t *testing.T) {
 		denied(t, r.Symlink("/x", "meta/store/MERGE_MSG"), pathresolver.RuleGitDir)
 		denied(t, r.WriteFile(".git", nil, 0o644), pathresolver.RuleProtected)
 	})
+}
+
+// Links that stand there before are followed by programs of the host: a hook that is
+// one, and a name that a program trusts.
+func TestLinksThatStoodThere(t *testing.T) {
+	_, root := scene(t, ".git/HEAD = ref: refs/heads/main", ".git/objects/", ".git/refs/", ".git/hooks/", "scripts/pre-commit = x", "scripts/other = x",
+		"tools/vscode/tasks.json = x", "cfg/settings.json = x", ".claude/", "src/")
+	for link, to := range map[string]string{
+		".git/hooks/pre-commit": "../../scripts/pre-commit", ".vscode": "tools/vscode", ".envrc": "env.sh", ".claude/settings.json": "../cfg/settings.json",
+	} {
+		require.NoError(t, os.Symlink(to, filepath.Join(root, link)))
+	}
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	attacks := []string{"scripts/pre-commit", "tools/vscode/tasks.json", "env.sh", "cfg/settings.json"}
+	modes(t, pathresolver.Config{Root: root, WritePaths: []string{"."}}, func(t *testing.T, r *pathresolver.Resolver) {
+		for _, place := range attacks {
+			denied(t, r.WriteFile(place, []byte("x"), 0o755), pathresolver.RuleProtected)
+		}
+		d := denied(t, r.WriteFile("env.sh", nil, 0o644), pathresolver.RuleProtected)
+		require.Contains(t, d.Origin, "'.envrc' is a link to it, and direnv")
+		require.NoError(t, r.WriteFile("scripts/other", nil, 0o644))
+	})
+	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"."}, Unprotect: []string{".git", ".envrc", ".vscode", ".claude"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, place := range attacks[:1] {
+		require.NoError(t, r.WriteFile(place, []byte("x"), 0o755), "without the rule it works")
+	}
 }

@@ -1,6 +1,10 @@
 package pathresolver
 
-import "sync"
+import (
+	"io/fs"
+	"slices"
+	"sync"
+)
 
 const (
 	// maxMadeGit bounds the git directories, and files named .git, that are
@@ -69,12 +73,62 @@ func isGitPlace(place string) bool {
 	return above == "worktrees"
 }
 
-// NoteMade records that a directory, or a file named .git, was made at a place
-// through this resolver or through a view of it. It decides whether rules about
-// git directories treat it as the caller's own; a directory that is not noted
-// counts as one that stood there before.
-func (r *Resolver) NoteMade(place string, f FileID) {
-	if r.git != nil {
+// maxMadeLocks is how many of the locks made last are known.
+const maxMadeLocks = 1 << 10
+
+// madeLocks are files by which git prepares something (isGitLock) that were made
+// through a resolver.
+type madeLocks struct {
+	mu   sync.Mutex
+	ring [maxMadeLocks]linkKey
+	next int
+}
+
+func (m *madeLocks) has(id FileID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Contains(m.ring[:], id.key())
+}
+
+func (m *madeLocks) add(id FileID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ring[m.next%maxMadeLocks] = id.key()
+	m.next++
+}
+
+// GitLock reports whether a place is one by which git prepares a file that is under
+// a rule, such as .git/index.lock.
+func (r *Resolver) GitLock(place string) bool {
+	if r.git == nil || !isLockName(place) {
+		return false
+	}
+	at, ok := r.git.find(place, 0)
+	return ok && isGitLock(at.rest)
+}
+
+// CheckGitLock says whether a file that was opened at a place where GitLock is true
+// may be written: only one that was made through this resolver may, since another
+// is what a git elsewhere is just writing.
+func (r *Resolver) CheckGitLock(place string, f FileID) *DeniedError {
+	if r.git.locks.has(f) {
+		return nil
+	}
+	return r.gitDenied(OpWrite, place, RuleProtected, "a git elsewhere holds this lock")
+}
+
+// NoteMade records that a directory or a regular file, as kind says, was made at a
+// place through this resolver or through a view of it. It decides whether rules
+// about git directories treat it as the caller's own; what is not noted counts as
+// something that stood there before. Of files only those named .git and those at
+// places where GitLock is true matter.
+func (r *Resolver) NoteMade(place string, kind fs.FileMode, f FileID) {
+	_, name := splitPlace(place)
+	switch {
+	case r.git == nil:
+	case kind == fs.ModeDir, kind == 0 && isDotGit(name):
 		r.git.made.add(place, f)
+	case kind == 0 && r.GitLock(place):
+		r.git.locks.add(f)
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"io/fs"
 )
 
+// tempPrefix begins the name of every file that is on its way.
+const tempPrefix = ".pinfold-"
+
 // ReplaceOptions are how Replace treats what is there, and what is not. The
 // zero value makes or replaces a file in a directory that exists.
 type ReplaceOptions struct {

@@ -11,9 +11,6 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
 
-// tempPrefix begins the name of every file that is on its way.
-const tempPrefix = ".pinfold-"
-
 // linkedTemp is the name of new content between linkat and rename. All
 // commits in a directory are under its lock, so one that is there was left by
 // a process that was killed.

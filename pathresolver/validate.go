@@ -65,7 +65,7 @@ func build(cfg Config) (*Resolver, []Violation) {
 	r.trusted, _ = NewTrustedSet(cfg.Unprotect)
 	if r.gitDir {
 		r.git = newGitGuard(cfg.Unprotect, r.standsAt, r.namesIn)
-		r.git.outside = cfg.GitDirs
+		r.git.outside, r.git.trees = cfg.GitDirs, cfg.GitTrees
 		if cfg.GitWorktree != "" {
 			r.git.own = fold("worktrees/" + cfg.GitWorktree)
 		}
@@ -112,6 +112,9 @@ func build(cfg Config) (*Resolver, []Violation) {
 		}
 	}
 	r.setWritePaths(&f, good)
+	if rootOK && len(r.write) > 0 {
+		r.guardTrustedLinks()
+	}
 	if f.failed() {
 		_ = r.Close()
 		return nil, f.list

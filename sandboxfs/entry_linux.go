@@ -66,7 +66,7 @@ func (p *part) make(h *fuse.InHeader, call, name string, kind fs.FileMode, mode 
 }
 
 func (p *part) makeGranted(h *fuse.InHeader, call, name string, kind fs.FileMode, mode uint32, out *fuse.EntryOut, create func(dirfd int) error, leave pathresolver.Granting) fuse.Status {
-	defer p.holdMaking(name)()
+	defer p.hold(name)()
 	dir, dirfd, place, err := p.openDir(h.NodeId)
 	if err != nil {
 		return status(err)
@@ -86,9 +86,7 @@ func (p *part) makeGranted(h *fuse.InHeader, call, name string, kind fs.FileMode
 	if err := p.made(dirfd, name, mode, &sx); err != nil {
 		return status(err)
 	}
-	if kind == fs.ModeDir {
-		p.r.NoteMade(child, fileID(&sx))
-	}
+	p.r.NoteMade(child, kind, fileID(&sx))
 	p.answer(dir, name, true, false, &sx, out)
 	p.changed(pathresolver.OpCreate, child, sx.Mode)
 	return fuse.OK
@@ -136,8 +134,7 @@ func (p *part) remove(h *fuse.InHeader, call, name string, flags int) fuse.Statu
 }
 
 func (p *part) removeGranted(h *fuse.InHeader, call, name string, flags int, leave pathresolver.Granting) fuse.Status {
-	p.moves.RLock()
-	defer p.moves.RUnlock()
+	defer p.hold(name)()
 	dir, dirfd, place, err := p.openDir(h.NodeId)
 	if err != nil {
 		return status(err)

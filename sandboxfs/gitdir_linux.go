@@ -2,6 +2,7 @@ package sandboxfs
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
@@ -12,11 +13,17 @@ import (
 
 // What is written into git directories and must not say what it likes
 // (pathresolver.GitContent): an index and a configuration are checked when they
-// take their names, a file .git and a commondir at each write.
+// take their names, what is one short line at each write. And what a git of the
+// host prepares (pathresolver.Resolver.GitLock) is not touched: it is decided on
+// the file that was opened, and where a name goes while nothing else moves.
 
 // isTextContent reports whether content of this kind is checked at each write.
 func isTextContent(c pathresolver.GitContent) bool {
-	return c == pathresolver.GitLink || c == pathresolver.GitCommonDir
+	switch c {
+	case pathresolver.GitLink, pathresolver.GitCommonDir, pathresolver.GitTreeLink, pathresolver.GitNumber:
+		return true
+	}
+	return false
 }
 
 // mayWrite reports whether a refusal only says that something is seen to when the
@@ -70,6 +77,29 @@ func (p *part) writeText(in *fuse.WriteIn, h *handle, data []byte) (uint32, fuse
 	return uint32(n), status(err)
 }
 
+// checkLock refuses to change a file that a git elsewhere is just writing.
+func (p *part) checkLock(h *fuse.InHeader, call, place string, sx *unix.Statx_t) fuse.Status {
+	if place == "" || !p.r.GitLock(place) {
+		return fuse.OK
+	}
+	if d := p.r.CheckGitLock(place, fileID(sx)); d != nil {
+		return p.refuse(h, call, d)
+	}
+	return fuse.OK
+}
+
+// hold keeps other requests from moving names, or for some names from changing any:
+// HEAD makes a directory a repository, which is decided by what it holds, and a
+// lock of git's is decided on by who made it. It returns the way to let go.
+func (p *part) hold(name string) (release func()) {
+	if name == "HEAD" || strings.HasSuffix(name, ".lock") {
+		p.moves.Lock()
+		return p.moves.Unlock
+	}
+	p.moves.RLock()
+	return p.moves.RUnlock
+}
+
 // mayHandle says whether an open file may stand for itself where it is changed
 // by SETATTR: not where its writes are checked, nor where a hook would become
 // executable.
@@ -94,17 +124,6 @@ func (p *part) isGitTrial(dir uint64, name, target string) bool {
 	}
 	place, err := p.tab.place(n)
 	return err == nil && p.r.GitTriesLink(joinPlace(place, name), target)
-}
-
-// holdMaking is p.moves for making a name: alone where that could make a directory
-// a repository, so that nothing is decided and done meanwhile as if it were none.
-func (p *part) holdMaking(name string) (release func()) {
-	if name == "HEAD" {
-		p.moves.Lock()
-		return p.moves.Unlock
-	}
-	p.moves.RLock()
-	return p.moves.RUnlock
 }
 
 // hookMode is the mode that a new file gets: a hook in a repository that was

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
@@ -35,4 +36,46 @@ func TestGitRepositoryMadeAtOnce(t *testing.T) {
 		wg.Wait()
 		require.NotEqual(t, exists(f.on(dir+"/HEAD")), exists(f.on(dir+"/objects/info/alternates")), "one of them, and not both")
 	}
+}
+
+// A git on the host prepares an index in a file beside it, and renames that: who had
+// it open for writing would change the index after every check. It cannot be opened,
+// cut, removed, replaced or exchanged, not even in the moment in which a lock of the
+// agent's own gives way to it.
+func TestLocksOfGitElsewhere(t *testing.T) {
+	cfg := pathresolver.Config{WritePaths: []string{"."}}
+	plant := []string{".git/HEAD=ref: refs/heads/m", ".git/refs/", ".git/objects/", ".git/config=", ".git/index.lock=host", ".git/packed-refs.new=host", "src/x=x"}
+	attacks := map[string]func(f *fixture) error{
+		"opened": func(f *fixture) error {
+			lock, err := os.OpenFile(f.in(".git/index.lock"), os.O_RDWR, 0)
+			if err == nil {
+				err = lock.Close()
+			}
+			return err
+		},
+		"opened, of packed refs": func(f *fixture) error { return write(f.in(".git/packed-refs.new"), "x") },
+		"cut":                    func(f *fixture) error { return os.Truncate(f.in(".git/index.lock"), 0) },
+		"removed":                func(f *fixture) error { return os.Remove(f.in(".git/index.lock")) },
+		"replaced":               func(f *fixture) error { return os.Rename(f.in("src/x"), f.in(".git/index.lock")) },
+		"moved away":             func(f *fixture) error { return os.Rename(f.in(".git/index.lock"), f.in("src/lock")) },
+		"exchanged": func(f *fixture) error {
+			return unix.Renameat2(unix.AT_FDCWD, f.in("src/x"), unix.AT_FDCWD, f.in(".git/index.lock"), unix.RENAME_EXCHANGE)
+		},
+	}
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		for name, attack := range attacks {
+			f := mount(t, o, cfg, plant...)
+			require.Error(t, attack(f), name)
+			require.Equal(t, "host", f.read(f.on(".git/index.lock")), name)
+			open := cfg
+			open.Unprotect = append(pathresolver.DefaultProtected(), ".git")
+			f = mount(t, o, open, plant...)
+			require.NoError(t, attack(f), "%s: without the rule it works", name)
+		}
+		f := mount(t, o, cfg, plant...)
+		require.NoError(t, os.Remove(f.on(".git/index.lock")))
+		require.NoError(t, write(f.in(".git/index.lock"), "x"), "one's own")
+		require.NoError(t, write(f.in(".git/index.lock"), "y"))
+		require.NoError(t, os.Remove(f.in(".git/index.lock")))
+	})
 }

@@ -104,7 +104,11 @@ func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writi
 		}
 	}
 	if writing {
-		if st := p.checkLinks(h, call, place, sx); st != fuse.OK {
+		st := p.checkLinks(h, call, place, sx)
+		if st == fuse.OK {
+			st = p.checkLock(h, call, place, sx)
+		}
+		if st != fuse.OK {
 			closeFD(fd)
 			return -1, st
 		}
@@ -225,7 +229,7 @@ func (p *part) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fu
 }
 
 func (p *part) create(in *fuse.CreateIn, name string, out *fuse.CreateOut, leave pathresolver.Granting) fuse.Status {
-	defer p.holdMaking(name)()
+	defer p.hold(name)()
 	dir, place, err := p.locate(in.NodeId)
 	if err != nil {
 		return status(err)
@@ -262,9 +266,7 @@ func (p *part) create(in *fuse.CreateIn, name string, out *fuse.CreateOut, leave
 		closeFD(fd)
 		return status(err)
 	}
-	if text {
-		p.r.NoteMade(child, fileID(&sx))
-	}
+	p.r.NoteMade(child, 0, fileID(&sx))
 	n := p.answer(dir, name, true, false, &sx, &out.EntryOut)
 	p.answerOpen(n, fd, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, nil, &out.OpenOut)
 	if text {

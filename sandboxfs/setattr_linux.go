@@ -58,7 +58,7 @@ func (p *part) changeable(in *fuse.SetAttrIn, n *node, leave pathresolver.Granti
 		op, flags = pathresolver.OpWrite, unix.O_WRONLY
 	}
 	if h := p.handleFor(in, n, resize); h != nil {
-		if st := p.mayHandle(in, h); st != fuse.OK {
+		if st = p.mayHandle(in, h); st != fuse.OK {
 			h.drop()
 			return -1, nil, st
 		}
@@ -85,7 +85,11 @@ func (p *part) changeable(in *fuse.SetAttrIn, n *node, leave pathresolver.Granti
 		closeFD(fd)
 		return -1, nil, status(unix.ESTALE) // it was given for another place
 	}
-	if st := p.checkLinks(&in.InHeader, "setattr", place, &sx); st != fuse.OK {
+	st = p.checkLinks(&in.InHeader, "setattr", place, &sx)
+	if st == fuse.OK && op == pathresolver.OpWrite {
+		st = p.checkLock(&in.InHeader, "setattr", place, &sx)
+	}
+	if st != fuse.OK {
 		closeFD(fd)
 		return -1, nil, st
 	}

@@ -111,10 +111,12 @@ func (b *gitBeside) into(c *launcher.Config) {
 	c.Beside = append(c.Beside, launcher.Placed{View: b.view, Root: b.repo.Dir, WritePaths: b.repo.WritePaths()})
 }
 
-// settings are those of git inside a run that may write.
+// settings are those of git inside a run that may write. rerere copies from and to
+// the files that .git/MERGE_RR names, which is protected for that.
 func (b *gitBeside) settings(cfg pathresolver.Config, r *pathresolver.Resolver) [][2]string {
+	noRerere := [2]string{"rerere.enabled", "false"}
 	if b != nil {
-		return b.repo.Settings()
+		return append(b.repo.Settings(), noRerere)
 	}
 	if !cfg.Git && len(cfg.WritePaths) == 0 {
 		return nil
@@ -123,10 +125,10 @@ func (b *gitBeside) settings(cfg pathresolver.Config, r *pathresolver.Resolver) 
 		_, err := r.Lstat(dir + "HEAD")
 		trees, err2 := r.Lstat(dir + "worktrees")
 		if err == nil && err2 == nil && trees.IsDir() {
-			return gitshare.WithWorktrees()
+			return append(gitshare.WithWorktrees(), noRerere)
 		}
 	}
-	return nil
+	return [][2]string{noRerere}
 }
 
 // path is a place in it as an absolute path.

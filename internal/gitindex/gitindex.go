@@ -38,7 +38,15 @@ var kept = map[string]func(rest []byte, h Hash) error{
 	"TREE": checkTree,
 	"REUC": checkUndo,
 	"link": checkLink,
-	"sdir": func([]byte, Hash) error { return nil },
+	"sdir": checkSparse,
+}
+
+// checkSparse checks the mark of a sparse index, which has no content.
+func checkSparse(rest []byte, _ Hash) error {
+	if len(rest) > 0 {
+		return errors.New("has content")
+	}
+	return nil
 }
 
 // Check returns the index without the extensions that git on the host should
@@ -159,8 +167,9 @@ func extensions(data []byte, at, end int, h Hash) ([]byte, error) {
 		case name[0] < 'A' || name[0] > 'Z': // git refuses what it does not know
 			return nil, fmt.Errorf("has the unknown extension %q", name)
 		default:
-			// Offsets of entries and extensions hold no longer when one goes.
-			dropped = dropped || name != "EOIE" && name != "IEOT"
+			// EOIE and IEOT too: they are offsets at which git begins to read entries
+			// and extensions, whatever was checked.
+			dropped = true
 		}
 		from = next
 	}

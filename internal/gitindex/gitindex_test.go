@@ -64,6 +64,10 @@ func TestExtensions(t *testing.T) {
 		{"REUC", "../a\x00100644\x000\x000\x00" + strings.Repeat("x", 20), "refused"},
 		{"UNTR", "../../victim", "dropped"},
 		{"FSMN", "x", "dropped"},
+		{"EOIE", strings.Repeat("x", 24), "dropped"},                            // where git would begin to read extensions,
+		{"IEOT", "\x00\x00\x00\x01\x00\x00\x00\x20\x00\x00\x00\x01", "dropped"}, // and entries
+		{"sdir", "", "kept"},
+		{"sdir", "x", "refused"},
 		{"wild", "x", "refused"},
 	} {
 		data := summed(append(bytes.Clone(body), extension(c.name, c.content)...))

@@ -356,7 +356,7 @@ func (in *inspector) list() error {
 			case name == "modules" && e.IsDir():
 				modules = dir == in.repo.CommonDir
 			case name == "hooks" && e.Type()&fs.ModeSymlink != 0:
-				if err := in.hooksLink(filepath.Join(dir, name)); err != nil {
+				if err := in.hooksLink(filepath.Join(dir, name), true); err != nil {
 					return err
 				}
 			case name == "objects" && e.IsDir():
@@ -364,8 +364,16 @@ func (in *inspector) list() error {
 					return err
 				}
 			case e.IsDir() && (name == "hooks" || name == "info" || name == "logs" || name == "refs"):
-				if _, err := in.names(filepath.Join(dir, name), name == "logs" || name == "info"); err != nil {
+				list, err := in.names(filepath.Join(dir, name), name == "logs" || name == "info")
+				if err != nil {
 					return err
+				}
+				for _, hook := range list {
+					if name == "hooks" && hook.Type()&fs.ModeSymlink != 0 {
+						if err := in.hooksLink(filepath.Join(dir, name, hook.Name()), false); err != nil {
+							return err
+						}
+					}
 				}
 			}
 		}
@@ -390,6 +398,8 @@ func (in *inspector) names(dir string, writes bool) ([]os.DirEntry, error) {
 		return nil, nil
 	case err == errLink:
 		return nil, nil // told by the directory above it
+	case err == errTooMany:
+		return known(dir), nil // an agent can make as many
 	case err != nil:
 		return nil, failed(dir, err)
 	}
@@ -402,12 +412,23 @@ func (in *inspector) names(dir string, writes bool) ([]os.DirEntry, error) {
 	return entries, nil
 }
 
-func (in *inspector) hooksLink(link string) error {
+// known are those entries of a git directory that matter.
+func known(dir string) (entries []os.DirEntry) {
+	for _, name := range slices.Concat(begun, []string{"worktrees", "modules", "hooks", "objects", "info", "logs", "refs"}) {
+		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			entries = append(entries, fs.FileInfoToDirEntry(info))
+		}
+	}
+	return entries
+}
+
+// hooksLink records where a link leads that is the directory of hooks, or a hook.
+func (in *inspector) hooksLink(link string, dir bool) error {
 	at, err := in.resolve(link)
 	if err != nil {
 		return failed(link, err)
 	}
-	from := Named{Dir: true, Key: "hooks", File: link}
+	from := Named{Dir: dir, Key: "hooks", File: link}
 	return in.hooksAt(at, from)
 }
 
@@ -463,9 +484,12 @@ func (in *inspector) worktrees() error {
 // slashes in them.
 func (in *inspector) modules(dir string, depth int) error {
 	if depth > maxNested {
-		return &Error{File: dir, Reason: "submodules lie too deep"}
+		return nil // nothing rests on knowing all, and an agent can make many
 	}
 	entries, err := in.opener.list(dir, maxNames)
+	if err == errTooMany {
+		return nil
+	}
 	if err != nil {
 		return failed(dir, err)
 	}
@@ -476,7 +500,7 @@ func (in *inspector) modules(dir string, depth int) error {
 			continue
 		}
 		if len(in.repo.Modules) >= maxNames {
-			return &Error{File: dir, Reason: "there are too many submodules"}
+			return nil
 		}
 		if _, err := os.Lstat(filepath.Join(path, "HEAD")); err != nil {
 			if err := in.modules(path, depth+1); err != nil {

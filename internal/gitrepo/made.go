@@ -10,7 +10,8 @@ import (
 
 // harmless are the variables that the configuration of a repository may have
 // that an agent has made: none runs a program, and none leads git to another
-// file. "*" stands for any subsection. The list is of what may be, since every
+// file, and none has "git status" connect to another host (extensions.partialClone,
+// promisor remotes). "*" stands for any subsection. The list is of what may be, since every
 // version of git has new ones that run something. Source: git-config(1).
 var harmless = map[string]bool{
 	"core.repositoryformatversion": true, "core.filemode": true, "core.bare": true, "core.logallrefupdates": true,
@@ -21,7 +22,7 @@ var harmless = map[string]bool{
 	"core.splitindex": true, "core.multipackindex": true, "core.commitgraph": true, "core.protecthfs": true,
 	"core.protectntfs": true, "core.longpaths": true, "core.trustctime": true, "core.checkstat": true, "core.preloadindex": true,
 
-	"extensions.objectformat": true, "extensions.partialclone": true, "extensions.noop": true, "extensions.preciousobjects": true,
+	"extensions.objectformat": true, "extensions.noop": true, "extensions.preciousobjects": true,
 	"extensions.compatobjectformat": true, "extensions.refstorage": true,
 
 	"user.name": true, "user.email": true, "user.useconfigonly": true, "author.name": true, "author.email": true,
@@ -32,8 +33,8 @@ var harmless = map[string]bool{
 	"branch.*.vscode-merge-base": true, "branch.*.gh-merge-base": true, "branch.*.github-pr-owner-number": true,
 
 	"remote.*.url": true, "remote.*.pushurl": true, "remote.*.fetch": true, "remote.*.push": true, "remote.*.mirror": true,
-	"remote.*.tagopt": true, "remote.*.prune": true, "remote.*.prunetags": true, "remote.*.promisor": true,
-	"remote.*.partialclonefilter": true, "remote.*.skipdefaultupdate": true, "remote.*.skipfetchall": true,
+	"remote.*.tagopt": true, "remote.*.prune": true, "remote.*.prunetags": true,
+	"remote.*.skipdefaultupdate": true, "remote.*.skipfetchall": true,
 	"remote.*.gh-resolved": true, "remote.pushdefault": true, "remotes.*": true, "clone.defaultremotename": true,
 
 	"submodule.*.url": true, "submodule.*.active": true, "submodule.*.branch": true, "submodule.*.ignore": true,
@@ -61,16 +62,17 @@ var harmless = map[string]bool{
 }
 
 // CheckMade says whether text may be the configuration of a repository that an
-// agent has made, whose git directory lies at dir beneath the project: git on
-// the host reads it when it looks into the repository, which "git status" in the
-// project does where a commit names it. The error names the line and the variable.
-func CheckMade(text []byte, dir string) error {
+// agent has made, whose git directory lies at dir beneath the project, which is at
+// root, an absolute path: git on the host reads it when it looks into the
+// repository, which "git status" in the project does where a commit names it. The
+// error names the line and the variable.
+func CheckMade(text []byte, root, dir string) error {
 	settings, err := parseConfig("config", text)
 	if err != nil {
 		return err
 	}
 	for _, s := range settings {
-		if reason := s.harm(dir); reason != "" {
+		if reason := s.harm(root, dir); reason != "" {
 			return fmt.Errorf("line %d: %s %s", s.line, s.key(), reason)
 		}
 	}
@@ -97,7 +99,7 @@ func IsSHA256(text []byte) bool {
 }
 
 // harm says what is wrong with a variable; "" if nothing is.
-func (s setting) harm(dir string) string {
+func (s setting) harm(root, dir string) string {
 	key := s.section + "." + s.name
 	if s.sub {
 		key = s.section + ".*." + s.name
@@ -106,14 +108,60 @@ func (s setting) harm(dir string) string {
 	case key == "core.worktree":
 		return worktreeHarm(dir, s.value)
 	case key == "remote.*.url" || key == "remote.*.pushurl" || key == "submodule.*.url":
-		if strings.HasPrefix(s.value, "-") || strings.Contains(s.value, "::") {
-			return "could run a program: it names a transport"
+		return urlHarm(root, dir, s.value)
+	case key == "branch.*.remote" || key == "branch.*.pushremote" || key == "remote.pushdefault":
+		return remoteHarm(root, dir, s.value)
+	case s.section == "remotes":
+		for name := range strings.FieldsSeq(s.value) {
+			if reason := remoteHarm(root, dir, name); reason != "" {
+				return reason
+			}
 		}
 		return ""
-	case harmless[key] || s.section == "advice" || s.section == "remotes" || s.section == "color" && !strings.Contains(key, "pager"):
+	case harmless[key] || s.section == "advice" || s.section == "color" && !strings.Contains(key, "pager"):
 		return ""
 	}
 	return "is not among what a repository that was made here may have: git on the host could run or read what it names"
+}
+
+// urlHarm says what is wrong with where a remote is. git reads another repository
+// by its path, with the rights of whoever fetches: a "git fetch" of the operator's,
+// which goes into submodules, would copy what the agent cannot read.
+func urlHarm(root, dir, url string) string {
+	if strings.HasPrefix(url, "-") || strings.Contains(url, "::") {
+		return "could run a program: it names a transport"
+	}
+	at, file := strings.CutPrefix(url, "file://")
+	if !file {
+		colon, slash := strings.IndexByte(url, ':'), strings.IndexByte(url, '/')
+		if colon >= 0 && (slash < 0 || colon < slash) {
+			return "" // of another host (git-fetch(1), "Git URLs")
+		}
+	}
+	if !path.IsAbs(at) {
+		// From the top of the work tree, of which a submodule's is not known here.
+		tree, own := strings.CutSuffix("/"+dir, "/.git")
+		if !own {
+			tree = ""
+		}
+		const top = "/\x00" // which no path names
+		if to := path.Join(top+tree, at); file || to != top && !strings.HasPrefix(to, top+"/") {
+			return "leads to a repository outside of the project"
+		}
+		return ""
+	}
+	if to := path.Clean(at); to != root && !strings.HasPrefix(to, strings.TrimSuffix(root, "/")+"/") {
+		return "leads to a repository outside of the project"
+	}
+	return ""
+}
+
+// remoteHarm is urlHarm for what names a remote, and may be a URL instead.
+func remoteHarm(root, dir, name string) string {
+	if name == "." || !strings.ContainsAny(name, "/:") && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "-") {
+		return ""
+	}
+	return urlHarm(root, dir, name)
 }
 
 // worktreeHarm keeps the work tree of a submodule where git puts it: above the

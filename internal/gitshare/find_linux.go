@@ -54,7 +54,7 @@ func (f *finder) refuse(reason, fix string) error {
 }
 
 func (f *finder) find() (r *Repo, err error) {
-	r = &Repo{Dir: f.gitDir}
+	r = &Repo{Dir: f.gitDir, Checkout: f.checkout}
 	common, err := readLine(filepath.Join(f.gitDir, "commondir"))
 	switch {
 	case errors.Is(err, os.ErrNotExist):

@@ -53,8 +53,8 @@ func found(t *testing.T, checkout string) *Repo {
 
 func TestFind(t *testing.T) {
 	base := places(t)
-	require.Equal(t, &Repo{Dir: base + "/main/.git", Worktree: "wt", Branch: "refs/heads/topic"}, found(t, base+"/wt"))
-	require.Equal(t, &Repo{Dir: base + "/main/.git/modules/libs/lib"}, found(t, base+"/main/libs/lib"))
+	require.Equal(t, &Repo{Dir: base + "/main/.git", Worktree: "wt", Branch: "refs/heads/topic", Checkout: base + "/wt"}, found(t, base+"/wt"))
+	require.Equal(t, &Repo{Dir: base + "/main/.git/modules/libs/lib", Checkout: base + "/main/libs/lib"}, found(t, base+"/main/libs/lib"))
 
 	// What leads there by a link is the same.
 	require.NoError(t, os.Symlink("wt", base+"/link"))
@@ -75,13 +75,13 @@ func TestFind(t *testing.T) {
 	line, ok := strings.CutPrefix(refused.Hint(), "if it is yours: ")
 	require.True(t, ok)
 	require.NoError(t, exec.Command("sh", "-c", line).Run())
-	require.Equal(t, &Repo{Dir: base + "/sep.git"}, found(t, base+"/sep"))
+	require.Equal(t, &Repo{Dir: base + "/sep.git", Checkout: base + "/sep"}, found(t, base+"/sep"))
 
 	// With settings of a worktree's own git keeps core.worktree elsewhere.
 	git(t, base+"/sep", "config", "extensions.worktreeConfig", "true")
 	git(t, base+"/sep", "config", "--unset", "core.worktree")
 	git(t, base, "config", "-f", base+"/sep.git/config.worktree", "core.worktree", base+"/sep")
-	require.Equal(t, &Repo{Dir: base + "/sep.git"}, found(t, base+"/sep"))
+	require.Equal(t, &Repo{Dir: base + "/sep.git", Checkout: base + "/sep"}, found(t, base+"/sep"))
 }
 
 func TestFindBranch(t *testing.T) {

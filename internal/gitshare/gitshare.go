@@ -22,6 +22,10 @@ type Repo struct {
 	// has checked out.
 	Branch string
 
+	// Checkout is the directory that Find was asked about, without links; "" after
+	// Reopen.
+	Checkout string
+
 	root *os.Root // Dir, held open
 }
 
@@ -71,12 +75,15 @@ func (e *Error) Hint() string { return e.Fix }
 // git-config(1), gitattributes(5)).
 var protected = []string{
 	"hooks", "config", "config.worktree", "commondir", "remotes", "branches",
-	"info/attributes", "info/grafts", "objects/info/alternates", "objects/info/http-alternates",
+	"info/attributes", "info/grafts", "rr-cache", "MERGE_RR", "config.lock", "config.worktree.lock", "objects/info/alternates", "objects/info/http-alternates",
 }
 
 // Config is the policy for Dir.
 func (r *Repo) Config() pathresolver.Config {
 	cfg := pathresolver.Config{Root: r.Dir, WritePaths: []string{"."}, GitWorktree: r.Worktree}
+	if r.Checkout != "" {
+		cfg.GitTrees = []string{r.Checkout}
+	}
 	cfg.Restrict = newGuard(r).restrict
 	if !r.Shared() {
 		cfg.Protect = append(cfg.Protect, protected...)

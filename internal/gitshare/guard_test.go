@@ -232,7 +232,7 @@ func TestConfig(t *testing.T) {
 	for _, place := range []string{"config", "hooks/pre-commit", "info/attributes", "objects/info/alternates", "commondir", "modules/m/hooks/x", "modules/m/config"} {
 		require.False(t, own.Explain(pathresolver.OpWrite, place).Allowed, place)
 	}
-	for _, place := range []string{"HEAD", "ORIG_HEAD", "packed-refs", "refs/heads/main"} {
+	for _, place := range []string{"HEAD", "ORIG_HEAD", "packed-refs.lock", "refs/heads/main"} {
 		require.True(t, own.Explain(pathresolver.OpWrite, place).Allowed, place)
 	}
 }
