@@ -216,3 +216,19 @@ type refusing Use
 func (g refusing) Check(_ context.Context, r Request) Decision {
 	return Decision{Allow: r.Use != Use(g)}
 }
+
+// A patch of two files does not make a directory a repository that runs something,
+// which neither of them could; nothing of it stays. Without the rules it does.
+func TestPatchMakesNoRepository(t *testing.T) {
+	repository := patchOf("*** Add File: out/d/HEAD", "+ref: refs/heads/m", "*** Add File: out/d/config", "+[core]", "+\tfsmonitor = evil")
+	w := newWorld(t, withPatch(t))
+	w.ok("mkdir", args{"path": "out/d"}) // one that stood there becomes none in any case
+	w.refused(CodePathBlocked, "apply_patch", repository)
+	require.Empty(t, w.names("out/d"))
+	w.noJournal()
+
+	w = newWorldWith(t, pathresolver.Config{WritePaths: []string{"out"}, Unprotect: []string{".git"}}, withPatch(t))
+	w.ok("mkdir", args{"path": "out/d"})
+	w.ok("apply_patch", repository)
+	require.Equal(t, []string{"HEAD", "config"}, w.names("out/d"))
+}

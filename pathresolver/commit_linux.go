@@ -49,16 +49,11 @@ func (w *Replacement) commit(ctx context.Context, still func(now *File) error) e
 	return nil
 }
 
-// publish puts the content where it goes, if it may still go there: since it was
-// decided the directory may have moved, or become a repository.
+// publish puts the content where it goes.
 func (w *Replacement) publish(ctx context.Context, still func(now *File) error) error {
-	defer w.r.holdFile(OpWrite, w.place).release()
-	if !w.r.isAt(w.dir, w.parent) {
-		return w.r.refuse(OpWrite, w.unsafePath, RuleUnstable, "its directory was moved or replaced meanwhile")
-	}
-	// Another process may have done that, too, so turn does not tell.
-	if d := w.r.decideGitDir(OpWrite, w.place, 0); d != nil {
-		return d.asGiven(w.unsafePath)
+	turn := w.r.turn()
+	if err := w.inDirectory(); err != nil {
+		return err
 	}
 	// A name can appear by another's hand between the look and the link.
 	for range maxAttempts {
@@ -66,24 +61,53 @@ func (w *Replacement) publish(ctx context.Context, still func(now *File) error) 
 		if err == nil {
 			err = ctx.Err()
 		}
-		switch {
-		case err != nil:
+		if err != nil {
 			w.sweep()
-		case w.inPlace:
-			err = w.overwrite(ctx, now)
-		case now == nil:
-			if err = w.publishNew(); err == unix.EEXIST && !w.opts.MustBeNew {
-				continue
-			}
-		default:
-			err = w.publishOver()
+		} else {
+			err = w.put(ctx, now, turn)
 		}
 		if now != nil && now != w.old {
 			_ = now.Close()
 		}
-		return err
+		if err != errAgain {
+			return err
+		}
 	}
 	return w.r.refuse(OpWrite, w.unsafePath, RuleUnstable, "the file kept appearing and vanishing")
+}
+
+// put gives the content its name, if it may still have that: since it was decided,
+// somebody may have moved the directory or made it a repository. The directory was
+// where it belongs at that turn.
+func (w *Replacement) put(ctx context.Context, now *File, turn uint64) error {
+	defer w.r.holdFile(OpWrite, w.place).release()
+	if turn != w.r.turn() {
+		if err := w.inDirectory(); err != nil {
+			return err
+		}
+	}
+	if d := w.r.decideGitDir(OpWrite, w.place, 0); d != nil {
+		return d.asGiven(w.unsafePath)
+	}
+	switch {
+	case w.inPlace:
+		return w.overwrite(ctx, now)
+	case now != nil:
+		return w.publishOver()
+	}
+	err := w.publishNew()
+	if err == unix.EEXIST && !w.opts.MustBeNew {
+		return errAgain
+	}
+	return err
+}
+
+// inDirectory refuses to go on when the held directory is not that of the place.
+func (w *Replacement) inDirectory() error {
+	if w.r.isAt(w.dir, w.parent) {
+		return nil
+	}
+	return w.r.refuse(OpWrite, w.unsafePath, RuleUnstable, "its directory was moved or replaced meanwhile")
 }
 
 // isAt reports whether a held directory is that of the place: one that was moved

@@ -56,6 +56,29 @@ func TestGitRepositoryOfTwoFiles(t *testing.T) {
 	})
 }
 
+// Whoever is asked at a commit may use the resolver, for moves, too.
+func TestCommitHoldsNothingWhileItAsks(t *testing.T) {
+	_, root := scene(t)
+	modes(t, pathresolver.Config{Root: root, WritePaths: []string{"."}}, func(t *testing.T, r *pathresolver.Resolver) {
+		require.NoError(t, r.Mkdir("new", 0o755))
+		w, err := r.Replace("new/HEAD", pathresolver.ReplaceOptions{})
+		require.NoError(t, err)
+		require.NoError(t, w.Commit(context.Background(), func(*pathresolver.File) error {
+			return r.Rename("src/x", "src/y", pathresolver.RenameReplace)
+		}))
+		require.NoError(t, w.Close())
+		require.NoError(t, r.Rename("src/y", "src/x", pathresolver.RenameReplace))
+
+		w, err = r.Replace("new/f", pathresolver.ReplaceOptions{})
+		require.NoError(t, err)
+		denied(t, w.Commit(context.Background(), func(*pathresolver.File) error {
+			return r.Rename("new", "new2", pathresolver.RenameReplace)
+		}), pathresolver.RuleUnstable)
+		require.NoError(t, w.Close())
+		require.NoError(t, r.RemoveAll("new2"))
+	})
+}
+
 // Likewise where both are made at the same time.
 func TestGitRepositoryMadeAtOnce(t *testing.T) {
 	_, root := scene(t)

@@ -91,8 +91,8 @@ func (w *Replacement) CopyFrom(ctx context.Context, src *File) (int64, error) {
 // that every Replacement in that directory respects, also those of other
 // processes (flock on the directory; only of this process where the file
 // system has no such lock, and on Windows): an error of it ends the commit.
-// still must read by ReadAt, and use neither the Resolver nor the file later. After
-// an error, ctx's included, nothing has changed.
+// still must read by ReadAt and not keep the file. After an error, ctx's
+// included, nothing has changed.
 func (w *Replacement) Commit(ctx context.Context, still func(now *File) error) error {
 	if still == nil {
 		still = func(*File) error { return nil }
