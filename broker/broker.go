@@ -107,18 +107,20 @@ func (b *Broker) await(ctx context.Context, topics []string, due time.Time, look
 }
 
 // sleep returns when it is woken, when due comes, or with the context's error.
-func sleep(ctx context.Context, wake <-chan struct{}, due time.Time) error {
+func sleep(ctx context.Context, wake <-chan struct{}, due time.Time) (err error) {
 	var ring <-chan time.Time
 	if !due.IsZero() {
 		t := time.NewTimer(max(time.Until(due), time.Millisecond))
 		defer t.Stop()
 		ring = t.C
 	}
-	select {
-	case <-wake:
-	case <-ring:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	return nil
+	withoutTurn(ctx, func() {
+		select {
+		case <-wake:
+		case <-ring:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	})
+	return err
 }

@@ -28,6 +28,26 @@ type HireSpec struct {
 	Task   string   // at most 64 KiB
 	Route  string
 	Resume []string // the command that starts it again
+
+	within narrowed
+}
+
+// narrowed is a policy within a manager's, which can take long to find: that is
+// done before the store is locked for others.
+type narrowed struct {
+	manager permission.Hash // of the manager's policy
+	policy  *permission.Policy
+	excess  []permission.Excess
+	err     error
+}
+
+// narrow has the agent's policy stand within its manager's, as that is now.
+func (s *HireSpec) narrow(manager *permission.Policy) (*permission.Policy, []permission.Excess, error) {
+	if n := &s.within; n.policy == nil && n.err == nil || n.manager != manager.Hash() {
+		n.manager = manager.Hash()
+		n.policy, n.excess, n.err = manager.Child(s.Policy, s.OnExcess)
+	}
+	return s.within.policy, s.within.excess, s.within.err
 }
 
 // Hire registers an agent under its manager, with a policy that is compiled
@@ -40,10 +60,11 @@ func (b *Broker) Hire(ctx context.Context, who Identity, spec HireSpec) (a Agent
 	}
 	var tooMuch *permission.ExcessError
 	call := spec.call()
+	b.narrowFirst(ctx, who, &spec)
 	err = b.asking(ctx, who, &call, func() error {
 		return b.update(ctx, func(t *tx) (err error) {
 			tooMuch = nil
-			a, excess, err = t.hire(ctx, who, spec, &call)
+			a, excess, err = t.hire(ctx, who, &spec, &call)
 			var refusal *Error
 			switch {
 			case errors.As(err, &tooMuch):
@@ -63,6 +84,29 @@ func (b *Broker) Hire(ctx context.Context, who Identity, spec HireSpec) (a Agent
 	return a, excess, nil
 }
 
+// narrowFirst narrows the policy before the store is locked. What goes wrong is
+// found again, and said, where the agent is registered.
+func (b *Broker) narrowFirst(ctx context.Context, who Identity, spec *HireSpec) {
+	manager := spec.ParentID
+	if !who.operator {
+		manager = who.agent
+	}
+	if manager == "" || spec.Policy == nil {
+		return
+	}
+	var own *permission.Policy
+	_ = b.view(ctx, func(tx ReadTx) error {
+		a, err := tx.Agent(manager)
+		if err == nil {
+			own, err = b.hiredPolicy(tx, a)
+		}
+		return err
+	})
+	if own != nil {
+		_, _, _ = spec.narrow(own)
+	}
+}
+
 // call is what the caller's policy is asked about a new agent.
 func (s *HireSpec) call() Call {
 	shown := map[string]any{"id": s.ID, "cwd": s.Cwd, "model": s.Model, "tools": s.Tools, "task": s.Task}
@@ -72,9 +116,9 @@ func (s *HireSpec) call() Call {
 	return Call{Request: permission.Request{Action: permission.AgentSpawn, Resource: s.ID, Tool: "nexus_create", MayBlock: true}, Input: jsonOf(shown)}
 }
 
-func (t *tx) hire(ctx context.Context, who Identity, spec HireSpec, call *Call) (Agent, []permission.Excess, error) {
+func (t *tx) hire(ctx context.Context, who Identity, spec *HireSpec, call *Call) (Agent, []permission.Excess, error) {
 	fail := func(err error) (Agent, []permission.Excess, error) { return Agent{}, nil, err }
-	parent, err := t.managerOf(ctx, who, spec, call)
+	parent, err := t.managerOf(ctx, who, *spec, call)
 	if err != nil {
 		return fail(err)
 	}
@@ -102,7 +146,7 @@ func (t *tx) hire(ctx context.Context, who Identity, spec HireSpec, call *Call) 
 		if err != nil {
 			return fail(err)
 		}
-		if policy, excess, err = own.Child(spec.Policy, spec.OnExcess); err != nil {
+		if policy, excess, err = spec.narrow(own); err != nil {
 			return fail(err)
 		}
 		if err := t.roomFor(who, parent); err != nil {

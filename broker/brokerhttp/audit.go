@@ -30,11 +30,13 @@ func (c *call) audit() (any, error) {
 		if err != nil || len(records) > 0 {
 			return list(records, err)
 		}
+		c.turn.Leave()
 		select {
 		case <-wake:
 		case <-ctx.Done():
 			return list(records, nil)
 		}
+		c.turn.Enter()
 	}
 }
 

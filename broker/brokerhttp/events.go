@@ -9,6 +9,7 @@ import (
 // events is a stream of server-sent events, each of which says that it is worth
 // looking again. Now and then one says that the stream is alive.
 func (c *call) events() (any, error) {
+	c.turn.Leave() // nothing is computed from here on
 	wake, stop := c.s.b.Watch(c.who)
 	defer stop()
 	control := http.NewResponseController(c.w)

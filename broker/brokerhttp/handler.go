@@ -21,6 +21,8 @@ type call struct {
 	s   *Server
 	w   http.ResponseWriter
 	who broker.Identity
+
+	turn *callTurn
 }
 
 // route is one line of the API. do returns what is sent as JSON.
@@ -42,8 +44,7 @@ func (s *Server) handler() http.Handler {
 	for _, rt := range routes {
 		mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) {
 			who, _ := r.Context().Value(whoKey{}).(broker.Identity)
-			c := &call{Request: r, s: s, w: w, who: who}
-			answer, err := rt.do(c)
+			answer, err := s.inTurn(rt, w, r, who)
 			switch {
 			case err != nil:
 				writeError(w, err)
@@ -56,6 +57,14 @@ func (s *Server) handler() http.Handler {
 		writeError(w, fault(broker.CodeNotFound, "no such path: %s %s", r.Method, r.URL.Path))
 	})
 	return s.identify(mux)
+}
+
+// inTurn does what a request is about. Its turn ends before the answer is written,
+// which the peer may read as slowly as it likes.
+func (s *Server) inTurn(rt route, w http.ResponseWriter, r *http.Request, who broker.Identity) (any, error) {
+	ctx, turn, end := s.turns.begin(r.Context(), who)
+	defer end()
+	return rt.do(&call{Request: r.WithContext(ctx), s: s, w: w, who: who, turn: turn})
 }
 
 type whoKey struct{}
@@ -98,7 +107,9 @@ func (s *Server) identify(next http.Handler) http.Handler {
 // body reads the request's JSON into v, strictly: an unknown or doubled key is
 // refused. No body is an empty object.
 func (c *call) body(v any) error {
+	c.turn.Leave() // the peer may send as slowly as it likes
 	data, err := io.ReadAll(c.Body)
+	c.turn.Enter()
 	if err != nil {
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {

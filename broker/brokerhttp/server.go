@@ -61,6 +61,7 @@ type Server struct {
 	opt    Options
 	http   *httpend.Server
 	tokens *tokens
+	turns  turns
 	unlock func()
 
 	mu     sync.Mutex
