@@ -357,6 +357,9 @@ func (p *policy) decideGitName(op Op, place string, at gitAt, kind fs.FileMode) 
 	if made {
 		return p.decideMadeGit(op, place, at, kind)
 	}
+	if op == OpDelete && (at.rest == "head" || at.rest == "objects" || at.rest == "refs") {
+		return p.gitDenied(op, place, RuleGitDir, "without it git would take the directory for no repository, and work on one above it")
+	}
 	if name := gitActsBy(at.rest); name != "" && !g.opened[".git/"+name] {
 		return p.gitDenied(op, place, RuleProtected, "git on the host acts by it: it may be read but not changed")
 	}
@@ -610,7 +613,7 @@ func (p *policy) decideHead(place string, kind fs.FileMode) *DeniedError {
 	if !ok || !g.made.has(id) {
 		return p.gitDenied(OpCreate, place, RuleGitDir, "a file HEAD would make the directory a repository to git on the host; in a new directory it can be made")
 	}
-	for _, name := range []string{"config", "config.worktree", "commondir", "worktrees", "remotes", "rr-cache", "MERGE_RR", "MERGE_AUTOSTASH", "objects/info/alternates", "objects/info/http-alternates"} {
+	for _, name := range []string{"config", "config.worktree", "commondir", "worktrees", "remotes", "modules", "index", "packed-refs", "refs/replace", "rr-cache", "MERGE_RR", "MERGE_AUTOSTASH", "objects/info/alternates", "objects/info/http-alternates"} {
 		if _, _, there := g.at(joinPlace(dir, name)); there {
 			return p.gitDenied(OpCreate, place, RuleGitDir, fmt.Sprintf("the directory has %q already, and HEAD would make it a repository to git on the host", name))
 		}
@@ -626,7 +629,7 @@ func (p *policy) decideHead(place string, kind fs.FileMode) *DeniedError {
 			}
 		}
 	}
-	for _, name := range []string{"objects", "objects/info", "refs", "logs", "info", "branches", "modules"} {
+	for _, name := range []string{"objects", "objects/info", "refs", "logs", "info", "branches"} {
 		if _, typ, there := g.at(joinPlace(dir, name)); there && !typ.IsDir() {
 			return p.gitDenied(OpCreate, place, RuleGitDir, fmt.Sprintf("the directory has %q already, which is no directory, and HEAD would make it a repository to git on the host", name))
 		}

@@ -109,6 +109,10 @@ func TestGitDirectories(t *testing.T) {
 		{"packed refs in place", pathresolver.RuleGitContent, func(r *pathresolver.Resolver) error {
 			return r.WriteFile(".git/packed-refs", []byte("1111 refs/replace/2222\n"), 0o644)
 		}},
+		{"HEAD removed, so that git works on a repository above", pathresolver.RuleGitDir, func(r *pathresolver.Resolver) error { return r.Remove(".git/HEAD") }},
+		{"HEAD moved away", pathresolver.RuleGitDir, func(r *pathresolver.Resolver) error {
+			return r.Rename(".git/HEAD", "src/head", pathresolver.RenameReplace)
+		}},
 		{"a repository beneath a git directory", pathresolver.RuleGitDir, func(r *pathresolver.Resolver) error {
 			return r.MkdirAll(".git/x/.git/hooks", 0o755)
 		}},

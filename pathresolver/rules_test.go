@@ -113,7 +113,7 @@ func TestSubmodulesAreGuarded(t *testing.T) {
 		}
 		denied(t, r.Rename("old", "older", pathresolver.RenameReplace), pathresolver.RuleLoosens)
 		denied(t, r.Rename("plain", "none", pathresolver.RenameReplace), pathresolver.RuleLoosens)
-		require.NoError(t, r.WriteFile("old/.git/HEAD", nil, 0o644))
+		require.NoError(t, r.WriteFile("old/.git/COMMIT_EDITMSG", nil, 0o644))
 		require.NoError(t, r.MkdirAll("src/n/.git/hooks", 0o755), "a repository of the agent's own")
 		require.NoError(t, r.WriteFile("src/m/x", nil, 0o644))
 		if err := r.RemoveAll("src/n"); r.Mode() == "os.Root" { // where nobody can tell who made it

@@ -32,7 +32,7 @@ func hiddenInHistory(cfg pathresolver.Config, r *pathresolver.Resolver, shown []
 	if err != nil || repo.Kind == gitrepo.None || !objectsReadable(repo, r, shown) {
 		return h, false
 	}
-	names, complete, err := repo.Tracked(func(path string) bool {
+	names, complete, err := repo.Tracked(func(path string, _ []byte) bool {
 		v := r.Verdict(path)
 		return v.Hidden && v.Pattern != ""
 	}, maxHistory)

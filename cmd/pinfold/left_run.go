@@ -33,8 +33,9 @@ func (t *traces) follow(r *pathresolver.Resolver, o *sandboxfs.Options) {
 
 // left looks at what was left, once no view serves any more.
 func (t *traces) left() (left leftover.Left) {
-	for _, v := range t.views {
-		left.Add(v.record.Examine(v.r))
+	index := slices.ContainsFunc(t.views, func(v tracedView) bool { return v.record.IndexReplaced() })
+	for i, v := range t.views {
+		left.Add(v.record.Examine(v.r, index && i == 0)) // the first is the project's
 	}
 	return left
 }

@@ -21,7 +21,8 @@ var errIndex = errors.New("not an index of version 2, 3 or 4")
 
 // Tracked reads the repository's index (gitformat-index(5)) and returns the
 // paths for which match is true, relative to the worktree, in the index's
-// order, at most limit of them. complete says that these are all: it is false
+// order, at most limit of them. object is the name of the path's object, which
+// match may not keep. complete says that these are all: it is false
 // when there are more, when the index is larger than 32 MiB, or when the index
 // of a sparse checkout leaves files out. What was deleted from the index since
 // its shared part was written (git update-index --split-index) may still be
@@ -29,7 +30,7 @@ var errIndex = errors.New("not an index of version 2, 3 or 4")
 //
 // What is tracked can be read from the repository's objects, whatever is hidden
 // in the worktree.
-func (r *Repository) Tracked(match func(path string) bool, limit int) (hits []string, complete bool, err error) {
+func (r *Repository) Tracked(match func(path string, object []byte) bool, limit int) (hits []string, complete bool, err error) {
 	if r.GitDir == "" {
 		return nil, true, nil
 	}
@@ -57,7 +58,7 @@ var errFull = errors.New("enough")
 
 type tracked struct {
 	opener
-	match    func(string) bool
+	match    func(string, []byte) bool
 	limit    int
 	hash     int // bytes of an object's name
 	hits     []string
@@ -121,7 +122,7 @@ func (t *tracked) read(in *bufio.Reader) (shared string, err error) {
 		if len(name) == 0 { // replaces an entry of the shared index, under its name
 			continue
 		}
-		if path := string(name); t.match(path) && !t.seen[path] {
+		if path := string(name); t.match(path, fixed[40:40+t.hash]) && !t.seen[path] {
 			if len(t.hits) >= t.limit {
 				return "", errFull
 			}

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func all(string) bool { return true }
+func all(string, []byte) bool { return true }
 
 // TestTrackedAsGit compares what is read from an index with git ls-files.
 func TestTrackedAsGit(t *testing.T) {
@@ -79,7 +79,7 @@ func TestTrackedAsGit(t *testing.T) {
 			assert.Equal(t, want, got)
 			assert.True(t, complete)
 
-			got, complete, err = r.Tracked(func(path string) bool { return path == ".env" }, 1)
+			got, complete, err = r.Tracked(func(path string, _ []byte) bool { return path == ".env" }, 1)
 			require.NoError(t, err)
 			assert.Equal(t, []string{".env"}, got)
 			assert.True(t, complete)
@@ -193,7 +193,7 @@ func BenchmarkTracked(b *testing.B) {
 	r := &Repository{GitDir: dir}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, complete, err := r.Tracked(func(string) bool { return false }, 1); err != nil || !complete {
+		if _, complete, err := r.Tracked(func(string, []byte) bool { return false }, 1); err != nil || !complete {
 			b.Fatal(err)
 		}
 	}

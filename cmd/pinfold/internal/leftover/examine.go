@@ -46,8 +46,9 @@ func (l *Left) Add(other Left) {
 
 // Examine looks what became of the places of a record: one that is gone, or is
 // something else now, is not told. r is the resolver of the view. It reads as r
-// may, and does not wait for FIFOs. The project may change meanwhile.
-func (r *Record) Examine(res *pathresolver.Resolver) Left {
+// may, and does not wait for FIFOs. The project may change meanwhile. index says that
+// the index of the project's repository was replaced, and is to be looked at.
+func (r *Record) Examine(res *pathresolver.Resolver, index bool) Left {
 	e := &examiner{r: res, trusted: r.trusted, moved: maxMoved}
 	type seen struct {
 		place string
@@ -56,6 +57,9 @@ func (r *Record) Examine(res *pathresolver.Resolver) Left {
 	var all []seen
 	r.each(func(place string, notes note) { all = append(all, seen{place, notes}) })
 	slices.SortFunc(all, func(a, b seen) int { return strings.Compare(a.place, b.place) })
+	if index {
+		e.staged()
+	}
 	for _, s := range all { // a directory before what lies in it
 		e.look(s.place, s.notes)
 	}

@@ -2,10 +2,14 @@ package leftover
 
 import (
 	"bytes"
+	"crypto/sha1" //nolint:gosec // the names of git's objects
+	"crypto/sha256"
 	"io"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/internal/gitrepo"
@@ -15,6 +19,52 @@ const (
 	maxGitFile = 1 << 20 // bytes of one of git's files that are read
 	maxNamed   = 5       // hooks, or commands of a rebase, that are named
 )
+
+// maxStaged bounds what is told of an index.
+const maxStaged = 100
+
+// staged tells files that programs run by themselves of which git's index has other
+// content than the work tree, where an index was replaced: the next checkout, stash or
+// rebase of the operator's writes it there.
+func (e *examiner) staged() {
+	repo, err := gitrepo.Inspect(e.r.Root(), gitrepo.HostEnvironment())
+	if err != nil {
+		return // which a later run, too, says and ends by
+	}
+	paths, complete, err := repo.Tracked(func(path string, object []byte) bool {
+		return e.trusted.Covers(path) != nil && !e.isObject(path, object)
+	}, maxStaged)
+	if err != nil || !complete {
+		e.omitted++
+	}
+	for _, place := range paths {
+		e.items = append(e.items, Item{Kind: ByItself, Path: filepath.Join(repo.GitDir, "index"), Program: "git",
+			Detail: "has other content for '" + place + "' in its index than the work tree, which the next checkout or stash writes: " + e.trusted.Covers(place).String()})
+	}
+}
+
+// isObject reports whether what is at a place is git's object of that name.
+func (e *examiner) isObject(place string, object []byte) bool {
+	var text []byte
+	info, err := e.r.Lstat(place)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		var to string
+		to, err = e.r.Readlink(place)
+		text = []byte(to)
+	} else if err == nil {
+		text, err = e.read(place)
+	}
+	if err != nil {
+		return false
+	}
+	blob := append([]byte("blob "+strconv.Itoa(len(text))+"\x00"), text...)
+	if len(object) == sha256.Size {
+		sum := sha256.Sum256(blob)
+		return bytes.Equal(sum[:], object)
+	}
+	sum := sha1.Sum(blob) //nolint:gosec // the names of git's objects
+	return bytes.Equal(sum[:], object)
+}
 
 // repository tells a git directory, or a file .git, with what there is in it that
 // git runs or is told by.
@@ -79,6 +129,11 @@ func (e *examiner) operation(place string) {
 	detail := what + " is in progress"
 	if commands := e.commands(place); len(commands) > 0 {
 		detail += "; to continue it runs: " + some(commands)
+	}
+	for _, options := range []string{"strategy", "opts", "apply-opt"} { // a strategy is a program
+		if text, err := e.read(path.Join(place, options)); err == nil && len(text) > 0 {
+			detail += "; it has options of its own (" + options + ")"
+		}
 	}
 	e.add(place, Item{Kind: Operation, Detail: detail})
 }

@@ -24,6 +24,7 @@ type Record struct {
 	top     entry
 	size    int // entries
 	most    int
+	index   bool   // an index of git's was replaced
 	dropped uint64 // places that there was no room for
 	waits   int    // how many more are dropped before it looks again what is gone
 }
@@ -54,11 +55,19 @@ func (r *Record) Changed(c sandboxfs.Change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c.Op == pathresolver.OpRename {
+		r.index = r.index || baseOf(c.To) == "index"
 		r.move(c.Place, c.To, c.Exchange)
 	}
 	if notes != 0 {
 		r.note(dir, notes)
 	}
+}
+
+// IndexReplaced reports whether an index of git's got its name.
+func (r *Record) IndexReplaced() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.index
 }
 
 // Dropped is how many changes, at most, could not be remembered.
