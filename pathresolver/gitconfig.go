@@ -45,24 +45,25 @@ func (r *Resolver) unclear(err error, gitDir string) Violation {
 func (r *Resolver) guardNamed(f *findings, repo *gitrepo.Repository) {
 	var globs []glob
 	for _, n := range repo.Named {
-		place, ok := r.placeOf(n.Path)
+		place, ok := r.placeNamed(n)
 		if !ok {
 			continue
 		}
-		if place == "." {
+		if place == "." && n.Glob == "" {
 			f.add(Violation{Code: CodeGitUnclear, Field: "git", Value: n.Path,
 				Message: fmt.Sprintf("git runs what lies in the whole of the sandbox root: %s names it", r.namedBy(n))})
 			continue
 		}
-		g, err := compileGlob(escapeGlob(place))
+		text, called := globNamed(n, place)
+		g, err := compileGlob(text)
 		if err != nil {
 			f.add(Violation{Code: CodeGitUnclear, Field: "git", Value: n.Path,
-				Message: fmt.Sprintf("%s names '%s', which cannot be protected: %s", r.namedBy(n), EscapePath(place), err)})
+				Message: fmt.Sprintf("%s names '%s', which cannot be protected: %s", r.namedBy(n), EscapePath(called), err)})
 			continue
 		}
-		g.text, g.origin = place, r.namedBy(n)
+		g.text, g.origin = called, r.namedBy(n)
 		globs = append(globs, g)
-		for above, _ := splitPlace(place); above != "."; above, _ = splitPlace(above) {
+		for _, above := range waysTo(n, place) {
 			if r.git.ways == nil {
 				r.git.ways = map[string]string{}
 			}
@@ -72,6 +73,7 @@ func (r *Resolver) guardNamed(f *findings, repo *gitrepo.Repository) {
 	if len(globs) > 0 {
 		r.protect = newRuleSet(append(r.protect.all, globs...))
 	}
+	r.noteRunners(f, repo)
 }
 
 // guardAbove is guardConfigured for the repositories in whose work tree the root
@@ -123,8 +125,12 @@ func (r *Resolver) namedBy(n gitrepo.Named) string {
 	if !ok {
 		file = "the operator's git configuration"
 	}
-	if n.Line > 0 {
-		return fmt.Sprintf("git's %s (%s:%d)", n.Key, EscapePath(file), n.Line)
+	turns := ""
+	if n.Glob == gitrepo.Attributes {
+		turns = ", which attributes turn on"
 	}
-	return fmt.Sprintf("git's %s (%s)", n.Key, EscapePath(file))
+	if n.Line > 0 {
+		return fmt.Sprintf("git's %s (%s:%d)%s", n.Key, EscapePath(file), n.Line, turns)
+	}
+	return fmt.Sprintf("git's %s (%s)%s", n.Key, EscapePath(file), turns)
 }

@@ -36,7 +36,10 @@ func Validate(cfg Config) []Violation {
 }
 
 // findings collects violations, in the order of the fields.
-type findings struct{ list []Violation }
+type findings struct {
+	list    []Violation
+	runners []gitRunner // of git's configuration, until it is known what may be written
+}
 
 func (f *findings) add(v Violation) {
 	if v.Severity == "" {
@@ -112,6 +115,7 @@ func build(cfg Config) (*Resolver, []Violation) {
 		}
 	}
 	r.setWritePaths(&f, good)
+	r.warnRunners(&f)
 	if rootOK && len(r.write) > 0 {
 		r.guardTrustedLinks()
 	}

@@ -39,6 +39,7 @@ const (
 	CodePathCaseCollision Code = "path_case_collision" // warning: differs from a sibling by case only
 	CodeBadPattern        Code = "bad_pattern"         // a glob that cannot be read
 	CodeGitUnclear        Code = "git_unclear"         // what git on the host would run cannot be told
+	CodeGitRuns           Code = "git_runs"            // warning: git on the host runs what the project says, and that may be written
 	CodeUnknownUnprotect  Code = "unknown_unprotect"   // not one of DefaultProtected
 	CodeMountRefused      Code = "mount_refused"       // warning: procfs and its like beneath the root
 	CodeGitOutside        Code = "git_outside"         // .git is a file that leads out of the root

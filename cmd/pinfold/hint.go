@@ -43,6 +43,7 @@ func (f *runFlags) hints(o *output, cfg pathresolver.Config, r *pathresolver.Res
 	if h, found := hiddenInHistory(cfg, r, append(slices.Clone(f.ro), cfg.GitDirs...)); found {
 		o.hint(h.String() + " and can be read from git's history, as by '" + h.shows() + "': " + historyAdvice)
 	}
+	o.gitRuns(r)
 	if f.held == nil {
 		o.hint("the command has your network; a policy, as by --preset sandboxed, takes it away")
 	}
@@ -62,6 +63,21 @@ func (f *runFlags) hints(o *output, cfg pathresolver.Config, r *pathresolver.Res
 			o.warning(fmt.Sprintf("%q is a socket that the command can connect to", socket))
 		}
 	}
+}
+
+// gitRuns warns of what git on the host runs that the command may write: of the first,
+// and how many others there are.
+func (o *output) gitRuns(r *pathresolver.Resolver) {
+	list := slices.DeleteFunc(r.Warnings(), func(v pathresolver.Violation) bool { return v.Code != pathresolver.CodeGitRuns })
+	if len(list) == 0 {
+		return
+	}
+	more := ""
+	if len(list) > 1 {
+		more = fmt.Sprintf(" ('pinfold check' tells %d more)", len(list)-1)
+	}
+	o.warning(list[0].Message + more)
+	o.hint(list[0].Hint)
 }
 
 // placeIn is where a file of the host that exists lies in the project, if the

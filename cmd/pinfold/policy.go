@@ -182,7 +182,10 @@ func openWarned(cfg pathresolver.Config, o *output) (*pathresolver.Resolver, err
 	}
 	o.commas(cfg)
 	for _, v := range r.Warnings() {
-		// -w . --git is no slip: both were meant.
+		// -w . --git is no slip: both were meant. What git runs is a hint of run's.
+		if v.Code == pathresolver.CodeGitRuns {
+			continue
+		}
 		if v.Field != "git" || v.Code != pathresolver.CodePathNested {
 			o.violations([]pathresolver.Violation{v})
 		}

@@ -32,17 +32,29 @@ func (in *inspector) commandAt(it item, text, prefix string, depth int, sure boo
 	if in.words += len(words); bound || in.words > maxWords {
 		return it.fail("the commands of the configuration have too many words")
 	}
+	if len(words) > 0 && prefix != "" {
+		w := &words[0]
+		w.text, w.role = prefix+w.text, roleCommand
+		if w.unknown >= 0 {
+			w.unknown += len(prefix)
+		}
+	}
+	it, err := in.enters(it, words)
+	if err != nil {
+		return err
+	}
+	if sure {
+		if err := in.runs(it, words); err != nil {
+			return err
+		}
+	}
 	strict := sure && it.own && it.use() != useAlias
 	script := false // the word before was -c, or eval
-	for i, w := range words {
-		if i == 0 && prefix != "" {
-			w.text, w.role = prefix+w.text, roleCommand
-			if w.unknown >= 0 {
-				w.unknown += len(prefix)
+	for _, w := range words {
+		if !w.entered && !it.hook {
+			if err := in.word(it, w, strict, !sure || script); err != nil {
+				return err
 			}
-		}
-		if err := in.word(it, w, strict, !sure || script); err != nil {
-			return err
 		}
 		if script || strings.ContainsAny(w.text, " \t\n;") {
 			if err := in.commandAt(it, w.text, "", depth+1, sure && script && w.unknown < 0); err != nil {
@@ -74,7 +86,7 @@ func (in *inspector) word(it item, w word, strict, lenient bool) error {
 		if strings.HasPrefix(text, "-") && !strings.Contains(text, "=") && w.unknown < 0 {
 			if at := strings.IndexAny(text, "./~"); at > 1 {
 				w.text = text[2:] // -Fpath
-				return in.operand(it, w, lenient || at > 2)
+				return in.operand(it, w, lenient || text[1] == '-')
 			}
 			return nil
 		}
@@ -148,12 +160,13 @@ func (in *inspector) within(it item, dir string, strict bool) error {
 }
 
 // operand names a path that a word is, if it is one. A word without a slash is
-// a path if it exists, or if an interpreter is to run it.
+// a path if it exists, begins with a dot, or if an interpreter is to run it.
 func (in *inspector) operand(it item, w word, lenient bool) error {
 	if w.text == "" || len(w.text) > 4096 || w.text[0] == '%' && !strings.Contains(w.text, "/") {
 		return nil
 	}
-	must := !lenient && w.role != roleTarget && (strings.Contains(w.text, "/") || w.role == roleScript && w.text[0] != '-')
+	named := strings.Contains(w.text, "/") || len(w.text) > 1 && w.text[0] == '.' || w.role == roleScript && w.text[0] != '-'
+	must := !lenient && w.role != roleTarget && named
 	for _, base := range in.basesOf(it, false) {
 		at, err := in.resolve(join(base, w.text))
 		if err != nil {

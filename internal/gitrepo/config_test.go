@@ -152,6 +152,7 @@ func FuzzConfig(f *testing.F) {
 func FuzzCommand(f *testing.F) {
 	for _, text := range []string{
 		"sh -c 'a \"$b\"'", "`a`", "$((1+2))", "${a:-b}", "$(", "${", "`", "'", "\"", "a\\", "~/x", "~nobody/x", "$(a $(b))/c", "x=1; $x/y", "2>&1", "${", "$((", "a=$b$a; $a$a",
+		"python3 -Xa -m b.c", "python -c 'import a, b; from c import d'", "env -u x npx -p y z@1", "cd a && cd ../b; ./c", "node -r x --import=./y z", "PATH=a:$b:c uv run d", "ruby -I x -Iy -r./z", "make -C",
 	} {
 		f.Add(text)
 	}

@@ -15,6 +15,8 @@
 // include counts as true: which of them applies depends on a branch or a
 // remote that an agent may change. What a named program reads in its turn is
 // not followed: a script in .husky may run npm, and npm what package.json says.
+// Commands that run what the project says without naming it are told, those of
+// hooks as well (Runner).
 //
 // # Limits
 //

@@ -87,6 +87,10 @@ type Named struct {
 	Path string
 	// Dir means that everything beneath Path counts.
 	Dir bool
+	// Glob, where it is set, means that what counts lies beneath Path and has such a
+	// name, and not Path itself: "clean.{py,pyc}" in the directory, "**/.gitattributes" at
+	// any depth. It is in the language of package globs.
+	Glob string
 	// Key is the key of the configuration as git prints it (core.hookspath), a
 	// variable of the environment ($GIT_EDITOR), or the file of the repository
 	// that names it (objects/info/alternates).
@@ -119,6 +123,9 @@ type Repository struct {
 	// Named is what configuration, the repository's and the operator's, names
 	// beneath the directory, GitDir or CommonDir.
 	Named []Named
+	// Runners are the commands of the configuration, and of the hooks that are
+	// there, that run what the project holds without its being named.
+	Runners []Runner
 	// InProgress are the names in GitDir that say that something was begun and
 	// not finished: a rebase, a merge, a bisection.
 	InProgress []string
@@ -186,7 +193,7 @@ func Inspect(root string, env Environment) (*Repository, error) {
 	}
 	in := &inspector{root: filepath.Clean(root), env: env, repo: &Repository{}, seen: map[Named]bool{}}
 	in.known = []string{in.root}
-	for _, step := range []func() error{in.find, in.list, in.configure, in.evaluate, in.alternates} {
+	for _, step := range []func() error{in.find, in.list, in.configure, in.evaluate, in.hookScripts, in.alternates} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -210,6 +217,7 @@ type inspector struct {
 	files    map[string]fileState
 	perTree  bool // extensions.worktreeConfig
 	seen     map[Named]bool
+	hookDirs []string // what core.hooksPath names
 	pathDirs []string // $PATH, as far as it lies beneath root; nil until it is asked for
 }
 
@@ -590,6 +598,11 @@ func (in *inspector) name(at place, from Named) error {
 		from.Dir = true
 	}
 	in.add([]string{at.path}, from)
+	return in.tooMany(from)
+}
+
+// tooMany holds the bound of what is named.
+func (in *inspector) tooMany(from Named) error {
 	if len(in.repo.Named) > maxNamed {
 		return &Error{File: from.File, Line: from.Line, Reason: "the configuration names too many paths"}
 	}
@@ -612,6 +625,7 @@ func (in *inspector) add(paths []string, from Named) {
 // hooksAt records a directory of hooks. Where the directory is more than that,
 // as with core.hooksPath = ., it is the names of the hooks that count.
 func (in *inspector) hooksAt(at place, from Named) error {
+	in.hookDirs = append(in.hookDirs, at.path)
 	if !in.whole(at.path) || !in.covers(at.path) {
 		return in.name(at, from)
 	}

@@ -93,6 +93,9 @@ func (s *site) named(r *Repository) []string {
 		if n.Dir {
 			name += "/"
 		}
+		if n.Glob != "" {
+			name += " " + n.Glob
+		}
 		names = append(names, name)
 	}
 	slices.Sort(names)
@@ -211,10 +214,12 @@ func TestNamed(t *testing.T) {
 		{"[core]\nsshCommand = \"ssh -F ./ssh.conf\"", []string{"project/ssh.conf"}, ""},
 		{"[core]\naskPass = tools/with space", []string{"project/tools/with", "project/tools/with space"}, "the file with the space exists"},
 		{"[core]\ngitProxy = tools/proxy for example.com", []string{"project/tools/proxy"}, ""},
-		{"[core]\nsshCommand = ssh -F./ssh.conf -itools/key", []string{"project/ssh.conf"}, "what is glued to an option counts if it exists, or says it is a path"},
+		{"[core]\nsshCommand = ssh -F./ssh.conf -itools/key", []string{"project/ssh.conf", "project/tools/key"}, "what is glued to an option"},
 		{"[core]\nattributesFile = attrs\nexcludesFile = ~/../project/ign", []string{"project/attrs", "project/ign"}, ""},
-		{"[filter \"x\"]\nclean = sh tools/clean.sh %f\nsmudge = node x.js\nprocess = ./p", []string{"project/p", "project/tools/clean.sh", "project/x.js"}, ""},
+		{"[filter \"x\"]\nclean = sh tools/clean.sh %f\nsmudge = node x.js\nprocess = ./p", []string{"project/p", "project/tools/clean.sh", "project/x.js", "project x.js.{js,cjs,mjs,json,node,ts,cts,mts,jsx,tsx}"}, ""},
 		{"[filter \"lfs\"]\nclean = git-lfs clean -- %f\nsmudge = git-lfs smudge -- %f\nprocess = git-lfs filter-process", nil, "as git lfs install writes it"},
+		{"[core]\npager = less --lesskey-src=.lesskey", []string{"project/.lesskey"}, "a name that begins with a dot"},
+		{"[filter \"x\"]\nclean = jq -f rules.jq", []string{"project/rules.jq"}, ""},
 		{"[filter \"x\"]\nclean = sed -f rules.sed", []string{"project/rules.sed"}, ""},
 		{"[filter \"x\"]\nclean = \"tool --rules=conf/rules.yml\"", []string{"project/conf/rules.yml"}, ""},
 		{"[diff]\nexternal = \"$GIT_DIR/../tools/diff\"", []string{"project/tools/diff"}, ""},

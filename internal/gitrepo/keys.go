@@ -45,6 +45,7 @@ var keys = map[string]use{
 	"browser.path":               useCommand,
 	"commit.template":            useFile,
 	"credential.helper":          useHelper,
+	"delta.pager":                useCommand,
 	"diff.command":               useCommand,
 	"diff.external":              useCommand,
 	"diff.orderfile":             useFile,
@@ -59,6 +60,7 @@ var keys = map[string]use{
 	"fsck.skiplist":              useFile,
 	"gc.recentobjectshook":       useCommand,
 	"gitcvs.logfile":             useFile,
+	"gitflow.hooks":              useDir, // gitflow.path.hooks
 	"gpg.allowedsignersfile":     useFile,
 	"gpg.defaultkeycommand":      useCommand,
 	"gpg.program":                useCommand,
@@ -94,6 +96,7 @@ var keys = map[string]use{
 	"remote.uploadpack":          useCommand,
 	"remote.url":                 useURL,
 	"remote.vcs":                 useSuffix,
+	"secrets.providers":          useCommand,
 	"sendemail.aliasesfile":      useFile,
 	"sendemail.cccmd":            useCommand,
 	"sendemail.headercmd":        useCommand,

@@ -24,6 +24,9 @@ type word struct {
 	data    bool // what is unknown comes from git and is no program: $1, $@, $LOCAL
 	role    role
 	quoted  bool // all of it stood in quotes
+	assign  bool // it sets a variable for the command that follows
+	entered bool // it names a directory to which the command changes
+	part    int  // which simple command of the text it belongs to
 }
 
 // shellReader reads a command as sh(1) does, as far as that is needed to see
@@ -38,6 +41,7 @@ type shellReader struct {
 	word   word
 	begun  bool
 	role   role
+	part   int
 	after  role            // the role after a redirection's target
 	option bool            // the word before was an option of an interpreter, which may have a value
 	vars   map[string]word // what the command itself assigns
@@ -60,7 +64,7 @@ var interpreters = map[string]bool{
 	"tsx": true, "ts-node": true, "perl": true, "ruby": true, "php": true,
 	"lua": true, "luajit": true, "tclsh": true, "pwsh": true, "java": true,
 	"Rscript": true, "julia": true, "awk": true, "gawk": true, "mawk": true,
-	"sed": true, "make": true, "gmake": true,
+	"sed": true, "jq": true, "make": true, "gmake": true,
 }
 
 // wrappers run the command that follows them.
@@ -116,7 +120,7 @@ func (s *shellReader) end() {
 	}
 	w := s.word
 	s.reset()
-	w.role = s.role
+	w.role, w.part = s.role, s.part
 	s.words = append(s.words, w)
 	switch {
 	case s.role == roleTarget:
@@ -126,6 +130,7 @@ func (s *shellReader) end() {
 		switch {
 		case isAssign && isName(name):
 			s.words[len(s.words)-1].role = roleArgument
+			s.words[len(s.words)-1].assign = true
 			s.assign(name, w)
 		case w.text == "" && w.unknown < 0:
 		case w.text != "" && w.unknown != 0 && (w.text[0] == '-' || '0' <= w.text[0] && w.text[0] <= '9'):
@@ -195,6 +200,7 @@ func (s *shellReader) step() {
 		s.end()
 		if s.role != roleTarget || c != '&' { // 2>&1
 			s.role = roleCommand
+			s.part++
 		}
 	case c == '<' || c == '>':
 		s.end()

@@ -16,6 +16,7 @@ type item struct {
 	setting
 	source
 	file string // "" for the environment
+	hook bool   // it is a hook, and no setting
 }
 
 // source is what a file's settings have in common.
