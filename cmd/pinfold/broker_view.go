@@ -96,6 +96,7 @@ func (v hiredView) run(ctx context.Context, a *app) (launcher.Result, error) {
 		defer func() { _ = asks.Close() }() // the view is closed, and asks no more
 		options.Ask, options.AskWait = newPipeAsker(asks), v.Wait
 	}
+	f.traces.follow(r, &options)
 	view, err := sandboxfs.New(r, options)
 	if err != nil {
 		return launcher.Result{}, err
@@ -117,5 +118,7 @@ func (v hiredView) run(ctx context.Context, a *app) (launcher.Result, error) {
 		Confine:   true,
 		Grace:     -1, // who fires it kills it, too
 	})
-	return result, errors.Join(err, view.Close())
+	err = errors.Join(err, view.Close())
+	keepLeft(a.out, r, v.Command, f.traces.left())
+	return result, err
 }

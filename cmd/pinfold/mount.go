@@ -73,11 +73,20 @@ func mount(ctx context.Context, a *app, f *mountFlags, mnt string) (err error) {
 	a.out.remember("", r)
 	f.tellPolicy(a.out)
 	becomeServer()
-	view, err := sandboxfs.New(r, f.viewOptions())
+	options, made := f.viewOptions(), traces{}
+	made.follow(r, &options)
+	view, err := sandboxfs.New(r, options)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, view.Close()) }()
+	defer func() {
+		err = errors.Join(err, view.Close())
+		left := made.left()
+		saved := keepLeft(a.out, r, []string{"pinfold mount"}, left)
+		if a.out.stderr.terminal {
+			a.out.tellLeft(r.Root(), left, saved)
+		}
+	}()
 	if err := view.Mount(mnt); err != nil {
 		return &exitError{code: exitFailed, err: err, hint: mountHint()}
 	}
