@@ -100,6 +100,8 @@ var gitProtected = []gitName{
 	{"config.worktree.lock", false},          //
 	{"merge_rr", false},                      // names files that git copies from and to (git-rerere(1))
 	{"rr-cache", true},                       // makes git do that with every commit
+	{"sl/config", false},                     // of Sapling, which keeps its own there
+	{"arc/config", false},                    // of Arcanist, likewise
 	{"merge_autostash", false},               // is applied to the work tree by the next commit
 }
 

@@ -24,6 +24,8 @@ type TrustedFile struct {
 	Program string   `json:"program"` // who runs or trusts it
 	Why     string   `json:"why"`     // what for; Program and Why make a sentence
 	Source  string   `json:"source"`  // the documentation that says so: a URL or a manual page
+
+	dir bool // its directory is made as a directory only: a file there would name another one
 }
 
 // String says what happens with the file: "VS Code runs its tasks".
@@ -116,6 +118,7 @@ type trustNode struct {
 	entry *TrustedFile // covers this and everything beneath
 	rest  *TrustedFile // covers all beneath but what is named
 	first *TrustedFile // of those at or beneath, for messages; nil: nothing here is covered
+	dir   *TrustedFile // why it is made as a directory only; nil: it need not be
 }
 
 // trustWild is a name with one "*", which ends a glob.
@@ -237,17 +240,37 @@ func (s *TrustedSet) leadsTo(place string) *TrustedFile {
 	return nil
 }
 
-// decideTrusted keeps a directory of the table from becoming a link: what the
-// link leads to has no protected name.
-func (p *policy) decideTrusted(op Op, place string, kind fs.FileMode) *DeniedError {
-	if kind.Type() != fs.ModeSymlink {
+// names returns an entry whose directory a place is, if a file there would name
+// another directory; nil if there is none.
+func (s *TrustedSet) names(place string) *TrustedFile {
+	if s == nil || s.hint.foreign(place) {
 		return nil
 	}
-	t := p.trusted.leadsTo(place)
+	at := s.walk(fold(place))
+	for _, node := range at.within[:at.n] {
+		if node.dir != nil {
+			return node.dir
+		}
+	}
+	return nil
+}
+
+// decideTrusted keeps a directory of the table from becoming a link, or a file that
+// is as good as one: what it leads to has no protected name.
+func (p *policy) decideTrusted(op Op, place string, kind fs.FileMode) *DeniedError {
+	var t *TrustedFile
+	what := "a link"
+	switch kind.Type() {
+	case fs.ModeDir:
+	case fs.ModeSymlink:
+		t = p.trusted.leadsTo(place)
+	default:
+		t, what = p.trusted.names(place), "a file"
+	}
 	if t == nil {
 		return nil
 	}
-	return p.denied(op, place, RuleProtected, "it may be made as a directory, not as a link: "+p.opening(t)).by(t.Glob, p.origins.Entries["protect"])
+	return p.denied(op, place, RuleProtected, "it may be made as a directory, not as "+what+": "+p.opening(t)).by(t.Glob, p.origins.Entries["protect"])
 }
 
 // decideTrustedMove refuses what would take something out of the table's reach,
@@ -328,6 +351,9 @@ func (s *TrustedSet) add(t *TrustedFile, glob string, open bool) {
 		node = next
 		if node.first == nil && !open {
 			node.first = t
+		}
+		if t.dir && !open && i == len(segs)-2 {
+			node.dir = t
 		}
 	}
 	switch {

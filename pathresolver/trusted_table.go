@@ -13,6 +13,7 @@ package pathresolver
 //   - what runs on an install, a build, a test or a push, which RunsLater lists:
 //     package.json, .npmrc, .yarnrc.yml, Makefile, .bazelrc, flake.nix, and
 //     .lintstagedrc, which an installed hook calls and package.json can replace;
+//     The same goes for .huskyrc, and for .bsp, which sbt writes whenever it starts;
 //   - what only chooses among installed versions: .python-version, .ruby-version,
 //     .nvmrc, .node-version, .java-version;
 //   - .env, which is data to nearly all who read it, and which agents write;
@@ -61,6 +62,7 @@ var trustedFiles = []TrustedFile{
 	{Glob: "**/.vscode/extensions.json", Name: ".vscode", Program: "VS Code", Why: "offers to install what it recommends", Source: "https://code.visualstudio.com/docs/configure/extensions/extension-marketplace#_workspace-recommended-extensions"},
 	{Glob: "**/.vscode/mcp.json", Name: ".vscode", Program: "VS Code", Why: "starts the MCP servers that it names", Source: "https://code.visualstudio.com/docs/copilot/customization/mcp-servers"},
 	{Glob: "**/.vscode/{c_cpp_properties,cmake-kits}.json", Name: ".vscode", Program: "VS Code", Why: "runs the compilers that it names", Source: "https://code.visualstudio.com/docs/cpp/customize-cpp-settings"},
+	{Glob: "**/.theia/**", Name: ".theia", Program: "Theia", Why: "runs its tasks and the programs that its settings name", Source: "https://www.npmjs.com/package/@theia/task"},
 	{Glob: "**/*.code-workspace", Name: ".code-workspace", Program: "VS Code", Why: "takes settings and tasks from it", Source: "https://code.visualstudio.com/docs/editing/workspaces/multi-root-workspaces"},
 	{Glob: "**/.vs/**", Name: ".vs", Program: "Visual Studio", Why: "runs its tasks", Source: "https://learn.microsoft.com/en-us/visualstudio/ide/customize-build-and-debug-tasks-in-visual-studio"},
 	{Glob: "**/.idea/**", Name: ".idea", Program: "JetBrains IDEs", Why: "run its startup tasks and file watchers", Source: "https://www.jetbrains.com/help/idea/settings-tools-startup-tasks.html"},
@@ -81,6 +83,10 @@ var trustedFiles = []TrustedFile{
 	{Glob: "**/.nova/**", Name: ".nova", Program: "Nova", Why: "runs its tasks", Source: "https://help.nova.app/nova/tasks/"},
 	{Glob: "**/.kateproject", Name: ".kateproject", Program: "Kate", Why: "starts the language servers that it names", Source: "https://docs.kde.org/stable5/en/kate/kate/kate-application-plugin-projects.html"},
 	{Glob: "**/.externalToolBuilders/**", Name: ".externalToolBuilders", Program: "Eclipse", Why: "runs it when it builds by itself", Source: "https://help.eclipse.org/latest/topic/org.eclipse.platform.doc.user/concepts/concepts-exttools.htm"},
+	{Glob: "**/.project", Name: ".project", Program: "Eclipse", Why: "runs the builders that it names when it builds by itself", Source: "https://help.eclipse.org/latest/topic/org.eclipse.platform.doc.isv/reference/misc/project_description_file.html"},
+	{Glob: "**/.solargraph.yml", Name: ".solargraph.yml", Program: "Solargraph", Why: "loads the plugins that it names", Source: "https://solargraph.org/guides/configuration"},
+	{Glob: "**/{,.}ctags.d/**", Name: ".ctags.d", Program: "Universal Ctags", Why: "takes options from it, such as which file it writes", Source: "ctags(1)"},
+	{Glob: "**/.ctags", Name: ".ctags.d", Program: "Exuberant Ctags", Why: "takes options from it, such as which file it writes", Source: "ctags(1)"},
 	{Glob: "**/.ycm_extra_conf.py", Name: ".ycm_extra_conf.py", Program: "YouCompleteMe", Why: "runs it", Source: "https://github.com/ycm-core/YouCompleteMe#option-2-provide-the-flags-manually"},
 	{Glob: "**/.gdbinit", Name: ".gdbinit", Program: "gdb", Why: "runs its commands at the start", Source: "gdb(1)"},
 	{Glob: "**/.lldbinit*", Name: ".lldbinit", Program: "lldb", Why: "runs its commands at the start", Source: "lldb(1)"},
@@ -113,8 +119,17 @@ var trustedFiles = []TrustedFile{
 	{Glob: "**/.lefthook{,-local}/**", Name: "lefthook", Program: "lefthook", Why: "runs its scripts on the next commit", Source: "https://lefthook.dev/configuration/source_dir.html"},
 	{Glob: "**/.overcommit.yml", Name: ".overcommit.yml", Program: "overcommit", Why: "runs its hooks on the next commit", Source: "https://github.com/sds/overcommit#configuration"},
 	{Glob: "**/.git-hooks/**", Name: ".overcommit.yml", Program: "overcommit", Why: "runs its scripts on the next commit", Source: "https://github.com/sds/overcommit#repo-specific-hooks"},
+	{Glob: "**/hk{,.local}.pkl", Name: "hk.pkl", Program: "hk", Why: "runs its commands on the next commit", Source: "https://hk.jdx.dev/configuration.html"},
+	{Glob: "**/captainhook.json", Name: "captainhook.json", Program: "CaptainHook", Why: "runs its actions on the next commit", Source: "https://github.com/captainhook-git/captainhook"},
+	{Glob: "**/grumphp.{yml,yaml}{,.dist}", Name: "grumphp.yml", Program: "GrumPHP", Why: "runs its tasks on the next commit", Source: "https://github.com/phpro/grumphp"},
+	{Glob: "**/{,.}rusty-hook.toml", Name: ".rusty-hook.toml", Program: "rusty-hook", Why: "runs its commands on the next commit", Source: "https://github.com/swellaby/rusty-hook"},
 	{Glob: "**/.trunk/**", Name: ".trunk", Program: "trunk", Why: "runs the linters and actions that it defines", Source: "https://docs.trunk.io/code-quality/overview/cli/getting-started/configuration"},
 	{Glob: "**/.hg/{hgrc,hgrc-not-shared,sharedpath,requires}", Name: ".hg/hgrc", Program: "Mercurial", Why: "runs its hooks and aliases", Source: "hgrc(5)"},
-	{Glob: "**/.jj/repo/config.toml", Name: ".jj", Program: "jj", Why: "runs the tools and aliases that it names", Source: "https://jj-vcs.github.io/jj/latest/config/"},
+	{Glob: "**/.sl/{config,sharedpath,requires}", Name: ".sl", Program: "Sapling", Why: "runs its hooks and aliases", Source: "https://sapling-scm.com/docs/git/git_support_modes"},
+	{Glob: "**/.repo/{repo,manifests,local_manifests}/**", Name: ".repo", Program: "repo", Why: "runs itself from it, and the hooks that a manifest names", Source: "https://gerrit.googlesource.com/git-repo/+/HEAD/docs/internal-fs-layout.md"},
+	{Glob: "**/.repo/manifest.xml", Name: ".repo", Program: "repo", Why: "runs the hooks that it names", Source: "https://gerrit.googlesource.com/git-repo/+/HEAD/docs/internal-fs-layout.md"},
+	{Glob: "**/.reviewboardrc", Name: ".reviewboardrc", Program: "rbt", Why: "runs it as Python", Source: "https://www.reviewboard.org/docs/rbtools/latest/rbt/configuration/"},
+	{Glob: "**/.arcconfig", Name: ".arcconfig", Program: "arc", Why: "loads the libraries that it names", Source: "https://secure.phabricator.com/book/phabricator/article/arcanist_new_project/"},
+	{Glob: "**/.jj/repo/config.toml", Name: ".jj", dir: true, Program: "jj", Why: "runs the tools and aliases that it names", Source: "https://jj-vcs.github.io/jj/latest/config/"},
 	{Glob: "**/.jj/workspace-config.toml", Name: ".jj", Program: "jj", Why: "runs the tools and aliases that it names", Source: "https://jj-vcs.github.io/jj/latest/config/"},
 }

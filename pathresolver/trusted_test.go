@@ -164,8 +164,17 @@ func TestTrustedDecisions(t *testing.T) {
 			continue
 		}
 		require.Nil(t, p.Decide(OpCreate, dir, fs.ModeDir), dir)
-		require.Nil(t, p.Decide(OpCreate, dir, 0), dir)
-		d := p.Decide(OpCreate, dir, fs.ModeSymlink)
+		d := p.Decide(OpCreate, dir, 0)
+		if dir == ".jj/repo" { // a file there names another directory
+			require.NotNil(t, d)
+			require.Contains(t, d.Reason, "not as a file: jj runs")
+			opened := *p
+			opened.trusted, _ = NewTrustedSet([]string{".jj"})
+			require.Nil(t, opened.Decide(OpCreate, dir, 0))
+		} else {
+			require.Nil(t, d, dir)
+		}
+		d = p.Decide(OpCreate, dir, fs.ModeSymlink)
 		require.NotNil(t, d, dir)
 		require.Contains(t, d.Reason, "not as a link")
 	}
@@ -174,7 +183,7 @@ func TestTrustedDecisions(t *testing.T) {
 	}
 	for _, at := range []string{"main.go", "package.json", "Makefile", "CLAUDE.md", "AGENTS.md", "GEMINI.md", ".cursorrules", ".github/workflows/ci.yml", ".github/copilot-instructions.md",
 		".github/CODEOWNERS", ".claude/CLAUDE.md", ".claude/rules/go.md", ".claude/worktrees/x/main.go", ".kiro/specs/a.md", ".env", ".gitignore", ".editorconfig", ".eslintrc.js",
-		".npmrc", ".yarnrc.yml", ".lintstagedrc", ".bazelrc", ".python-version", ".nvmrc", ".vscode/cspell.json", "flake.nix", "sub/.husky/pre-commit",
+		".npmrc", ".yarnrc.yml", ".lintstagedrc", ".huskyrc", ".bsp/sbt.json", ".formatter.exs", ".repo/projects/x.git/HEAD", ".sl/store/x", ".bazelrc", ".python-version", ".nvmrc", ".vscode/cspell.json", "flake.nix", "sub/.husky/pre-commit",
 		"node_modules/p/.vscode/tasks.json", "node_modules/p/.idea/x", "lefthook.go", "mise.md", ".clinerules/style.md", ".clinerules"} {
 		require.Nil(t, p.Decide(OpCreate, at, 0), at)
 		require.Nil(t, p.Decide(OpWrite, at, 0), at)
