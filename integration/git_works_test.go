@@ -174,3 +174,40 @@ func gitLogs(t *testing.T, dir string) string {
 	}))
 	return b.String()
 }
+
+// TestGitKeepsConfig: where git would note which branch a new one follows, it goes on
+// without, and the configuration stays as it is.
+func TestGitKeepsConfig(t *testing.T) {
+	lines := []string{
+		"git fetch -q up",
+		"git checkout -b one up/ahead",
+		"git switch -c two --track up/free",
+		"git switch -c three up/ahead",
+		"git commit --allow-empty -m on",
+	}
+	gitUsers(t, func(t *testing.T, run runSurface) {
+		for _, kind := range []string{"clone", "worktree", "submodule", "bare"} {
+			s, dir := gitCheckout(t, run.uid, kind)
+			config, err := os.ReadFile(dir + "/config")
+			require.NoError(t, err)
+			work := lines
+			if kind == "bare" {
+				work = []string{"git worktree add tree other2", "cd tree && " + strings.Join(lines, " && ")}
+				gitIn(t, s, s.root, "branch", "other2")
+			}
+			out, err := gitInside(s, gitScript(work)).CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			codes := gitCodes(t, string(out))
+			for i, line := range work {
+				assert.Equal(t, "0", codes[fmt.Sprint(i)], "%s: %s\n%s", kind, line, out)
+			}
+			require.Contains(t, string(out), "config: Read-only file system")
+			require.Equal(t, "on", gitIn(t, s, s.root, "log", "-1", "--format=%s", "three"))
+			after, err := os.ReadFile(dir + "/config")
+			require.NoError(t, err)
+			require.Equal(t, string(config), string(after), kind)
+			require.NoFileExists(t, dir+"/config.lock")
+			gitRow(t, run, "a branch that follows another, in a "+kind, "work", "the configuration stays")
+		}
+	})
+}

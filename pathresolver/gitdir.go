@@ -3,6 +3,7 @@ package pathresolver
 import (
 	"fmt"
 	"io/fs"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -96,8 +97,6 @@ var gitProtected = []gitName{
 	{"branches", true},                       //
 	{"worktrees", true},                      // of other work trees
 	{"objects/pack/multi-pack-index", false}, // names files that git opens
-	{"config.lock", false},                   // becomes config when git on the host lets go of it
-	{"config.worktree.lock", false},          //
 	{"merge_rr", false},                      // names files that git copies from and to (git-rerere(1))
 	{"rr-cache", true},                       // makes git do that with every commit
 	{"sl/config", false},                     // of Sapling, which keeps its own there
@@ -332,7 +331,7 @@ func (p *policy) decideGitName(op Op, place string, at gitAt, kind fs.FileMode) 
 	if hasDotGit(at.rest) && op != OpDelete {
 		return p.gitDenied(op, place, RuleGitDir, "git keeps no repository beneath a git directory by this name: it could be moved out whole")
 	}
-	if isGitLock(at.rest) {
+	if g.isLock(place, at.rest) {
 		if d := p.decideLock(op, place); d != nil {
 			return d
 		}
@@ -362,7 +361,10 @@ func (p *policy) decideGitName(op Op, place string, at gitAt, kind fs.FileMode) 
 	if op == OpDelete && (at.rest == "head" || at.rest == "objects" || at.rest == "refs") {
 		return p.gitDenied(op, place, RuleGitDir, "without it git would take the directory for no repository, and work on one above it")
 	}
-	if name := gitActsBy(at.rest); name != "" && !g.opened[".git/"+name] {
+	if isConfigLock(at.rest) && !g.opened[".git/config"] && (op == OpCreate || op == OpWrite && !g.stands(place)) {
+		return p.gitDenied(op, place, RuleGitContent, "a lock becomes the configuration when a git elsewhere lets go of it: only git itself makes one, which fails where one is")
+	}
+	if name := g.actsBy(place, at.rest); name != "" && !g.opened[".git/"+name] {
 		return p.gitDenied(op, place, RuleProtected, "git on the host acts by it: it may be read but not changed")
 	}
 	return p.decideStepsAt(op, place, at)
@@ -380,10 +382,10 @@ func hasDotGit(rest string) bool {
 	return slices.ContainsFunc(strings.Split(rest, "/"), isDotGit)
 }
 
-// isGitLock reports whether a name beneath a git directory is one by which git
-// prepares what is under a rule: it writes the file there and gives it its name by
-// rename(2), so who has it open then writes what was checked.
-func isGitLock(rest string) bool {
+// isLock reports whether a place, the end of which is a name beneath a git directory,
+// is one by which git prepares what is under a rule: it writes the file there and gives
+// it its name by rename(2), so who has it open then writes what was checked.
+func (g *gitGuard) isLock(place, rest string) bool {
 	if isPrepared(rest) {
 		return true
 	}
@@ -392,10 +394,19 @@ func isGitLock(rest string) bool {
 		return false
 	}
 	base = fold(base)
-	return gitContentOf(base) != GitFree || gitActsBy(base) != ""
+	place, _ = cutLock(place)
+	return gitContentOf(base) != GitFree || g.actsBy(place, base) != ""
 }
 
-// isLockName reports whether a name alone is one that isGitLock may know.
+// isConfigLock reports whether a name beneath a git directory is the lock of its
+// configuration. "git checkout -b x origin/x" makes one, and goes on when it cannot
+// be put in place; where it cannot be made the branch is not checked out.
+func isConfigLock(rest string) bool {
+	base, lock := cutLock(rest)
+	return lock && gitContentOf(base) == GitConfig
+}
+
+// isLockName reports whether a name alone is one that isLock may know.
 func isLockName(place string) bool {
 	_, lock := cutLock(place)
 	return lock || isPrepared(place)
@@ -432,29 +443,69 @@ func (p *policy) decideLock(op Op, place string) *DeniedError {
 // decideStepsAt is decideSteps for what lies in a directory of gitSteps.
 func (p *policy) decideStepsAt(op Op, place string, at gitAt) *DeniedError {
 	for _, rest := range gitRests(at.rest) {
-		first, _, _ := strings.Cut(rest, "/")
+		first, below, deeper := strings.Cut(rest, "/")
 		if !slices.Contains(gitSteps, first) {
 			continue
 		}
-		above := at.rest[:len(at.rest)-len(rest)]
-		if d := p.decideSteps(op, place, joinPlace(at.dir, above+first)); d != nil {
+		dir := place
+		if deeper {
+			dir = placeAbove(place, below)
+		}
+		if d := p.decideSteps(op, place, dir); d != nil {
 			return d
 		}
 	}
 	return nil
 }
 
-// gitActsBy is the entry of gitProtected that covers what lies beneath a git
-// directory, or beneath that of a submodule in it; "" if none does.
-func gitActsBy(rest string) string {
-	for _, at := range gitRests(rest) {
-		for _, name := range gitProtected {
-			if at == name.name || name.whole && strings.HasPrefix(at, name.name+"/") {
-				return name.name
-			}
+// gitNameOf is the entry of gitProtected that covers what lies beneath a git
+// directory; "" if none does.
+func gitNameOf(rest string) string {
+	for _, name := range gitProtected {
+		if rest == name.name || name.whole && strings.HasPrefix(rest, name.name+"/") {
+			return name.name
 		}
 	}
 	return ""
+}
+
+// actsBy is gitNameOf for rest, the end of a place, or for what of it lies beneath a
+// submodule's git directory. What "git fetch" keeps in a submodule's refs/remotes is
+// told from the remotes of a submodule called refs.
+func (g *gitGuard) actsBy(place, rest string) string {
+	for _, at := range gitRests(rest) {
+		if at == "refs/head" && at != rest {
+			return "refs" // as HEAD it would make them a git directory
+		}
+		name := gitNameOf(at)
+		if name == "" || name == "remotes" && at != rest && g.isRefs(placeAbove(place, at)) {
+			continue
+		}
+		return name
+	}
+	return ""
+}
+
+// isRefs reports whether a place is that of the refs of a submodule, or of their
+// logs, and not of a submodule that is called refs. A submodule's git directory has
+// a configuration, and no other directory there has one: nobody may make or remove
+// that. HEAD of the refs is not made either, so that they do not become one.
+func (g *gitGuard) isRefs(place string) bool {
+	dir, name := splitPlace(place)
+	if above, logs := splitPlace(dir); logs == "logs" {
+		dir = above
+	}
+	_, _, module := g.at(joinPlace(dir, "config"))
+	_, _, config := g.at(joinPlace(place, "config"))
+	return name == "refs" && module && !config && !g.hasHead(place)
+}
+
+// placeAbove is the directory that rest, the end of place, lies in.
+func placeAbove(place, rest string) string {
+	for range strings.Count(rest, "/") + 1 {
+		place, _ = splitPlace(place)
+	}
+	return place
 }
 
 // gitRests is what lies beneath a git directory, and for a submodule's, whose name
@@ -571,10 +622,16 @@ func (p *policy) decideWorktree(op Op, place, tree, below string, kind fs.FileMo
 		return p.gitDenied(op, place, RuleProtected, "git on the host acts by it: it may be read but not changed")
 	case !strings.HasPrefix(below, "modules/") || op == OpDelete && !own:
 		return nil
-	case own && !p.git.isMade(joinPlace(tree, "modules")) && gitActsBy(below) != "":
+	case own && !p.git.isMade(joinPlace(tree, "modules")) && p.git.actsBy(place, below) != "":
 		return p.gitDenied(op, place, RuleProtected, "git on the host acts by it: it may be read but not changed")
 	}
 	return p.decideMadeNames(op, place, below, kind)
+}
+
+// stands reports whether something is at a place.
+func (g *gitGuard) stands(place string) bool {
+	_, _, ok := g.at(place)
+	return ok
 }
 
 // emptyDir reports whether nothing is in a directory.
@@ -719,6 +776,17 @@ func (r *Resolver) GitTriesLink(place, target string) bool {
 	return len(name) == len("tXXXXXX") && name[0] == 't' && len(at.rest) == len(name) && name != target
 }
 
+// GitConfigLock reports whether a place is that of the lock of a configuration.
+// Decide refuses to make one (RuleGitContent); a surface that makes files only where
+// there are none may go on.
+func (r *Resolver) GitConfigLock(place string) bool {
+	if r.git == nil || !isLockName(place) {
+		return false
+	}
+	at, ok := r.git.find(place, 0)
+	return ok && isConfigLock(at.rest)
+}
+
 // GitHook reports whether a place is that of a hook in a git directory. Decide
 // refuses to make one in a git directory that was made through this resolver
 // (RuleGitContent); a surface that keeps it from being executable may go on.
@@ -809,7 +877,7 @@ func (p *policy) leaveGit(from string, source gitAt, a Arrival) *DeniedError {
 
 // arriveName is the rule about the name that something gets in a git directory.
 func (p *policy) arriveName(to string, at gitAt, a Arrival) *DeniedError {
-	if isGitLock(at.rest) {
+	if p.git.isLock(to, at.rest) {
 		if d := p.decideLock(OpRename, to); d != nil {
 			return d
 		}
@@ -842,7 +910,13 @@ func gitMovable(rest string) bool {
 	return rest != "modules" && !strings.HasPrefix(rest, "modules/")
 }
 
-func inObjects(rest string) bool { return strings.HasPrefix(rest, "objects/") }
+// inObjects reports whether rest is a file of git's objects, to which git makes hard
+// links: of a submodule only what can be nothing else by its name.
+func inObjects(rest string) bool {
+	return strings.HasPrefix(rest, "objects/") || strings.HasPrefix(rest, "modules/") && moduleObject.MatchString(rest)
+}
+
+var moduleObject = regexp.MustCompile(`/objects/(?:[0-9a-f]{2}/(?:tmp_obj_\w+|[0-9a-f]{38}|[0-9a-f]{62})|pack/(?:tmp_\w+|pack-[0-9a-f]+\.\w+))$`)
 
 // decideGitLink says whether the file at from may get a second name: between git
 // directories objects may, as git itself does it; nothing else that lies in one,

@@ -126,7 +126,7 @@ func TestGitDirectories(t *testing.T) {
 		{"a lock of a git elsewhere replaced", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error {
 			return r.Rename("src/x", ".git/index.lock", pathresolver.RenameReplace)
 		}},
-		{"the configuration's lock", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error {
+		{"the configuration's lock", pathresolver.RuleGitContent, func(r *pathresolver.Resolver) error {
 			return r.WriteFile(".git/config.lock", nil, 0o644)
 		}},
 		{"how far a rebase is, which prompts show", pathresolver.RuleGitContent, func(r *pathresolver.Resolver) error {
@@ -458,4 +458,41 @@ func TestLinksThatStoodThere(t *testing.T) {
 	for _, place := range attacks[:1] {
 		require.NoError(t, r.WriteFile(place, []byte("x"), 0o755), "without the rule it works")
 	}
+}
+
+// What a submodule's repository fetches is kept, in whichever directory that is;
+// what leads git elsewhere is not, also where the submodule is called as that.
+func TestGitInSubmodules(t *testing.T) {
+	_, root := scene(t, ".git/HEAD = h", ".git/config = c",
+		".git/modules/libs/Lib/HEAD = h", ".git/modules/libs/Lib/config = c", ".git/modules/libs/Lib/refs/heads/main = x", ".git/modules/libs/Lib/objects/",
+		".git/modules/libs/Lib/rebase-merge/git-rebase-todo = pick",
+		".git/modules/refs/HEAD = h", ".git/modules/refs/config = c", ".git/modules/deep/logs/refs/HEAD = h", ".git/modules/deep/logs/refs/config = c")
+	modes(t, pathresolver.Config{Root: root, WritePaths: []string{"."}}, func(t *testing.T, r *pathresolver.Resolver) {
+		const lib = ".git/modules/libs/Lib/"
+		for _, dir := range []string{lib + "refs/remotes/origin", lib + "logs/refs/remotes/origin"} {
+			require.NoError(t, r.MkdirAll(dir, 0o755))
+			require.NoError(t, r.WriteFile(dir+"/HEAD.lock", []byte("x"), 0o644))
+			require.NoError(t, r.Rename(dir+"/HEAD.lock", dir+"/HEAD", pathresolver.RenameReplace))
+		}
+		require.NoError(t, r.WriteFile(lib+"HEAD", []byte("h"), 0o644))
+		for _, place := range []string{
+			lib + "remotes/origin", ".git/modules/refs/remotes/origin", ".git/modules/deep/logs/refs/remotes/origin", ".git/modules/libs/refs/remotes/origin",
+			lib + "refs/HEAD", lib + "logs/refs/HEAD", lib + "refs/config", lib + "config", ".git/modules/libs/config", ".git/modules/new/config",
+			lib + "rebase-merge/git-rebase-todo",
+		} {
+			var d *pathresolver.DeniedError
+			require.ErrorAs(t, errors.Join(r.MkdirAll(filepath.Dir(place), 0o755), r.WriteFile(place, []byte("x"), 0o644)), &d, place)
+			require.Equal(t, pathresolver.RuleProtected, d.Rule, place)
+		}
+		const object = "objects/1d/9946d8b2180a65cf76c5fd2fdaeebbd2cb6062"
+		require.NoError(t, r.MkdirAll(lib+"objects/1d", 0o755))
+		require.NoError(t, r.WriteFile(lib+"objects/1d/tmp_obj_ab12CD", []byte("x"), 0o644))
+		require.NoError(t, r.Link(lib+"objects/1d/tmp_obj_ab12CD", lib+object), "as git keeps an object")
+		denied(t, r.Link(lib+object, lib+"objects/1d/index"), pathresolver.RuleGitDir)
+		denied(t, r.Link(lib+object, lib+"MERGE_MSG"), pathresolver.RuleGitDir)
+		denied(t, r.Link(lib+"HEAD", lib+"objects/1d/tmp_obj_x"), pathresolver.RuleGitDir)
+		require.NoError(t, r.RemoveAll(lib+"objects/1d"))
+		require.NoError(t, r.RemoveAll(lib+"refs/remotes"))
+		require.NoError(t, r.RemoveAll(lib+"logs"))
+	})
 }

@@ -76,7 +76,7 @@ func isGitPlace(place string) bool {
 // maxMadeLocks is how many of the locks made last are known.
 const maxMadeLocks = 1 << 10
 
-// madeLocks are files by which git prepares something (isGitLock) that were made
+// madeLocks are files by which git prepares something (isLock) that were made
 // through a resolver.
 type madeLocks struct {
 	mu   sync.Mutex
@@ -104,7 +104,7 @@ func (r *Resolver) GitLock(place string) bool {
 		return false
 	}
 	at, ok := r.git.find(place, 0)
-	return ok && isGitLock(at.rest)
+	return ok && r.git.isLock(place, at.rest)
 }
 
 // CheckGitLock says whether a file that was opened at a place where GitLock is true

@@ -27,14 +27,14 @@ func isTextContent(c pathresolver.GitContent) bool {
 }
 
 // mayWrite reports whether a refusal only says that something is seen to when the
-// file is written, as it is here: what is written to it is checked (text), or it
-// does not become executable.
+// file is made or written, as it is here: what is written to it is checked (text), it
+// does not become executable, or it is made where there is none.
 func (p *part) mayWrite(d *pathresolver.DeniedError, place string) (may, text bool) {
 	if d.Rule != pathresolver.RuleGitContent {
 		return false, false
 	}
 	text = isTextContent(p.r.GitContent(place))
-	return text || p.r.GitHook(place), text
+	return text || p.r.GitHook(place) || p.r.GitConfigLock(place), text
 }
 
 // isGitText reports whether what is written to a node is checked. The kernel
@@ -179,4 +179,22 @@ func (p *part) renameChecked(in *fuse.RenameIn, from nameKey, fromFD int, to nam
 		return p.refuse(&in.InHeader, "rename", d)
 	}
 	return status(err)
+}
+
+// keepSame does what is left to do where a refused move would change nothing: it
+// removes the file. Both names are forgotten, since the kernel takes the file for
+// the one that stands at the second name.
+func (p *part) keepSame(from nameKey, fromFD int, source string, to nameKey, toFD int, target string) bool {
+	if p.r.Decide(pathresolver.OpDelete, source, 0) != nil || p.r.Decide(pathresolver.OpRead, target, 0) != nil ||
+		!p.r.SameGitConfig(fromFD, from.name, source, toFD, to.name, target) {
+		return false
+	}
+	gone := p.dying(from.dir, fromFD, from.name)
+	err := unix.Unlinkat(fromFD, from.name, 0)
+	if err == nil {
+		p.tab.removed(from.dir, from.name)
+		p.tab.removed(to.dir, to.name)
+	}
+	p.bury(gone, err == nil)
+	return err == nil
 }

@@ -79,3 +79,42 @@ func TestLocksOfGitElsewhere(t *testing.T) {
 		require.NoError(t, os.Remove(f.in(".git/index.lock")))
 	})
 }
+
+// "git submodule update" writes a submodule's configuration again as it is: that is
+// done, and changes nothing. Another text, or another name, is refused.
+func TestGitConfigWrittenAgain(t *testing.T) {
+	const config = ".git/modules/lib/config"
+	f := mount(t, sandboxfs.Options{}, pathresolver.Config{WritePaths: []string{"."}},
+		".git/HEAD=h", ".git/config=same", ".git/modules/lib/HEAD=h", config+"=same", "deep/config=same")
+	before, err := os.Stat(f.on(config))
+	require.NoError(t, err)
+	move := func(text, from, to string) error {
+		require.NoError(t, os.WriteFile(f.in(from), []byte(text), 0o644))
+		return os.Rename(f.in(from), f.in(to))
+	}
+	for range 3 {
+		require.NoError(t, move("same", config+".lock", config))
+		require.NoFileExists(t, f.in(config+".lock"))
+		require.NoFileExists(t, f.on(config+".lock"))
+		text, err := os.ReadFile(f.in(config))
+		require.NoError(t, err)
+		require.Equal(t, "same", string(text))
+	}
+	for _, refused := range [][3]string{
+		{"other", config + ".lock", config},
+		{"same and more", config + ".lock", config},
+		{"", config + ".lock", config},
+		{"same", ".git/modules/lib/new", config},
+		{"same", ".git/config.lock", ".git/config"},
+	} {
+		require.ErrorIs(t, move(refused[0], refused[1], refused[2]), unix.EROFS, "%v", refused)
+		require.FileExists(t, f.on(refused[1]))
+	}
+	require.NoError(t, os.Remove(f.in(config+".lock")))
+	require.NoError(t, os.Symlink("../../../deep/config", f.on(config+".lock"))) // by the host
+	require.ErrorIs(t, os.Rename(f.in(config+".lock"), f.in(config)), unix.EROFS)
+	after, err := os.Stat(f.on(config))
+	require.NoError(t, err)
+	require.True(t, os.SameFile(before, after))
+	require.Equal(t, before.ModTime(), after.ModTime())
+}

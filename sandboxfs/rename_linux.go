@@ -44,6 +44,9 @@ func (p *part) rename(in *fuse.RenameIn, oldName, newName string, leave pathreso
 	}
 	source, target := joinPlace(fromPlace, oldName), joinPlace(toPlace, newName)
 	if d := p.r.DecideRenameGranted(leave, source, target, exchange); d != nil {
+		if d.Rule == pathresolver.RuleProtected && in.Flags == 0 && p.keepSame(nameKey{from, oldName}, fromFD, source, nameKey{to, newName}, toFD, target) {
+			return fuse.OK
+		}
 		return p.ask(&in.InHeader, "rename", d, leave, act{op: pathresolver.OpRename, place: source, to: target, exchange: exchange})
 	}
 	checked, d, err := p.arrives(fromFD, oldName, source, toFD, newName, target, exchange)

@@ -75,8 +75,12 @@ func (e *Error) Hint() string { return e.Fix }
 // git-config(1), gitattributes(5)).
 var protected = []string{
 	"hooks", "config", "config.worktree", "commondir", "remotes", "branches",
-	"info/attributes", "info/grafts", "rr-cache", "MERGE_RR", "config.lock", "config.worktree.lock", "objects/info/alternates", "objects/info/http-alternates",
+	"info/attributes", "info/grafts", "rr-cache", "MERGE_RR", "objects/info/alternates", "objects/info/http-alternates",
 }
+
+// inModules are those of submodules that a glob can name: the refs of a submodule
+// have a directory "remotes", too, and the resolver tells the two apart.
+var inModules = slices.DeleteFunc(slices.Clone(protected), func(name string) bool { return name == "remotes" || name == "branches" })
 
 // Config is the policy for Dir.
 func (r *Repo) Config() pathresolver.Config {
@@ -87,7 +91,7 @@ func (r *Repo) Config() pathresolver.Config {
 	cfg.Restrict = newGuard(r).restrict
 	if !r.Shared() {
 		cfg.Protect = append(cfg.Protect, protected...)
-		for _, name := range protected {
+		for _, name := range inModules {
 			cfg.Protect = append(cfg.Protect, "modules/**/"+name)
 		}
 		return cfg

@@ -40,8 +40,9 @@ func newGuard(r *Repo) *guard {
 var always = map[string]bool{"gc.pid": true, "gc.log": true}
 
 // locks are those that git takes before it looks whether there is anything to
-// do; what packed-refs.lock is renamed to stays protected.
-var locks = map[string]bool{"gc.pid.lock": true, "gc.log.lock": true, "packed-refs.lock": true}
+// do, or goes on without what it cannot change; what packed-refs.lock and config.lock
+// are renamed to stays protected.
+var locks = map[string]bool{"gc.pid.lock": true, "gc.log.lock": true, "packed-refs.lock": true, "config.lock": true}
 
 // othersRefs are refs of the main work tree (git-worktree(1), "Refs"), and those
 // that replace an object wherever it is used (git-replace(1)).

@@ -206,6 +206,23 @@ func TestGuardAlone(t *testing.T) {
 	require.Empty(t, g.restrict(write, "worktrees/new/HEAD", 0))
 }
 
+// TestModules: submodules of a git directory that is the checkout's alone fetch, and
+// are not led elsewhere.
+func TestModules(t *testing.T) {
+	r := shared(t, "modules/lib/HEAD", "modules/lib/config", "modules/lib/refs/heads/main")
+	alone, err := Reopen(r.Dir, "", "")
+	require.NoError(t, err)
+	defer alone.Close()
+	res, err := pathresolver.New(alone.Config())
+	require.NoError(t, err)
+	defer res.Close()
+	require.NoError(t, res.MkdirAll("modules/lib/refs/remotes/origin", 0o755))
+	require.NoError(t, res.WriteFile("modules/lib/refs/remotes/origin/main", []byte(hash), 0o644))
+	for _, place := range []string{"modules/lib/remotes", "modules/lib/branches", "modules/remotes", "modules/lib/hooks"} {
+		require.ErrorIs(t, res.MkdirAll(place, 0o755), os.ErrPermission, place)
+	}
+}
+
 // TestConfig: what git would run, or be led elsewhere by, is protected.
 func TestConfig(t *testing.T) {
 	r := shared(t)
