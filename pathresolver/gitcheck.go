@@ -53,6 +53,9 @@ func (r *Resolver) checkTreeLink(place, text string) *DeniedError {
 	}
 	base := path.Base(at)
 	roots := append([]string{r.root}, r.git.trees...)
+	if place, in := strings.CutPrefix(at, strings.TrimSuffix(r.root, "/")+"/"); in && !r.mayBeTree(place) {
+		return r.gitDenied(OpWrite, place, RuleGitContent, "it names a work tree that stood there before, or one that there is no room for")
+	}
 	if isDotGit(base) && path.Clean(at) == at && slices.ContainsFunc(roots, func(root string) bool {
 		rest, ok := strings.CutPrefix(at, strings.TrimSuffix(root, "/")+"/")
 		return ok && !hasDotGit(strings.TrimSuffix(rest, base))
@@ -60,6 +63,17 @@ func (r *Resolver) checkTreeLink(place, text string) *DeniedError {
 		return nil
 	}
 	return r.gitDenied(OpWrite, place, RuleGitContent, fmt.Sprintf("it names %q, which is no file .git in the project", EscapePath(clipText(text))))
+}
+
+// mayBeTree reports whether a new work tree may have its file .git at a place: where
+// none stands, or one that was made through this resolver. From then on none of the
+// way there becomes a link, since "git worktree remove" empties what it finds.
+func (r *Resolver) mayBeTree(dotGit string) bool {
+	if id, _, there := r.git.at(dotGit); there && !r.git.made.has(id) {
+		return false
+	}
+	tree, _ := splitPlace(dotGit)
+	return r.git.ways.addWithin("a work tree of the repository", tree)
 }
 
 // leads reports whether the text of a file .git names a linked work tree's or a

@@ -5,6 +5,9 @@ package pathresolver
 import (
 	"bytes"
 	"crypto/rand"
+	"fmt"
+	"io/fs"
+	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -118,10 +121,7 @@ func (r *Resolver) checkCopy(content GitContent, to string, out int) error {
 		}
 		return fsat.Retry(func() error { return unix.Ftruncate(out, int64(len(clean))) })
 	case GitRefs:
-		if bytes.Contains(data, []byte(" refs/replace/")) {
-			return r.gitDenied(OpRename, to, RuleGitContent, "a replacement of an object (git-replace(1)) would show other content on the host than is pushed")
-		}
-		return nil
+		return r.checkRefs(to, data)
 	case GitConfig:
 		return r.checkGitConfig(to, bytes.Clone(data))
 	case GitLink, GitCommonDir, GitTreeLink, GitNumber:
@@ -131,6 +131,21 @@ func (r *Resolver) checkCopy(content GitContent, to string, out int) error {
 		return nil
 	}
 	return r.gitDenied(OpRename, to, RuleGitContent, "nothing is known of it")
+}
+
+// checkRefs checks packed refs (git-pack-refs(1)): each is beneath refs, where
+// MERGE_AUTOSTASH and the like are not, and none replaces an object.
+func (r *Resolver) checkRefs(to string, data []byte) error {
+	for line := range bytes.Lines(data) {
+		if line[0] == '#' || line[0] == '^' {
+			continue
+		}
+		_, name, _ := bytes.Cut(line, []byte(" "))
+		if !bytes.HasPrefix(name, []byte("refs/")) || bytes.HasPrefix(name, []byte("refs/replace/")) {
+			return r.gitDenied(OpRename, to, RuleGitContent, "packed refs are beneath refs, and replace no object (git-replace(1)), which would show other content on the host than is pushed")
+		}
+	}
+	return nil
 }
 
 // gitHash is the object format of the repository that an index is of, as its
@@ -160,14 +175,37 @@ func (r *Resolver) gitHash(index string) gitindex.Hash {
 func (r *Resolver) checkGitConfig(to string, text []byte) error {
 	dir, _ := splitPlace(to)
 	if gitrepo.IsSHA256(text) != (r.gitHash(joinPlace(dir, "index")) == gitindex.SHA256) {
-		for _, name := range []string{"index", "worktrees"} {
-			if _, _, there := r.git.at(joinPlace(dir, name)); there {
+		names := r.git.list(dir)
+		for _, name := range append(names, "index") {
+			_, _, there := r.git.at(joinPlace(dir, name))
+			name = fold(name)
+			if there && (name == "index" || name == "worktrees" || strings.HasPrefix(name, "sharedindex.")) || len(names) == maxGitNames {
 				return r.gitDenied(OpRename, to, RuleGitContent, "the object format of a repository that has an index does not change: the index would mean other paths")
 			}
 		}
 	}
-	if err := gitrepo.CheckMade(text, r.root, dir); err != nil {
+	paths, err := gitrepo.CheckMade(text, r.root, dir)
+	for _, path := range paths {
+		if place, in := r.placeOf(path); err == nil && in && !r.isStraight(place) {
+			err = fmt.Errorf("the remote %q is reached over a link", EscapePath(path))
+		}
+	}
+	if err != nil {
 		return r.gitDenied(OpRename, to, RuleGitContent, "in the configuration of a repository that was made here, "+err.Error())
 	}
 	return nil
+}
+
+// isStraight reports whether no link leads to a place, and sees to it that none does
+// as long as this resolver is used.
+func (r *Resolver) isStraight(place string) bool {
+	if !r.git.ways.addWithin("a remote of a repository", place) {
+		return false
+	}
+	for ; place != "."; place, _ = splitPlace(place) {
+		if _, typ, there := r.git.at(place); there && typ != 0 && typ != fs.ModeDir {
+			return false
+		}
+	}
+	return true
 }

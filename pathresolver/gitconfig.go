@@ -21,6 +21,11 @@ func (r *Resolver) guardConfigured(f *findings) *gitrepo.Repository {
 	}
 	r.guardNamed(f, repo)
 	r.guardAbove(f)
+	for _, tree := range repo.Worktrees {
+		if place, ok := r.placeOf(tree); ok {
+			r.git.ways.addWithin("a work tree of the repository", place)
+		}
+	}
 	for _, dir := range []string{repo.GitDir, repo.CommonDir} {
 		if place, ok := r.placeOf(dir); ok && place != "." && place != ".git" && !within(place, ".git") {
 			r.git.dirs = append(r.git.dirs, place)
@@ -64,10 +69,7 @@ func (r *Resolver) guardNamed(f *findings, repo *gitrepo.Repository) {
 		g.text, g.origin = called, r.namedBy(n)
 		globs = append(globs, g)
 		for _, above := range waysTo(n, place) {
-			if r.git.ways == nil {
-				r.git.ways = map[string]string{}
-			}
-			r.git.ways[fold(above)] = g.origin
+			r.git.ways.add(g.origin, above)
 		}
 	}
 	if len(globs) > 0 {

@@ -61,9 +61,9 @@ type gitGuard struct {
 	// outside are git directories beyond the root that files .git may name, absolute.
 	outside []string
 	own     string // the caller's own linked work tree, as a place, folded; "" for none
-	// ways are places above what configuration names, folded, each with what says
-	// so: none becomes a link, which would lead git to another file of that name.
-	ways map[string]string
+	// ways are places that lead to what git finds by a path, each with what names it:
+	// none becomes a link, which would lead git elsewhere.
+	ways gitWays
 	// trees are directories beyond the root in which new linked work trees may lie.
 	trees  []string
 	made   madeDirs
@@ -89,19 +89,20 @@ var gitProtected = []gitName{
 	{"config", false},
 	{"config.worktree", false},
 	{"commondir", false},
-	{"info/attributes", false},               // turns on filters that the operator's configuration names
-	{"info/grafts", false},                   //
-	{"objects/info/alternates", false},       // reads objects elsewhere
-	{"objects/info/http-alternates", false},  //
-	{"remotes", true},                        // where "git fetch" goes, the old way
-	{"branches", true},                       //
-	{"worktrees", true},                      // of other work trees
-	{"objects/pack/multi-pack-index", false}, // names files that git opens
-	{"merge_rr", false},                      // names files that git copies from and to (git-rerere(1))
-	{"rr-cache", true},                       // makes git do that with every commit
-	{"sl/config", false},                     // of Sapling, which keeps its own there
-	{"arc/config", false},                    // of Arcanist, likewise
-	{"merge_autostash", false},               // is applied to the work tree by the next commit
+	{"info/attributes", false},                // turns on filters that the operator's configuration names
+	{"info/grafts", false},                    //
+	{"objects/info/alternates", false},        // reads objects elsewhere
+	{"objects/info/http-alternates", false},   //
+	{"remotes", true},                         // where "git fetch" goes, the old way
+	{"branches", true},                        //
+	{"worktrees", true},                       // of other work trees
+	{"objects/pack/multi-pack-index", false},  // names files that git opens
+	{"objects/pack/multi-pack-index.d", true}, //
+	{"merge_rr", false},                       // names files that git copies from and to (git-rerere(1))
+	{"rr-cache", true},                        // makes git do that with every commit
+	{"sl/config", false},                      // of Sapling, which keeps its own there
+	{"arc/config", false},                     // of Arcanist, likewise
+	{"merge_autostash", false},                // is applied to the work tree by the next commit
 }
 
 // gitSteps are directories that say what git does next: "exec" lines in a list
@@ -312,8 +313,8 @@ func (p *policy) decideKind(op Op, place string, kind fs.FileMode) *DeniedError 
 	case 0, fs.ModeDir:
 		return nil
 	case fs.ModeSymlink:
-		if from, found := p.git.ways[fold(place)]; found {
-			return p.gitDenied(op, place, RuleProtected, "it does not become a link: "+from+" names a file beneath it")
+		if from, found := p.git.ways.get(place); found {
+			return p.gitDenied(op, place, RuleProtected, "it does not become a link: "+from+" names it, or a file beneath it")
 		}
 		return nil
 	}
@@ -878,6 +879,9 @@ func (p *policy) leaveGit(from string, source gitAt, a Arrival) *DeniedError {
 // arriveName is the rule about the name that something gets in a git directory.
 func (p *policy) arriveName(to string, at gitAt, a Arrival) *DeniedError {
 	if p.git.isLock(to, at.rest) {
+		if _, name := splitPlace(at.rest); !strings.HasPrefix(name, "index.stash.") || strings.HasSuffix(name, ".lock") {
+			return p.gitDenied(OpRename, to, RuleProtected, "git makes its locks and moves nothing there: what a git elsewhere has just made there would be replaced")
+		}
 		if d := p.decideLock(OpRename, to); d != nil {
 			return d
 		}
@@ -907,7 +911,8 @@ func gitMovable(rest string) bool {
 			return false
 		}
 	}
-	return rest != "modules" && !strings.HasPrefix(rest, "modules/")
+	first, _, deeper := strings.Cut(rest, "/")
+	return deeper && (first == "refs" && !isReplacement(rest) || first == "logs" || first == "objects")
 }
 
 // inObjects reports whether rest is a file of git's objects, to which git makes hard

@@ -116,6 +116,18 @@ func TestGitDirectories(t *testing.T) {
 		{"a repository beneath a git directory", pathresolver.RuleGitDir, func(r *pathresolver.Resolver) error {
 			return r.MkdirAll(".git/x/.git/hooks", 0o755)
 		}},
+		{"a directory that was filled under another name and becomes a rebase", pathresolver.RuleGitDir, func(r *pathresolver.Resolver) error {
+			trees++
+			dir := fmt.Sprintf(".git/q%d", trees)
+			if err := r.MkdirAll(dir, 0o755); err != nil {
+				return err
+			}
+			return r.Rename(dir, ".git/rebase-apply", pathresolver.RenameReplace)
+		}},
+		{"a FIFO's second name, which git opens everywhere", pathresolver.RuleGitDir, func(r *pathresolver.Resolver) error { return r.Link("fifo", "src/.gitignore") }},
+		{"a file moved to where a git elsewhere makes its lock", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error {
+			return r.Rename("src/x", ".git/packed-refs.lock", pathresolver.RenameReplace)
+		}},
 		{"a directory moved out of a git directory", pathresolver.RuleGitDir, func(r *pathresolver.Resolver) error {
 			return r.Rename(".git/refs/heads", "src/heads", pathresolver.RenameReplace)
 		}},
@@ -314,7 +326,8 @@ func TestGitText(t *testing.T) {
 	for text, ok := range map[string]bool{
 		root + "/src/wt/.git\n": true, "../../../src/wt/.git": true,
 		"/home/me/.git": false, root + "/../me/.git": false, root + "/src/wt": false, root + "/.git/x/.git": false,
-		root + "/src/.git/wt/.git": false, "../../../../me/.git": false, root + "/src/wt/.git\nx": false, "": false,
+		root + "/src/.git/wt/.git": false, "../../../../me/.git": false, root + "/src/wt/.git\nx": false,
+		root + "/tree/.git": false, // somebody else's "": false,
 	} {
 		require.Equal(t, ok, r.CheckGitText(".git/worktrees/w/gitdir", []byte(text)) == nil, "%q", text)
 	}
@@ -341,6 +354,9 @@ func TestConfiguredByGitAbove(t *testing.T) {
 		require.NoError(t, r.Remove("src/link"))
 		require.NoError(t, r.MkdirAll("conf", 0o755))
 		denied(t, r.Symlink("../src/evil/git", "conf/git"), pathresolver.RuleProtected)
+		require.NoError(t, r.Symlink("../src/evil/git", "src/link"))
+		denied(t, r.Link("src/link", "conf/git"), pathresolver.RuleProtected)
+		require.NoError(t, r.Remove("src/link"))
 		require.NoError(t, r.Symlink("../src", "conf/other"))
 		require.NoError(t, r.RemoveAll("conf/other"))
 		require.NoError(t, r.Remove("conf"))

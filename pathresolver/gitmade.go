@@ -73,6 +73,47 @@ func isGitPlace(place string) bool {
 	return above == "worktrees"
 }
 
+// maxGitWays bounds what a resolver learns of them while it is used.
+const maxGitWays = 1 << 14
+
+// gitWays are places that do not become links. The zero value has none.
+type gitWays struct {
+	mu sync.RWMutex
+	by map[string]string // folded places, and what names them
+}
+
+func (w *gitWays) get(place string) (by string, found bool) {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	by, found = w.by[fold(place)]
+	return by, found
+}
+
+// add adds places. ok is false where there is no room.
+func (w *gitWays) add(by string, places ...string) (ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.by)+len(places) > maxGitWays {
+		return false
+	}
+	if w.by == nil {
+		w.by = map[string]string{}
+	}
+	for _, place := range places {
+		w.by[fold(place)] = by
+	}
+	return true
+}
+
+// addWithin adds a place and those above it.
+func (w *gitWays) addWithin(by, place string) (ok bool) {
+	var places []string
+	for ; place != "."; place, _ = splitPlace(place) {
+		places = append(places, place)
+	}
+	return w.add(by, places...)
+}
+
 // maxMadeLocks is how many of the locks made last are known.
 const maxMadeLocks = 1 << 10
 

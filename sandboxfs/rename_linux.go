@@ -99,6 +99,12 @@ func (p *part) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, leave path
 		return status(err)
 	}
 	defer closeFD(dirfd)
+	if n.typ != unix.S_IFREG {
+		// Under its new name a link or a FIFO is what it would be if it were made there.
+		if d := p.r.DecideGranted(leave, pathresolver.OpCreate, joinPlace(place, name), goMode(n.typ).Type()); d != nil {
+			return p.refuse(&in.InHeader, "link", d)
+		}
+	}
 	fd, done, st := p.linkable(in, n, joinPlace(place, name), leave)
 	if st != fuse.OK {
 		return st

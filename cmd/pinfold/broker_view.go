@@ -115,8 +115,8 @@ func (v hiredView) run(ctx context.Context, a *app) (launcher.Result, error) {
 		Sockets: map[string]string{brokerSocketInside: v.Socket},
 		Stdout:  file(a.out.stdout.Writer), Stderr: file(a.out.stderr.Writer),
 		NoNetwork: v.NoNetwork,
-		Confine:   true,
-		Grace:     -1, // who fires it kills it, too
+		Confine:   true, Keep: statePlace(), // where what it left is remembered
+		Grace: -1, // who fires it kills it, too
 	})
 	err = errors.Join(err, view.Close())
 	keepLeft(a.out, r, v.Command, f.traces.left())

@@ -65,24 +65,25 @@ var harmless = map[string]bool{
 // agent has made, whose git directory lies at dir beneath the project, which is at
 // root, an absolute path: git on the host reads it when it looks into the
 // repository, which "git status" in the project does where a commit names it. The
-// error names the line and the variable.
-func CheckMade(text []byte, root, dir string) error {
+// error names the line and the variable. paths are where its remotes are that lie in
+// the project, absolute: a link there would lead git elsewhere.
+func CheckMade(text []byte, root, dir string) (paths []string, err error) {
 	settings, err := parseConfig("config", text)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, s := range settings {
-		if reason := s.harm(root, dir); reason != "" {
-			return fmt.Errorf("line %d: %s %s", s.line, s.key(), reason)
+		if reason := s.harm(root, dir, &paths); reason != "" {
+			return nil, fmt.Errorf("line %d: %s %s", s.line, s.key(), reason)
 		}
 	}
 	if strings.Contains(strings.ToLower(string(text)), "sha256") &&
 		!slices.ContainsFunc(settings, func(s setting) bool {
 			return s.key() == "extensions.objectformat" && strings.EqualFold(s.value, "sha256")
 		}) {
-		return errors.New("it names sha256, which is not its object format")
+		return nil, errors.New("it names sha256, which is not its object format")
 	}
-	return nil
+	return paths, nil
 }
 
 // IsSHA256 says whether text is the configuration of a repository whose objects
@@ -98,8 +99,8 @@ func IsSHA256(text []byte) bool {
 	return err == nil && is
 }
 
-// harm says what is wrong with a variable; "" if nothing is.
-func (s setting) harm(root, dir string) string {
+// harm says what is wrong with a variable; "" if nothing is. It adds to paths.
+func (s setting) harm(root, dir string, paths *[]string) string {
 	key := s.section + "." + s.name
 	if s.sub {
 		key = s.section + ".*." + s.name
@@ -108,12 +109,12 @@ func (s setting) harm(root, dir string) string {
 	case key == "core.worktree":
 		return worktreeHarm(dir, s.value)
 	case key == "remote.*.url" || key == "remote.*.pushurl" || key == "submodule.*.url":
-		return urlHarm(root, dir, s.value)
+		return urlHarm(root, dir, s.value, paths)
 	case key == "branch.*.remote" || key == "branch.*.pushremote" || key == "remote.pushdefault":
-		return remoteHarm(root, dir, s.value)
+		return remoteHarm(root, dir, s.value, paths)
 	case s.section == "remotes":
 		for name := range strings.FieldsSeq(s.value) {
-			if reason := remoteHarm(root, dir, name); reason != "" {
+			if reason := remoteHarm(root, dir, name, paths); reason != "" {
 				return reason
 			}
 		}
@@ -127,7 +128,7 @@ func (s setting) harm(root, dir string) string {
 // urlHarm says what is wrong with where a remote is. git reads another repository
 // by its path, with the rights of whoever fetches: a "git fetch" of the operator's,
 // which goes into submodules, would copy what the agent cannot read.
-func urlHarm(root, dir, url string) string {
+func urlHarm(root, dir, url string, paths *[]string) string {
 	if strings.HasPrefix(url, "-") || strings.Contains(url, "::") {
 		return "could run a program: it names a transport"
 	}
@@ -147,21 +148,24 @@ func urlHarm(root, dir, url string) string {
 		const top = "/\x00" // which no path names
 		if to := path.Join(top+tree, at); file || to != top && !strings.HasPrefix(to, top+"/") {
 			return "leads to a repository outside of the project"
+		} else {
+			*paths = append(*paths, path.Join(root, strings.TrimPrefix(to, top)))
 		}
 		return ""
 	}
 	if to := path.Clean(at); to != root && !strings.HasPrefix(to, strings.TrimSuffix(root, "/")+"/") {
 		return "leads to a repository outside of the project"
 	}
+	*paths = append(*paths, path.Clean(at))
 	return ""
 }
 
 // remoteHarm is urlHarm for what names a remote, and may be a URL instead.
-func remoteHarm(root, dir, name string) string {
+func remoteHarm(root, dir, name string, paths *[]string) string {
 	if name == "." || !strings.ContainsAny(name, "/:") && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "-") {
 		return ""
 	}
-	return urlHarm(root, dir, name)
+	return urlHarm(root, dir, name, paths)
 }
 
 // worktreeHarm keeps the work tree of a submodule where git puts it: above the

@@ -20,13 +20,19 @@ func TestRemotesOfMadeRepositories(t *testing.T) {
 			if value == "ext::sh -c x" && key == "[remotes]\n\tgroup" {
 				value = "ext::sh"
 			}
-			err := CheckMade([]byte(key+" = "+value+"\n"), "/project", "src/lib/.git")
+			_, err := CheckMade([]byte(key+" = "+value+"\n"), "/project", "src/lib/.git")
 			require.Equal(t, ok, err == nil, "%s = %s: %v", key, value, err)
 		}
 	}
 	for _, value := range []string{"origin", "up-stream", "a.b"} {
-		require.NoError(t, CheckMade([]byte("[branch \"m\"]\n\tremote = "+value+"\n[remotes]\n\tall = "+value+" other\n"), "/project", "src/.git"))
+		_, err := CheckMade([]byte("[branch \"m\"]\n\tremote = "+value+"\n[remotes]\n\tall = "+value+" other\n"), "/project", "src/.git")
+		require.NoError(t, err)
 	}
-	require.Error(t, CheckMade([]byte("[remote \"o\"]\n\turl = ../x\n"), "/project", ".git"), "from the top of the project")
-	require.Error(t, CheckMade([]byte("[remote \"o\"]\n\turl = ../x\n"), "/project", ".git/modules/s"), "where its work tree is, is not known")
+	_, err := CheckMade([]byte("[remote \"o\"]\n\turl = ../x\n"), "/project", ".git")
+	require.Error(t, err, "from the top of the project")
+	_, err = CheckMade([]byte("[remote \"o\"]\n\turl = ../x\n"), "/project", ".git/modules/s")
+	require.Error(t, err, "where its work tree is, is not known")
+	paths, err := CheckMade([]byte("[remote \"o\"]\n\turl = ../x\n\tpushurl = file:///project/y/\n"), "/project", "src/.git")
+	require.NoError(t, err)
+	require.Equal(t, []string{"/project/x", "/project/y"}, paths)
 }

@@ -85,7 +85,7 @@ func (e *examiner) repository(place string, info fs.FileInfo) {
 		has = append(has, "hooks: "+some(hooks))
 	}
 	if text, err := e.read(path.Join(place, "config")); err == nil {
-		if err := gitrepo.CheckMade(text, e.r.Root(), place); err != nil {
+		if _, err := gitrepo.CheckMade(text, e.r.Root(), place); err != nil {
 			has = append(has, "config: "+err.Error())
 		}
 	}
