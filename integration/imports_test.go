@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"internal/helper":                 {},
 	"internal/globs":                  {"golang.org/x/text"},
 	"internal/gitindex":               {"golang.org/x/text"},
-	"internal/hostpath":               {},
+	"internal/hostpath":               {"internal/fsat", "golang.org/x/sys"},
 	"pathresolver":                    {"internal/fsat", "internal/gitindex", "internal/gitrepo", "internal/globs", "golang.org/x/sys"},
 	"pathresolver/aferofs":            {"pathresolver", "github.com/spf13/afero"},
 	"fileskills":                      {"pathresolver", "internal/didyoumean", "internal/globs", "github.com/google/jsonschema-go", "github.com/go-json-experiment/json", "github.com/aymanbagabas/go-udiff", "github.com/gofrs/flock", "golang.org/x/text"},
@@ -47,11 +47,12 @@ var mayImport = map[string][]string{
 	"cmd/pinfold/internal/claudecode": {"permission"},
 	"cmd/pinfold/internal/shellshape": {"mvdan.cc/sh/v3"},
 	"cmd/pinfold/internal/nexus":      {"permission", "pathresolver", "fileskills", "fileskills/mcpserver", "broker", "broker/brokerhttp"},
-	"cmd/pinfold":                     {"cmd/pinfold/internal/claudecode", "cmd/pinfold/internal/shellshape", "cmd/pinfold/internal/nexus", "cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "cmd/pinfold/internal/tuiinbox", "cmd/pinfold/internal/keyburst", "pathresolver", "permission", "internal/didyoumean", "internal/gitrepo", "internal/gitshare", "internal/helper", "internal/hostpath", "fileskills", "fileskills/mcpserver", "sandboxfs", "launcher", "broker", "broker/brokerhttp", "broker/sqlitestore", "broker/pgstore", "broker/otelaudit", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
+	"cmd/pinfold":                     {"cmd/pinfold/internal/claudecode", "cmd/pinfold/internal/shellshape", "cmd/pinfold/internal/nexus", "cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "cmd/pinfold/internal/tuiinbox", "cmd/pinfold/internal/keyburst", "cmd/pinfold/internal/leftover", "pathresolver", "permission", "internal/confine", "internal/didyoumean", "internal/gitrepo", "internal/gitshare", "internal/helper", "internal/hostpath", "fileskills", "fileskills/mcpserver", "sandboxfs", "launcher", "broker", "broker/brokerhttp", "broker/sqlitestore", "broker/pgstore", "broker/otelaudit", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
 
 	// Parts of the command.
 	"cmd/pinfold/internal/proposal": {"pathresolver", "permission", "fileskills", "broker", "broker/brokerhttp", "github.com/go-json-experiment/json"},
 	"cmd/pinfold/internal/keyburst": {},
+	"cmd/pinfold/internal/leftover": {"internal/gitrepo", "internal/hostpath", "pathresolver", "sandboxfs"},
 	"cmd/pinfold/internal/tuiinbox": {"cmd/pinfold/internal/keyburst", "pathresolver", "broker", "broker/brokerhttp", "charm.land/bubbletea/v2", "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/x/ansi"},
 	"cmd/pinfold/internal/webinbox": {"broker", "broker/brokerhttp", "permission", "pathresolver", "internal/httpend"},
 }

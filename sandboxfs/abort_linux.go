@@ -58,36 +58,45 @@ func (v *View) abort(which func(*mounted) bool) error {
 // The number is given to somebody else's connection as soon as this one has
 // ended. So the file is opened first, and written only if ours is connected
 // still: then it had the number when the file was opened, and should it end
-// now, the file does nothing any more.
+// then, the file does nothing any more.
 func (m *mounted) abort() error {
 	if m.dev == 0 || m.part.conn == nil {
 		return nil
 	}
-	fs, err := unix.Fsopen("fusectl", unix.FSOPEN_CLOEXEC)
-	if err != nil {
-		return err
+	fd := m.control
+	if fd < 0 {
+		var err error
+		if fd, err = m.openControl(); err != nil || fd < 0 {
+			return err
+		}
+		defer closeFD(fd)
 	}
-	defer closeFD(fs)
-	if err := unix.FsconfigCreate(fs); err != nil {
-		return err
-	}
-	dir, err := unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer closeFD(dir)
-	name := strconv.FormatUint(uint64(unix.Minor(m.dev)), 10) + "/abort"
-	fd, err := fsat.Openat(dir, name, unix.O_WRONLY, 0)
-	if err == unix.ENOENT {
-		return nil // it has ended already
-	}
-	if err != nil {
-		return err
-	}
-	defer closeFD(fd)
 	if !m.part.conn.connected() {
 		return nil
 	}
-	_, err = unix.Write(fd, []byte("1"))
+	_, err := unix.Write(fd, []byte("1"))
 	return err
+}
+
+// openControl opens the file; -1 where the connection has ended already.
+func (m *mounted) openControl() (fd int, err error) {
+	fs, err := unix.Fsopen("fusectl", unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return -1, err
+	}
+	defer closeFD(fs)
+	if err := unix.FsconfigCreate(fs); err != nil {
+		return -1, err
+	}
+	dir, err := unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	defer closeFD(dir)
+	name := strconv.FormatUint(uint64(unix.Minor(m.dev)), 10) + "/abort"
+	fd, err = fsat.Openat(dir, name, unix.O_WRONLY, 0)
+	if err == unix.ENOENT {
+		return -1, nil
+	}
+	return fd, err
 }

@@ -28,6 +28,8 @@ type mounted struct {
 	dev  uint64 // of its files; 0 if it is not ours to abort
 	byFM bool   // by fusermount3
 	lazy bool   // detached while it was in use
+	// control ends the connection (abort); -1 where it is opened when it is needed.
+	control int
 }
 
 // MountArgs are the arguments of mount(2) for the i-th part, for a process
@@ -101,7 +103,7 @@ func (v *View) Mount(dir string) error {
 			return err
 		}
 		id, _ := mountAt(dir)
-		v.mounted = append(v.mounted, mounted{part: v.parts[0], path: dir, id: id, byFM: true})
+		v.mounted = append(v.mounted, mounted{part: v.parts[0], path: dir, id: id, byFM: true, control: -1})
 		if err := v.Serve(0, fd); err != nil {
 			return err
 		}
@@ -136,9 +138,15 @@ func (v *View) mountPart(i int, at string) error {
 		return fmt.Errorf("mount part %q at %q: %w", v.parts[i].Place, at, err)
 	}
 	id, dev := mountAt(at)
-	v.mounted = append(v.mounted, mounted{part: v.parts[i], path: at, id: id, dev: dev})
+	v.mounted = append(v.mounted, mounted{part: v.parts[i], path: at, id: id, dev: dev, control: -1})
 	if err := v.Serve(i, fd); err != nil {
 		return err
+	}
+	if v.o.Unmounter != nil { // it may not be possible later
+		m := &v.mounted[len(v.mounted)-1]
+		if m.control, err = m.openControl(); err != nil {
+			v.o.Logger.Print(err) // it ends when its last user goes
+		}
 	}
 	if v.parts[i].File {
 		return pollOnce(at)
@@ -183,7 +191,7 @@ func (v *View) Unmount() (lazily bool, err error) {
 // is in use.
 func (v *View) unmount(busy int) (lazily bool, err error) {
 	for i := len(v.mounted) - 1; i >= 0; i-- {
-		late, e := v.mounted[i].unmount(busy)
+		late, e := v.mounted[i].unmount(busy, v.o.Unmounter)
 		lazily = lazily || late
 		err = errors.Join(err, e)
 	}
@@ -208,11 +216,13 @@ func (m *mounted) gone() bool {
 	return id != 0 && id != m.id
 }
 
-func (m *mounted) unmount(busy int) (lazily bool, err error) {
+func (m *mounted) unmount(busy int, by func(path string, force bool) (bool, error)) (lazily bool, err error) {
 	if m.path == "" || m.gone() {
 		return false, nil
 	}
-	if m.byFM {
+	if by != nil {
+		lazily, err = by(m.path, busy&unix.MNT_FORCE != 0)
+	} else if m.byFM {
 		lazily, err = fusermountUnmount(m.path)
 	} else if err = unix.Unmount(m.path, unix.UMOUNT_NOFOLLOW); err == unix.EBUSY {
 		lazily, err = true, unix.Unmount(m.path, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH|busy)

@@ -67,6 +67,11 @@ type Options struct {
 	// answer: 0 is not at all, and less without end.
 	AskWait time.Duration
 
+	// Unmounter, if set, unmounts what Mount has mounted at a path, in the place of
+	// this process, which may have given up the right to. What somebody uses it
+	// detaches, and says so; with force it ends the connection, too.
+	Unmounter func(path string, force bool) (lazily bool, err error)
+
 	// Logger gets what goes wrong inside the server. Nil discards it.
 	Logger *log.Logger
 }

@@ -115,6 +115,13 @@ func (v *View) Close() error {
 	if err == nil {
 		err = v.waitGone()
 	}
+	v.mu.Lock()
+	for _, m := range v.mounted {
+		if m.control >= 0 {
+			closeFD(m.control)
+		}
+	}
+	v.mu.Unlock()
 	for _, p := range v.parts {
 		p.close()
 	}

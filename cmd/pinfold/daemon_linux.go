@@ -8,6 +8,9 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/confine"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // mountInBackground starts this program again with --foreground, in a session
@@ -46,16 +49,11 @@ func mountInBackground(a *app) error {
 const readyWord = "ready\n"
 
 // detach lets go of what the starter shares with us, and tells it that the
-// view stands.
-func detach(readyFD int) error {
+// view stands. null is /dev/null.
+func detach(readyFD int, null *os.File) error {
 	if err := os.Chdir("/"); err != nil {
 		return err
 	}
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer null.Close()
 	if err := unix.Dup3(int(null.Fd()), 2, 0); err != nil {
 		return err
 	}
@@ -63,6 +61,22 @@ func detach(readyFD int) error {
 	if f == nil {
 		return errors.New("the descriptor of --ready-fd is not open")
 	}
-	_, err = f.WriteString(readyWord)
+	_, err := f.WriteString(readyWord)
 	return errors.Join(err, f.Close())
+}
+
+// settleMount leaves this process the capabilities that it needs to mount a view and
+// to serve it, before the view has threads that answer in another's name; and its
+// children do not get the descriptor of --ready-fd.
+func settleMount(readyFD int) error {
+	if readyFD > 0 {
+		unix.CloseOnExec(readyFD)
+	}
+	return confine.Keep(confine.ServesFiles)
+}
+
+// confineMount leaves this process what it needs to serve a mounted view of r, and
+// to remember what was left in it.
+func confineMount(r *pathresolver.Resolver) error {
+	return confine.Process(confine.Kept{Trees: append(statePlace(), r.Root()), Seen: []string{"/proc"}, Capabilities: confine.ServesFiles})
 }

@@ -2,8 +2,17 @@
 
 package main
 
-import "github.com/pinfold-dev/pinfold/sandboxfs"
+import (
+	"os"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
 
 func mountInBackground(*app) error { return sandboxfs.ErrUnsupported }
 
-func detach(int) error { return sandboxfs.ErrUnsupported }
+func detach(int, *os.File) error { return sandboxfs.ErrUnsupported }
+
+func settleMount(int) error { return sandboxfs.ErrUnsupported }
+
+func confineMount(*pathresolver.Resolver) error { return sandboxfs.ErrUnsupported }

@@ -73,7 +73,21 @@ func mount(ctx context.Context, a *app, f *mountFlags, mnt string) (err error) {
 	a.out.remember("", r)
 	f.tellPolicy(a.out)
 	becomeServer()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = null.Close() }() // nothing is written
+	if err := settleMount(f.readyFD); err != nil {
+		return err
+	}
+	helper, err := startUnmounter()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, helper.close()) }()
 	options, made := f.viewOptions(), traces{}
+	options.Unmounter = helper.unmount
 	made.follow(r, &options)
 	view, err := sandboxfs.New(r, options)
 	if err != nil {
@@ -90,9 +104,12 @@ func mount(ctx context.Context, a *app, f *mountFlags, mnt string) (err error) {
 	if err := view.Mount(mnt); err != nil {
 		return &exitError{code: exitFailed, err: err, hint: mountHint()}
 	}
+	if err := confineMount(r); err != nil {
+		a.out.warning("not guaranteed here: the process that serves the view keeps its rights: " + err.Error())
+	}
 	a.out.warning("a mount confines nothing by itself: it is for looking; 'pinfold run' confines a program")
 	if f.readyFD > 0 {
-		if err := detach(f.readyFD); err != nil {
+		if err := detach(f.readyFD, null); err != nil {
 			return err
 		}
 	}

@@ -48,7 +48,7 @@ path everything is read-only.`,
 		newCheck(a), newWhy(a), newPolicy(a), newFlags(a), newDoctor(a), newLeft(a),
 		newServe(a), newHire(a), newFire(a), newInterrupt(a), newAgents(a), newStatus(a), newAwait(a),
 		newRequest(a), newRequests(a), newApprove(a), newDeny(a), newGrants(a), newRevoke(a),
-		newTell(a), newMailbox(a), newAudit(a), newHiredView(a),
+		newTell(a), newMailbox(a), newAudit(a), newHiredView(a), newUnmounter(a),
 		newVersion(a), newCompletion(a), newMan(),
 	)
 	return root

@@ -46,7 +46,7 @@ func unmountAll(t *testing.T, dir string) {
 	for line := range strings.Lines(string(data)) {
 		fields := strings.Fields(line)
 		if at := fields[4]; strings.HasPrefix(at, dir+"/") {
-			_, err := unmountOne(at)
+			_, err := unmountOne(at, false)
 			t.Errorf("%s was left mounted (unmounting it: %v)", at, err)
 		}
 	}

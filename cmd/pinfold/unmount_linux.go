@@ -38,7 +38,7 @@ func unmount(mnt string) (lazily bool, err error) {
 		return false, usageError(fmt.Errorf("%q is not a view that pinfold mounted", mnt), "")
 	}
 	for i := len(parts) - 1; i >= 0; i-- {
-		late, err := unmountOne(parts[i])
+		late, err := unmountOne(parts[i], false)
 		if err != nil {
 			return lazily, fmt.Errorf("unmount %q: %w", parts[i], err)
 		}
@@ -86,14 +86,23 @@ func viewMounts(mountinfo io.Reader, at string) ([]string, error) {
 	return found, lines.Err()
 }
 
-func unmountOne(at string) (lazily bool, err error) {
+// unmountOne unmounts one part. What is in use it detaches, and with force ends.
+// One that somebody else has unmounted is no error.
+func unmountOne(at string, force bool) (lazily bool, err error) {
 	if os.Geteuid() != 0 {
 		return fusermount(at)
 	}
-	if err = unix.Unmount(at, unix.UMOUNT_NOFOLLOW); err == unix.EBUSY {
-		return true, unix.Unmount(at, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH)
+	busy := unix.MNT_DETACH
+	if force {
+		busy |= unix.MNT_FORCE
 	}
-	return false, err
+	if err = unix.Unmount(at, unix.UMOUNT_NOFOLLOW); err == unix.EBUSY {
+		lazily, err = true, unix.Unmount(at, unix.UMOUNT_NOFOLLOW|busy)
+	}
+	if err == unix.EINVAL || err == unix.ENOENT {
+		err = nil
+	}
+	return lazily, err
 }
 
 // fusermount unmounts for an ordinary user, who may do so with nothing else.

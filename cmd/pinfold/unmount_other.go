@@ -7,3 +7,5 @@ import "github.com/pinfold-dev/pinfold/sandboxfs"
 func unmount(string) (lazily bool, err error) { return false, sandboxfs.ErrUnsupported }
 
 func notMounted(string) error { return nil }
+
+func unmountOne(string, bool) (lazily bool, err error) { return false, sandboxfs.ErrUnsupported }

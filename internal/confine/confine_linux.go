@@ -48,8 +48,8 @@ const (
 // older Landlock takes less, and none nothing but capabilities: see ABI. After
 // an error it may have given up some.
 //
-// No thread may have fewer capabilities than another at that time: it would get
-// those that stay.
+// No thread may have fewer capabilities than another at that time, unless Keep was
+// called before: it would get those that stay.
 func Process(k Kept) error {
 	if err := Keep(k.Capabilities); err != nil {
 		return fmt.Errorf("give up capabilities: %w", err)
@@ -73,14 +73,16 @@ func Keep(keep Capabilities) error {
 	if err := unix.Capget(hdr, &data[0]); err != nil {
 		return err
 	}
-	if data[0].Permitted|data[1].Permitted|data[0].Inheritable|data[1].Inheritable == 0 {
-		return nil
-	}
+	less := false
 	for i := range data {
 		half := uint32(keep >> (32 * i))
+		less = less || data[i].Permitted&^half|data[i].Inheritable != 0
 		data[i].Permitted &= half
 		data[i].Effective &= half
 		data[i].Inheritable = 0
+	}
+	if !less {
+		return nil
 	}
 	var pin runtime.Pinner
 	pin.Pin(hdr)
