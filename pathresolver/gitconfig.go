@@ -128,11 +128,11 @@ func (r *Resolver) namedBy(n gitrepo.Named) string {
 		file = "the operator's git configuration"
 	}
 	turns := ""
-	if n.Glob == gitrepo.Attributes {
+	if n.Attributes() {
 		turns = ", which attributes turn on"
 	}
 	if n.Line > 0 {
-		return fmt.Sprintf("git's %s (%s:%d)%s", n.Key, EscapePath(file), n.Line, turns)
+		return fmt.Sprintf("%s%s (%s:%d)%s", byGit, n.Key, EscapePath(file), n.Line, turns)
 	}
-	return fmt.Sprintf("git's %s (%s)%s", n.Key, EscapePath(file), turns)
+	return fmt.Sprintf("%s%s (%s)%s", byGit, n.Key, EscapePath(file), turns)
 }

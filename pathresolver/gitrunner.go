@@ -7,6 +7,19 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/gitrepo"
 )
 
+// byGit begins the origin of a rule that protects what git's configuration names.
+const byGit = "git's "
+
+// NamedByGit says where git's configuration, as it was when New ran, names a place or
+// one above it for git to run or read by itself; "" if it does not. It looks at the
+// name only and is safe for use by many goroutines.
+func (r *Resolver) NamedByGit(place string) string {
+	if g := r.protect.covers(place); g != nil && strings.HasPrefix(g.origin, byGit) {
+		return g.origin
+	}
+	return ""
+}
+
 // placeNamed is the place that configuration names, or the directory beneath which
 // it names others. What counts at any depth counts in a part of a work tree, too.
 func (r *Resolver) placeNamed(n gitrepo.Named) (string, bool) {

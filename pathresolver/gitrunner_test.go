@@ -22,11 +22,14 @@ func TestFoundByGit(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, ".git/config"), []byte(config), 0o644))
 	modes(t, pathresolver.Config{Root: root, WritePaths: []string{"."}}, func(t *testing.T, r *pathresolver.Resolver) {
 		for _, name := range []string{"tools/m.py", "tools/M.PY", "tools/m.cpython-311-x86_64-linux-gnu.so", "tools/__init__.py", "tools.py",
-			"lib/run/me.js", "lib/run/me.cjs", "lib/run/me", ".gitattributes", "sub/deep/.gitattributes"} {
+			"lib/run/me.js", "lib/run/me.cjs", "lib/run/me", ".gitattributes", "sub/deep/.gitattributes", "sub/.git/info/attributes"} {
 			d := denied(t, r.WriteFile(name, nil, 0o644), pathresolver.RuleProtected)
 			require.Regexp(t, `git's filter\.[abc]\.clean \(.git/config:[246]\)`, d.Origin, name)
 			require.NoFileExists(t, filepath.Join(root, name))
 		}
+		require.Equal(t, "git's filter.c.clean (.git/config:6)", r.NamedByGit("lib/run/me.js"))
+		require.Empty(t, r.NamedByGit("tools/x"))
+		require.Empty(t, r.NamedByGit(".git/hooks/x"))
 		d := denied(t, r.WriteFile("sub/.gitattributes", nil, 0o644), pathresolver.RuleProtected)
 		require.Contains(t, d.Origin, ", which attributes turn on")
 		denied(t, r.MkdirAll("tools/m/deep", 0o755), pathresolver.RuleProtected)

@@ -29,9 +29,12 @@ type Runner struct {
 	Line int
 }
 
-// Attributes are, as the Glob of a Named, the files by which a project turns filters
-// and drivers on.
-const Attributes = "**/.gitattributes"
+// attributes are, as the Glob of a Named, the files by which a project, and a
+// repository in it, turns filters and drivers on (gitattributes(5)).
+var attributes = []string{"**/.gitattributes", "**/info/attributes"}
+
+// Attributes reports whether what is named turns the command on that names it.
+func (n Named) Attributes() bool { return slices.Contains(attributes, n.Glob) }
 
 // runners are programs that do what a file of the directory says in which they are
 // started, or one above it, and that file.
@@ -233,7 +236,11 @@ func (in *inspector) runner(it item, command, reads string, python bool) error {
 	}
 	in.repo.Runners = append(in.repo.Runners, r)
 	if r.Driver {
-		return in.glob(it, in.root, Attributes)
+		for _, glob := range attributes {
+			if err := in.glob(it, in.root, glob); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

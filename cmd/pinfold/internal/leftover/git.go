@@ -25,21 +25,28 @@ const maxStaged = 100
 
 // staged tells files that programs run by themselves of which git's index has other
 // content than the work tree, where an index was replaced: the next checkout, stash or
-// rebase of the operator's writes it there.
+// rebase of the operator's writes it there. The same goes for what git's configuration
+// names.
 func (e *examiner) staged() {
 	repo, err := gitrepo.Inspect(e.r.Root(), gitrepo.HostEnvironment())
 	if err != nil {
 		return // which a later run, too, says and ends by
 	}
+	why := func(place string) string {
+		if t := e.trusted.Covers(place); t != nil {
+			return t.String()
+		}
+		return e.r.NamedByGit(place)
+	}
 	paths, complete, err := repo.Tracked(func(path string, object []byte) bool {
-		return e.trusted.Covers(path) != nil && !e.isObject(path, object)
+		return why(path) != "" && !e.isObject(path, object)
 	}, maxStaged)
 	if err != nil || !complete {
 		e.omitted++
 	}
 	for _, place := range paths {
 		e.items = append(e.items, Item{Kind: ByItself, Path: filepath.Join(repo.GitDir, "index"), Program: "git",
-			Detail: "has other content for '" + place + "' in its index than the work tree, which the next checkout or stash writes: " + e.trusted.Covers(place).String()})
+			Detail: "has other content for '" + place + "' in its index than the work tree, which the next checkout or stash writes: " + why(place)})
 	}
 }
 
