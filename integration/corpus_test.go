@@ -124,13 +124,19 @@ func leaks(row cases.Row) bool {
 	return false
 }
 
+// limits are what docs/threat-model.md says of the rows that leak.
+var limits = map[string]string{
+	"B28": "Reading a hard link, planted before the start, to a file outside",
+}
+
 // limitsAreDocumented holds docs/threat-model.md to the rows that leak.
 func limitsAreDocumented(t *testing.T, rows []cases.Row) {
 	text, err := os.ReadFile("../docs/threat-model.md")
 	require.NoError(t, err)
 	for _, row := range rows {
 		if leaks(row) {
-			require.Contains(t, string(text), row.ID)
+			require.NotEmpty(t, limits[row.ID], row.ID)
+			require.Contains(t, string(text), limits[row.ID])
 		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 var started = map[string]string{
 	`cmd/pinfold/approve_exec.go: exec.CommandContext(shell)`:  "internal/helper found it",
 	`cmd/pinfold/broker_view_start.go: exec.Command(self)`:     "itself, see ownProgram",
+	`cmd/pinfold/unmounter.go: exec.Command(self)`:             "itself, see ownProgram",
 	`cmd/pinfold/hint.go: exec.LookPath(command)`:              "it is only told where the command lies outside",
 	`cmd/pinfold/unconfined.go: exec.LookPath(command[0])`:     "the operator's own command, as their shell would find it",
 	`cmd/pinfold/unconfined.go: syscall.Exec(program)`:         "the operator's own command, without a sandbox",
