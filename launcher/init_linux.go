@@ -28,6 +28,11 @@ func initMain(cfg *childConfig) (code int) {
 		return ExitSetup
 	}
 	in := &initProcess{cfg: cfg}
+	warm := make(chan struct{})
+	go func() { // while the new root is waited for
+		warmThreads()
+		close(warm)
+	}()
 	lost, err := in.enter()
 	if errors.Is(err, io.EOF) {
 		return ExitSetup // the keeper has failed, and said why
@@ -36,6 +41,7 @@ func initMain(cfg *childConfig) (code int) {
 		_ = send(fdInit, failure(err), -1)
 		return ExitSetup
 	}
+	<-warm
 	if err := in.start(); err != nil {
 		var se *SetupError
 		if errors.As(err, &se) {
@@ -46,7 +52,6 @@ func initMain(cfg *childConfig) (code int) {
 		_ = send(fdInit, message{Verb: sayExit, Code: code, Reason: reason, Lost: lost}, -1)
 		return code
 	}
-	go warmThreads()
 	if err := send(fdInit, message{Verb: sayStarted, Lost: lost}, -1); err != nil {
 		return ExitSetup
 	}
@@ -221,9 +226,8 @@ const threads = 8
 
 // warmThreads has the runtime make its threads before the command can use up the
 // process numbers: without one it ends this process, and with it everything
-// inside. It keeps threads that have nothing to do. The command has begun by then:
-// to make them takes it a millisecond, which no start is to wait for, and to use up
-// hundreds of numbers takes the command longer.
+// inside. It keeps threads that have nothing to do. They have to be there before the
+// command is: on a busy machine that is sometimes faster.
 func warmThreads() {
 	var made sync.WaitGroup
 	done := make(chan struct{})

@@ -148,9 +148,8 @@ func urlHarm(root, dir, url string, paths *[]string) string {
 		const top = "/\x00" // which no path names
 		if to := path.Join(top+tree, at); file || to != top && !strings.HasPrefix(to, top+"/") {
 			return "leads to a repository outside of the project"
-		} else {
-			*paths = append(*paths, path.Join(root, strings.TrimPrefix(to, top)))
 		}
+		*paths = append(*paths, path.Join(root, path.Join(tree, at)))
 		return ""
 	}
 	if to := path.Clean(at); to != root && !strings.HasPrefix(to, strings.TrimSuffix(root, "/")+"/") {

@@ -42,6 +42,11 @@ func checkKnown(t require.TestingT, command string) {
 	}
 }
 
+// takesValue reports whether the word after an option is its value.
+func (s *shape) takesValue(option string) bool {
+	return slices.ContainsFunc(strings.Fields(s.options), func(o string) bool { return strings.HasPrefix(o, option+"=") })
+}
+
 // accounted reports whether a shape has every option of a command, found in another
 // way than match does: from the text of the table.
 func accounted(argv []string) bool {
@@ -50,13 +55,19 @@ func accounted(argv []string) bool {
 		if len(argv) < len(head) || !slices.Equal(head, argv[:len(head)]) {
 			continue
 		}
-		if slices.IndexFunc(argv[len(head):], func(w string) bool { return !s.has(w) }) < 0 {
-			return true
-		}
-		for i, w := range argv[len(head):] {
-			if w == "--" && slices.IndexFunc(argv[len(head):][:i], func(w string) bool { return !s.has(w) }) < 0 {
-				return true
+		words := argv[len(head):]
+		unknown := slices.IndexFunc(words, func(w string) bool { return !s.has(w) })
+		// The value of an option may look like one, as in find -name --x.
+		for unknown > 0 && s.takesValue(words[unknown-1]) {
+			next := slices.IndexFunc(words[unknown+1:], func(w string) bool { return !s.has(w) })
+			if next < 0 {
+				unknown = next
+				break
 			}
+			unknown += 1 + next
+		}
+		if end := slices.Index(words, "--"); unknown < 0 || end >= 0 && end <= unknown {
+			return true
 		}
 	}
 	return false
