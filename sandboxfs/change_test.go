@@ -97,6 +97,8 @@ func TestOnChangeInOrder(t *testing.T) {
 		})
 	}
 	all.Wait()
+	mu.Lock()
+	defer mu.Unlock()
 	require.Len(t, at, 400)
 	for place := range at {
 		require.True(t, exists(f.on(place)), place)
