@@ -918,10 +918,12 @@ func gitMovable(rest string) bool {
 // inObjects reports whether rest is a file of git's objects, to which git makes hard
 // links: of a submodule only what can be nothing else by its name.
 func inObjects(rest string) bool {
-	return strings.HasPrefix(rest, "objects/") || strings.HasPrefix(rest, "modules/") && moduleObject.MatchString(rest)
+	return strings.HasPrefix(rest, "objects/") || strings.HasPrefix(rest, "modules/") && moduleObject().MatchString(rest)
 }
 
-var moduleObject = regexp.MustCompile(`/objects/(?:[0-9a-f]{2}/(?:tmp_obj_\w+|[0-9a-f]{38}|[0-9a-f]{62})|pack/(?:tmp_\w+|pack-[0-9a-f]+\.\w+))$`)
+var moduleObject = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`/objects/(?:[0-9a-f]{2}/(?:tmp_obj_\w+|[0-9a-f]{38}|[0-9a-f]{62})|pack/(?:tmp_\w+|pack-[0-9a-f]+\.\w+))$`)
+})
 
 // decideGitLink says whether the file at from may get a second name: between git
 // directories objects may, as git itself does it; nothing else that lies in one,

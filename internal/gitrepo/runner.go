@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Runner is a command of the configuration that looks for what it runs in the
@@ -97,11 +98,17 @@ var searchPaths = map[string]bool{
 // maxModule bounds the parts of a module's name.
 const maxModule = 16
 
+// lazyPattern is compiled when it is first asked: each start of pinfold is several
+// processes, of which most never do.
+func lazyPattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
 var (
-	moduleName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
-	plainWord  = regexp.MustCompile(`^[A-Za-z@][A-Za-z0-9@._/:-]{0,63}$`)
-	importLine = regexp.MustCompile(`(?:^|[;\n:])[ \t]*(?:import|from)[ \t]+([A-Za-z_][A-Za-z0-9_. ,\t]*)`)
-	binName    = regexp.MustCompile(`^(?:@[a-z0-9][a-z0-9._-]*/)?([A-Za-z0-9][A-Za-z0-9._-]*)(?:@.*)?$`)
+	moduleName = lazyPattern(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
+	plainWord  = lazyPattern(`^[A-Za-z@][A-Za-z0-9@._/:-]{0,63}$`)
+	importLine = lazyPattern(`(?:^|[;\n:])[ \t]*(?:import|from)[ \t]+([A-Za-z_][A-Za-z0-9_. ,\t]*)`)
+	binName    = lazyPattern(`^(?:@[a-z0-9][a-z0-9._-]*/)?([A-Za-z0-9][A-Za-z0-9._-]*)(?:@.*)?$`)
 )
 
 // simple is a program of a command, with its arguments.
@@ -210,7 +217,7 @@ func (in *inspector) finds(it item, p simple) (err error) {
 
 // said is the first argument, where that is a word of the program's own.
 func said(args []word) string {
-	if len(args) > 0 && args[0].unknown < 0 && plainWord.MatchString(args[0].text) {
+	if len(args) > 0 && args[0].unknown < 0 && plainWord().MatchString(args[0].text) {
 		return " " + args[0].text
 	}
 	return ""
@@ -396,7 +403,7 @@ func (in *inspector) pythonTakes(it item, name string, option byte, value string
 		command = name + " -m " + value
 	} else {
 		names = nil
-		for _, match := range importLine.FindAllStringSubmatch(value, -1) {
+		for _, match := range importLine().FindAllStringSubmatch(value, -1) {
 			list, _, _ := strings.Cut(match[1], " import ")
 			for one := range strings.SplitSeq(list, ",") {
 				if fields := strings.Fields(one); len(fields) > 0 {
@@ -407,7 +414,7 @@ func (in *inspector) pythonTakes(it item, name string, option byte, value string
 	}
 	for _, module := range names {
 		parts := strings.Split(module, ".")
-		if !moduleName.MatchString(module) || len(parts) > maxModule {
+		if !moduleName().MatchString(module) || len(parts) > maxModule {
 			continue
 		}
 		for _, base := range in.basesOf(it, false) {
@@ -558,7 +565,7 @@ func (in *inspector) packages(it item, p simple) error {
 			doubt = false
 			continue
 		}
-		if match := binName.FindStringSubmatch(w.text); match != nil {
+		if match := binName().FindStringSubmatch(w.text); match != nil {
 			if err := in.found(it, path.Join("node_modules/.bin", match[1])); err != nil {
 				return err
 			}
