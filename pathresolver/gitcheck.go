@@ -52,15 +52,15 @@ func (r *Resolver) checkTreeLink(place, text string) *DeniedError {
 		at = path.Join(r.root, dir, at)
 	}
 	base := path.Base(at)
-	roots := append([]string{r.root}, r.git.trees...)
-	if place, in := strings.CutPrefix(at, strings.TrimSuffix(r.root, "/")+"/"); in && !r.mayBeTree(place) {
+	for _, root := range append([]string{r.root}, r.git.trees...) {
+		dotGit, in := strings.CutPrefix(at, strings.TrimSuffix(root, "/")+"/")
+		switch {
+		case !in || !isDotGit(base) || path.Clean(at) != at || hasDotGit(strings.TrimSuffix(dotGit, base)):
+			continue // so that a link on the way, or "..", has no part in it
+		case root != r.root || r.mayBeTree(dotGit):
+			return nil
+		}
 		return r.gitDenied(OpWrite, place, RuleGitContent, "it names a work tree that stood there before, or one that there is no room for")
-	}
-	if isDotGit(base) && path.Clean(at) == at && slices.ContainsFunc(roots, func(root string) bool {
-		rest, ok := strings.CutPrefix(at, strings.TrimSuffix(root, "/")+"/")
-		return ok && !hasDotGit(strings.TrimSuffix(rest, base))
-	}) {
-		return nil
 	}
 	return r.gitDenied(OpWrite, place, RuleGitContent, fmt.Sprintf("it names %q, which is no file .git in the project", EscapePath(clipText(text))))
 }

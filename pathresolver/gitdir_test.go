@@ -327,7 +327,8 @@ func TestGitText(t *testing.T) {
 		root + "/src/wt/.git\n": true, "../../../src/wt/.git": true,
 		"/home/me/.git": false, root + "/../me/.git": false, root + "/src/wt": false, root + "/.git/x/.git": false,
 		root + "/src/.git/wt/.git": false, "../../../../me/.git": false, root + "/src/wt/.git\nx": false,
-		root + "/tree/.git": false, // somebody else's "": false,
+		root + "/tree/.git": false, // somebody else's
+		root + "//src/.git": false, root + "/../../.git": false, "": false,
 	} {
 		require.Equal(t, ok, r.CheckGitText(".git/worktrees/w/gitdir", []byte(text)) == nil, "%q", text)
 	}

@@ -89,29 +89,29 @@ func (w *gitWays) get(place string) (by string, found bool) {
 	return by, found
 }
 
-// add adds places. ok is false where there is no room.
-func (w *gitWays) add(by string, places ...string) (ok bool) {
+// add adds a place.
+func (w *gitWays) add(by, place string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.by)+len(places) > maxGitWays {
-		return false
-	}
 	if w.by == nil {
 		w.by = map[string]string{}
 	}
-	for _, place := range places {
-		w.by[fold(place)] = by
-	}
-	return true
+	w.by[fold(place)] = by
 }
 
-// addWithin adds a place and those above it.
+// addWithin adds a place and those above it. ok is false where so many are known
+// that there is no room: what agents name has a bound.
 func (w *gitWays) addWithin(by, place string) (ok bool) {
-	var places []string
-	for ; place != "."; place, _ = splitPlace(place) {
-		places = append(places, place)
+	w.mu.RLock()
+	ok = len(w.by) < maxGitWays
+	w.mu.RUnlock()
+	if !ok {
+		return false
 	}
-	return w.add(by, places...)
+	for ; place != "."; place, _ = splitPlace(place) {
+		w.add(by, place)
+	}
+	return true
 }
 
 // maxMadeLocks is how many of the locks made last are known.
