@@ -407,8 +407,9 @@ func isConfigLock(rest string) bool {
 	return lock && gitContentOf(base) == GitConfig
 }
 
-// isLockName reports whether a name alone is one that isLock may know.
-func isLockName(place string) bool {
+// IsGitLockName reports whether a place, or a name alone, is one for which
+// Resolver.GitLock may be true.
+func IsGitLockName(place string) bool {
 	_, lock := cutLock(place)
 	return lock || isPrepared(place)
 }
@@ -427,6 +428,7 @@ func cutLock(place string) (base string, lock bool) {
 // has not yet given its own name, or of what a view has checked.
 func isPrepared(place string) bool {
 	_, name := splitPlace(place)
+	name = strings.ToLower(name)
 	return name == "packed-refs.new" || strings.HasPrefix(name, tempPrefix) ||
 		strings.HasPrefix(name, "sharedindex_") || strings.HasPrefix(name, "next-index-") || strings.HasPrefix(name, "index.stash.")
 }
@@ -781,7 +783,7 @@ func (r *Resolver) GitTriesLink(place, target string) bool {
 // Decide refuses to make one (RuleGitContent); a surface that makes files only where
 // there are none may go on.
 func (r *Resolver) GitConfigLock(place string) bool {
-	if r.git == nil || !isLockName(place) {
+	if r.git == nil || !IsGitLockName(place) {
 		return false
 	}
 	at, ok := r.git.find(place, 0)

@@ -141,7 +141,7 @@ func (m *madeLocks) add(id FileID) {
 // GitLock reports whether a place is one by which git prepares a file that is under
 // a rule, such as .git/index.lock.
 func (r *Resolver) GitLock(place string) bool {
-	if r.git == nil || !isLockName(place) {
+	if r.git == nil || !IsGitLockName(place) {
 		return false
 	}
 	at, ok := r.git.find(place, 0)

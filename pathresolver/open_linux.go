@@ -120,7 +120,23 @@ func (r *Resolver) openLexical(op Op, place, rel string, flags int, mode uint32)
 	if !r.allows(op, place) {
 		return -1, unix.ELOOP
 	}
+	flags, err := r.lockFlags(op, place, flags)
+	if err != nil {
+		return -1, err
+	}
 	return r.OpenPlace(withSlash(place, rel), flags, mode)
+}
+
+// lockFlags are the flags by which a file is opened that may be a lock of git's. It
+// was decided that none stands there: one that came since is a git's elsewhere.
+func (r *Resolver) lockFlags(op Op, place string, flags int) (int, error) {
+	switch {
+	case op == OpRead || !r.GitLock(place):
+		return flags, nil
+	case flags&unix.O_CREAT == 0:
+		return 0, unix.ENOENT
+	}
+	return flags | unix.O_EXCL, nil
 }
 
 // openWalked lets the walker say which place the path leads to, asks the rules
@@ -156,6 +172,9 @@ func (r *Resolver) openWalked(op Op, unsafePath, rel string, flags int, mode uin
 		if flags&unix.O_DIRECTORY != 0 && w.mode&unix.S_IFMT != unix.S_IFDIR {
 			return -1, "", unix.ENOTDIR
 		}
+	}
+	if flags, err = r.lockFlags(op, w.place, flags); err != nil {
+		return -1, "", err
 	}
 	fd, err := r.OpenPlace(w.place, flags, mode)
 	switch err {

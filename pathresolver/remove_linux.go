@@ -16,6 +16,9 @@ const maxDepth = 2048
 func (r *Resolver) remove(unsafePath string) error {
 	defer r.hold(OpDelete).release()
 	err := r.at(OpDelete, unsafePath, 0, func(dir int, e entry) error {
+		if r.GitLock(e.place) {
+			return unix.ENOENT // as was decided: one that came since is a git's elsewhere
+		}
 		if !e.slash {
 			err := r.unlinkFile(dir, e.name)
 			if err != unix.EISDIR && err != unix.EPERM {
@@ -160,6 +163,9 @@ func (r *Resolver) removeEntry(dir *heldDir, name string) error {
 	}
 	if d := r.Decide(OpDelete, place, 0); d != nil {
 		return d
+	}
+	if r.GitLock(place) {
+		return unix.ENOENT // as in remove
 	}
 	return r.unlinkFile(dir.fd, name)
 }

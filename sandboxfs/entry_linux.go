@@ -144,6 +144,9 @@ func (p *part) removeGranted(h *fuse.InHeader, call, name string, flags int, lea
 	if d := p.r.DecideGranted(leave, pathresolver.OpDelete, child, 0); d != nil {
 		return p.ask(h, call, d, leave, act{op: pathresolver.OpDelete, place: child})
 	}
+	if st := p.lockAt(h, call, child, dirfd, name); st != fuse.OK {
+		return st
+	}
 	gone := p.dying(dir, dirfd, name)
 	gone.asked = leave != nil
 	err = unix.Unlinkat(dirfd, name, flags)

@@ -2,7 +2,6 @@ package sandboxfs
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
@@ -88,11 +87,25 @@ func (p *part) checkLock(h *fuse.InHeader, call, place string, sx *unix.Statx_t)
 	return fuse.OK
 }
 
+// lockAt refuses to take a name away by which a git elsewhere prepares something,
+// also where it came just now. What is this view's own stays so: nothing else moves
+// meanwhile, and git makes its locks only where there are none.
+func (p *part) lockAt(h *fuse.InHeader, call, place string, dirfd int, name string) fuse.Status {
+	if !p.r.GitLock(place) {
+		return fuse.OK
+	}
+	var sx unix.Statx_t
+	if err := fsat.Statx(dirfd, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, &sx); err != nil {
+		return status(err)
+	}
+	return p.checkLock(h, call, place, &sx)
+}
+
 // hold keeps other requests from moving names, or for some names from changing any:
 // HEAD makes a directory a repository, which is decided by what it holds, and a
 // lock of git's is decided on by who made it. It returns the way to let go.
 func (p *part) hold(name string) (release func()) {
-	if name == "HEAD" || strings.HasSuffix(name, ".lock") {
+	if name == "HEAD" || pathresolver.IsGitLockName(name) {
 		p.moves.Lock()
 		return p.moves.Unlock
 	}

@@ -77,6 +77,7 @@ func TestLocksOfGitElsewhere(t *testing.T) {
 		require.NoError(t, write(f.in(".git/index.lock"), "x"), "one's own")
 		require.NoError(t, write(f.in(".git/index.lock"), "y"))
 		require.NoError(t, os.Remove(f.in(".git/index.lock")))
+		require.ErrorIs(t, os.Remove(f.in(".git/index.lock")), os.ErrNotExist)
 	})
 }
 

@@ -49,6 +49,9 @@ func (p *part) rename(in *fuse.RenameIn, oldName, newName string, leave pathreso
 		}
 		return p.ask(&in.InHeader, "rename", d, leave, act{op: pathresolver.OpRename, place: source, to: target, exchange: exchange})
 	}
+	if st := p.lockAt(&in.InHeader, "rename", source, fromFD, oldName); st != fuse.OK {
+		return st
+	}
 	checked, d, err := p.arrives(fromFD, oldName, source, toFD, newName, target, exchange)
 	switch {
 	case err != nil:
