@@ -41,6 +41,20 @@ func arrivalOf(fd int) (Arrival, error) {
 	return Arrival{Mode: fileMode(st.Mode), ID: id}, err
 }
 
+// kindsIn says of names in a directory what they are; done ends that. No link is
+// followed.
+func (r *Resolver) kindsIn(dir string) (kindOf func(name string) (kind fs.FileMode, there bool), done func()) {
+	fd, err := r.OpenPlace(dir, unix.O_PATH|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return func(string) (fs.FileMode, bool) { return 0, false }, func() {}
+	}
+	return func(name string) (fs.FileMode, bool) {
+		var st unix.Stat_t
+		err := fsat.Lstatat(fd, name, &st)
+		return fileMode(st.Mode).Type(), err == nil
+	}, func() { fsat.ClosePath(fd) }
+}
+
 // usedBy reports whether a .git above the root is one that the caller's git would
 // use: it is there, and is the caller's own, or that of who became root by sudo.
 func usedBy(dotGit string) bool {

@@ -22,6 +22,17 @@ func (r *Resolver) standsAt(place string) (id FileID, typ fs.FileMode, ok bool) 
 	return FileID{}, fs.ModeIrregular, !errors.Is(err, errNotDirectory)
 }
 
+// kindsIn says of names in a directory what they are. No link is followed.
+func (r *Resolver) kindsIn(dir string) (kindOf func(name string) (kind fs.FileMode, there bool), done func()) {
+	return func(name string) (fs.FileMode, bool) {
+		info, err := r.dir.Lstat(filepath.FromSlash(joinPlace(dir, name)))
+		if err != nil {
+			return 0, false
+		}
+		return info.Mode().Type(), true
+	}, func() {}
+}
+
 // usedBy reports whether a .git above the root is there: whose it is cannot be told.
 func usedBy(dotGit string) bool {
 	_, err := os.Stat(dotGit)

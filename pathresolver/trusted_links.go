@@ -33,19 +33,21 @@ func (r *Resolver) guardTrustedLinks() {
 // trustedLinks looks at the names of the table in one directory, and in those of
 // them that are directories.
 func (r *Resolver) trustedLinks(dir string, names *trustNode) {
+	kindOf, done := r.kindsIn(dir)
+	defer done()
 	for name, next := range names.next {
 		if next.first == nil {
 			continue // nothing here is covered
 		}
+		kind, there := kindOf(name)
 		place := joinPlace(dir, name)
-		info, err := os.Lstat(filepath.Join(r.root, filepath.FromSlash(place)))
 		switch {
-		case err != nil:
-		case info.Mode()&fs.ModeSymlink != 0:
+		case !there:
+		case kind&fs.ModeSymlink != 0:
 			r.guardLink(place, next.first)
-		case info.IsDir() && (next.entry != nil || next.rest != nil):
+		case kind.IsDir() && (next.entry != nil || next.rest != nil):
 			r.linksBeneath(place)
-		case info.IsDir():
+		case kind.IsDir():
 			r.trustedLinks(place, next)
 		}
 	}
