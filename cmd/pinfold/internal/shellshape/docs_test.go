@@ -43,7 +43,7 @@ func TestDocumented(t *testing.T) {
 // Each entry names where it was taken from, and is read as it is meant.
 func TestTable(t *testing.T) {
 	kindsOf := map[string]bool{"path": true, "file": true, "write": true, "object": true, "package": true, "pytest": true, "--": true}
-	for kind := range kinds {
+	for kind := range kinds() {
 		kindsOf[kind] = true
 	}
 	heads := map[string]bool{}

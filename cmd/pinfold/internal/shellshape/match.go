@@ -266,7 +266,7 @@ func (s *seen) option(arg string, next func() (string, bool)) error {
 		}
 		return s.take(arg, o, value)
 	}
-	if o, ok := s.options["-NUM"]; ok && number.MatchString(arg[1:]) {
+	if o, ok := s.options["-NUM"]; ok && number().MatchString(arg[1:]) {
 		return s.take("-NUM", o, "")
 	}
 	if strings.HasPrefix(arg, "--") {
@@ -322,29 +322,32 @@ func (s *seen) take(name string, o option, value string) error {
 	case "write":
 		return s.path(Use{Show: Write, Path: value})
 	}
-	if !kinds[o.kind].MatchString(value) {
+	if !kinds()[o.kind].MatchString(value) {
 		return fmt.Errorf("%q is no value for %q that is known", value, name)
 	}
 	return nil
 }
 
-var number = regexp.MustCompile(`^[0-9]{1,9}$`)
+var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,9}$`) })
 
-// kinds are the words that a kind has, whole. Those that are not here are paths.
-var kinds = map[string]*regexp.Regexp{
-	"num":      regexp.MustCompile(`^[0-9]{1,9}%?$`),
-	"count":    regexp.MustCompile(`^[+-]?[0-9]{1,15}[kKMGbcw]?$`),
-	"word":     regexp.MustCompile(`^[A-Za-z0-9_+-][A-Za-z0-9_.,:+-]*$`),
-	"text":     regexp.MustCompile(`^(?s:.*)$`),
-	"rev":      regexp.MustCompile(`^(?:\^?[A-Za-z0-9_@][A-Za-z0-9_./@~^+-]*(?:\{[A-Za-z0-9-]*\}[A-Za-z0-9_./@~^+-]*)*)$`),
-	"range":    regexp.MustCompile(`^[0-9]*,?[+-]?[0-9]*$`),
-	"lines":    regexp.MustCompile(`^[0-9]+(,([0-9]+|\$))?p$`),
-	"target":   regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_./-]*$`),
-	"script":   regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:-]*$`),
-	"date":     regexp.MustCompile(`^\+[A-Za-z0-9%_.:/ -]*$`),
-	"variable": regexp.MustCompile(`^[A-Z0-9_]+$`),
-	"packages": regexp.MustCompile(`^[A-Za-z0-9_./,-]+$`),
-}
+// kinds are the words that a kind has, whole. Those that are not here are paths. They
+// are compiled when they are asked: each start of pinfold is several processes.
+var kinds = sync.OnceValue(func() map[string]*regexp.Regexp {
+	return map[string]*regexp.Regexp{
+		"num":      regexp.MustCompile(`^[0-9]{1,9}%?$`),
+		"count":    regexp.MustCompile(`^[+-]?[0-9]{1,15}[kKMGbcw]?$`),
+		"word":     regexp.MustCompile(`^[A-Za-z0-9_+-][A-Za-z0-9_.,:+-]*$`),
+		"text":     regexp.MustCompile(`^(?s:.*)$`),
+		"rev":      regexp.MustCompile(`^(?:\^?[A-Za-z0-9_@][A-Za-z0-9_./@~^+-]*(?:\{[A-Za-z0-9-]*\}[A-Za-z0-9_./@~^+-]*)*)$`),
+		"range":    regexp.MustCompile(`^[0-9]*,?[+-]?[0-9]*$`),
+		"lines":    regexp.MustCompile(`^[0-9]+(,([0-9]+|\$))?p$`),
+		"target":   regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_./-]*$`),
+		"script":   regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:-]*$`),
+		"date":     regexp.MustCompile(`^\+[A-Za-z0-9%_.:/ -]*$`),
+		"variable": regexp.MustCompile(`^[A-Z0-9_]+$`),
+		"packages": regexp.MustCompile(`^[A-Za-z0-9_./,-]+$`),
+	}
+})
 
 // place says of each operand what it is.
 func (s *seen) place() error {
@@ -400,13 +403,13 @@ func (s *seen) operand(kind, operand string) error {
 		return s.path(Use{Show: show, Path: operand, Dots: s.dots || s.repository})
 	case "rev", "object":
 		if rev, path, colon := strings.Cut(operand, ":"); kind == "object" && colon {
-			if rev != "" && !kinds["rev"].MatchString(rev) {
+			if rev != "" && !kinds()["rev"].MatchString(rev) {
 				return fmt.Errorf("revision %q", rev)
 			}
 			return s.inTree(path)
 		}
 		s.whole = true
-		if !kinds["rev"].MatchString(operand) {
+		if !kinds()["rev"].MatchString(operand) {
 			return fmt.Errorf("%q is no revision that is known", operand)
 		}
 		if s.repository && !slices.Contains(s.operands, "--") { // git takes it for a path where it is none of its revisions
@@ -420,7 +423,7 @@ func (s *seen) operand(kind, operand string) error {
 		}
 		return s.packageAt(kind, path)
 	}
-	if !kinds[kind].MatchString(operand) {
+	if !kinds()[kind].MatchString(operand) {
 		return fmt.Errorf("%q is no %s that is known", operand, kind)
 	}
 	if kind == "target" && slices.Contains(strings.Split(operand, "/"), "..") {
