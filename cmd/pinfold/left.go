@@ -81,7 +81,7 @@ func (o *output) leftText(records []leftRecord) {
 			o.stdout.printf("  %s  %s\n", leftName(r.Root, i.Path), o.stdout.paint(colourDim, leftText(i)))
 		}
 		if r.Omitted > 0 {
-			o.stdout.printf("  %s more than is remembered\n", plural(int(min(r.Omitted, 1<<31-1)), "change"))
+			o.stdout.printf("  %s\n", omittedText(r.Omitted))
 		}
 	}
 }

@@ -25,7 +25,7 @@ type tracedView struct {
 func (t *traces) follow(r *pathresolver.Resolver, o *sandboxfs.Options) {
 	record := leftover.NewRecord(func(place string) bool {
 		_, err := r.Lstat(place)
-		return err == nil
+		return !leftover.Gone(err)
 	})
 	o.OnChange = record.Changed
 	t.views = append(t.views, tracedView{record, r})
@@ -107,8 +107,14 @@ func (o *output) tellLeft(root string, left leftover.Left, saved string) {
 		o.stderr.printf("  and %d more\n", more)
 	}
 	if left.Omitted > 0 {
-		o.stderr.printf("  %s more than is remembered\n", plural(int(min(left.Omitted, 1<<31-1)), "change"))
+		o.stderr.printf("  %s\n", omittedText(left.Omitted))
 	}
+}
+
+// omittedText says how much is not told: there was no room for it, or it lies where
+// it cannot be looked at.
+func omittedText(n uint64) string {
+	return "and " + plural(int(min(n, 1<<31-1)), "change") + " that could not be remembered or looked at"
 }
 
 // leftName is a path as the operator would type it.

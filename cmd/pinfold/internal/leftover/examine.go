@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/pinfold-dev/pinfold/internal/hostpath"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -91,7 +92,8 @@ func (e *examiner) path(place string) string {
 func (e *examiner) look(place string, notes note) {
 	info, err := e.r.Lstat(place)
 	if err != nil {
-		return // gone; or hidden, which no agent can make
+		e.unseen(err)
+		return
 	}
 	if notes&isRepository != 0 {
 		e.repository(place, info)
@@ -105,11 +107,26 @@ func (e *examiner) look(place string, notes note) {
 	}
 }
 
+// unseen counts a place that cannot be looked at, such as one in a directory that
+// an agent has closed. One that is gone is none; nor is one that is hidden, which no
+// agent can make.
+func (e *examiner) unseen(err error) {
+	if !Gone(err) {
+		e.omitted++
+	}
+}
+
+// Gone reports whether an error says that nothing is at a place.
+func Gone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
 // walk looks at what lies in a directory that was moved: names may mean something
 // in their new place, and links lead elsewhere from it.
 func (e *examiner) walk(dir string) {
 	list, err := e.r.ReadDir(dir)
 	if err != nil {
+		e.unseen(err)
 		return
 	}
 	for i, entry := range list {
@@ -124,6 +141,8 @@ func (e *examiner) walk(dir string) {
 		}
 		if info, err := e.r.Lstat(place); err == nil {
 			e.lookAt(place, notes, info)
+		} else {
+			e.unseen(err)
 		}
 		if entry.IsDir() {
 			e.walk(place)
@@ -173,6 +192,7 @@ func (e *examiner) lookAt(place string, notes note, info fs.FileInfo) {
 func (e *examiner) link(place string) {
 	target, err := e.r.Readlink(place)
 	if err != nil {
+		e.unseen(err)
 		return
 	}
 	if !filepath.IsAbs(target) {
