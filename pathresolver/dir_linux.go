@@ -250,5 +250,5 @@ func (d *Dir) entryType(name string, kind byte) fs.FileMode {
 	if err := fsat.Lstatat(d.fd, name, &st); err != nil {
 		return fs.ModeIrregular
 	}
-	return fileMode(st.Mode).Type()
+	return fsat.FileMode(st.Mode).Type()
 }

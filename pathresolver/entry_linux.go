@@ -111,7 +111,7 @@ func (r *Resolver) link(unsafeOld, unsafeNew string) error {
 			if st.Mode&unix.S_IFMT == unix.S_IFDIR {
 				return unix.EPERM
 			}
-			if kind := fileMode(st.Mode).Type(); kind != 0 {
+			if kind := fsat.FileMode(st.Mode).Type(); kind != 0 {
 				// Under its new name a link or a FIFO is what it would be if it were made there.
 				if d := r.Decide(OpCreate, e.place, kind); d != nil {
 					return d

@@ -48,7 +48,7 @@ func (r *Resolver) explain(d *Decision, op Op, unsafePath string) error {
 	d.Place, d.Exists = w.place, w.missing == 0
 	kind := fs.FileMode(0)
 	if d.Exists {
-		kind = fileMode(w.mode).Type()
+		kind = fsat.FileMode(w.mode).Type()
 	}
 	if denied := r.Decide(op, w.place, kind); denied != nil {
 		return denied.asGiven(unsafePath)

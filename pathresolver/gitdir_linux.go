@@ -38,7 +38,7 @@ func arrivalOf(fd int) (Arrival, error) {
 		return Arrival{}, err
 	}
 	id, err := fileID(fd)
-	return Arrival{Mode: fileMode(st.Mode), ID: id}, err
+	return Arrival{Mode: fsat.FileMode(st.Mode), ID: id}, err
 }
 
 // kindsIn says of names in a directory what they are; done ends that. No link is
@@ -51,7 +51,7 @@ func (r *Resolver) kindsIn(dir string) (kindOf func(name string) (kind fs.FileMo
 	return func(name string) (fs.FileMode, bool) {
 		var st unix.Stat_t
 		err := fsat.Lstatat(fd, name, &st)
-		return fileMode(st.Mode).Type(), err == nil
+		return fsat.FileMode(st.Mode).Type(), err == nil
 	}, func() { fsat.ClosePath(fd) }
 }
 

@@ -162,33 +162,4 @@ func (i *fileInfo) Size() int64        { return i.st.Size }
 func (i *fileInfo) ModTime() time.Time { return time.Unix(i.st.Mtim.Unix()) }
 func (i *fileInfo) IsDir() bool        { return i.Mode().IsDir() }
 func (i *fileInfo) Sys() any           { return &i.st }
-func (i *fileInfo) Mode() fs.FileMode  { return fileMode(i.st.Mode) }
-
-// fileMode is the standard library's form of st_mode.
-func fileMode(m uint32) fs.FileMode {
-	mode := fs.FileMode(m & 0o777)
-	switch m & unix.S_IFMT {
-	case unix.S_IFDIR:
-		mode |= fs.ModeDir
-	case unix.S_IFLNK:
-		mode |= fs.ModeSymlink
-	case unix.S_IFIFO:
-		mode |= fs.ModeNamedPipe
-	case unix.S_IFSOCK:
-		mode |= fs.ModeSocket
-	case unix.S_IFBLK:
-		mode |= fs.ModeDevice
-	case unix.S_IFCHR:
-		mode |= fs.ModeDevice | fs.ModeCharDevice
-	}
-	if m&unix.S_ISUID != 0 {
-		mode |= fs.ModeSetuid
-	}
-	if m&unix.S_ISGID != 0 {
-		mode |= fs.ModeSetgid
-	}
-	if m&unix.S_ISVTX != 0 {
-		mode |= fs.ModeSticky
-	}
-	return mode
-}
+func (i *fileInfo) Mode() fs.FileMode  { return fsat.FileMode(i.st.Mode) }

@@ -3,6 +3,7 @@ package sandboxfs
 import (
 	"io/fs"
 
+	"github.com/pinfold-dev/pinfold/internal/fsat"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -10,7 +11,7 @@ import (
 // is told names places in the order of the moves.
 func (p *part) changed(op pathresolver.Op, place string, mode uint16) {
 	if tell := p.v.o.OnChange; tell != nil && place != "" {
-		tell(Change{Op: op, Place: place, Mode: goMode(mode)})
+		tell(Change{Op: op, Place: place, Mode: fsat.FileMode(uint32(mode))})
 	}
 }
 
@@ -32,7 +33,7 @@ func (p *part) moved(from, to string, n *node, exchange bool) {
 	}
 	mode := fs.ModeIrregular
 	if n != nil {
-		mode = goMode(n.typ)
+		mode = fsat.FileMode(uint32(n.typ))
 	}
 	tell(Change{Op: pathresolver.OpRename, Place: from, To: to, Exchange: exchange, Mode: mode})
 }
@@ -40,6 +41,6 @@ func (p *part) moved(from, to string, n *node, exchange bool) {
 // named is changed for another name of a file.
 func (p *part) named(to string, mode uint16) {
 	if tell := p.v.o.OnChange; tell != nil {
-		tell(Change{Op: pathresolver.OpLink, To: to, Mode: goMode(mode)})
+		tell(Change{Op: pathresolver.OpLink, To: to, Mode: fsat.FileMode(uint32(mode))})
 	}
 }

@@ -172,7 +172,7 @@ func (p *part) arrival(dirfd int, name, from, to string) (*pathresolver.DeniedEr
 	if err := fsat.Statx(dirfd, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, &sx); err != nil {
 		return nil, err
 	}
-	return p.r.DecideArrival(from, to, pathresolver.Arrival{Mode: goMode(sx.Mode), ID: fileID(&sx)}), nil
+	return p.r.DecideArrival(from, to, pathresolver.Arrival{Mode: fsat.FileMode(uint32(sx.Mode)), ID: fileID(&sx)}), nil
 }
 
 // renameChecked moves a file to a name under which its content is checked. The

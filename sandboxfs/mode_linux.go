@@ -1,10 +1,6 @@
 package sandboxfs
 
-import (
-	"io/fs"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // A program that the view runs gains nothing by set-user-id bits: the mount is
 // nosuid. On the host they would make whatever the agent wrote run as the
@@ -26,23 +22,4 @@ func armed(from uint16, to uint32) bool {
 	added := to &^ uint32(from)
 	dir := from&unix.S_IFMT == unix.S_IFDIR
 	return added != plainMode(added, dir)
-}
-
-// goMode is a mode as Go has it: its type and permissions.
-func goMode(mode uint16) fs.FileMode {
-	m := fs.FileMode(mode & 0o777)
-	switch mode & unix.S_IFMT {
-	case unix.S_IFREG:
-	case unix.S_IFDIR:
-		m |= fs.ModeDir
-	case unix.S_IFLNK:
-		m |= fs.ModeSymlink
-	case unix.S_IFIFO:
-		m |= fs.ModeNamedPipe
-	case unix.S_IFSOCK:
-		m |= fs.ModeSocket
-	default:
-		m |= fs.ModeIrregular
-	}
-	return m
 }

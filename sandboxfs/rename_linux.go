@@ -4,6 +4,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/internal/fsat"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -104,7 +105,7 @@ func (p *part) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, leave path
 	defer closeFD(dirfd)
 	if n.typ != unix.S_IFREG {
 		// Under its new name a link or a FIFO is what it would be if it were made there.
-		if d := p.r.DecideGranted(leave, pathresolver.OpCreate, joinPlace(place, name), goMode(n.typ).Type()); d != nil {
+		if d := p.r.DecideGranted(leave, pathresolver.OpCreate, joinPlace(place, name), fsat.FileMode(uint32(n.typ)).Type()); d != nil {
 			return p.refuse(&in.InHeader, "link", d)
 		}
 	}
