@@ -3,8 +3,6 @@ package pathresolver
 import (
 	"fmt"
 	"io/fs"
-	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -109,18 +107,6 @@ var gitProtected = []gitName{
 // that stands there run with the next "git rebase --continue".
 var gitSteps = []string{"rebase-merge", "rebase-apply", "sequencer"}
 
-// gitSubdirs are the directories that git itself has in a git directory. A bare
-// repository may have work trees beside them.
-var gitSubdirs = []string{"objects", "refs", "logs", "info", "hooks", "worktrees", "modules", "rebase-merge", "rebase-apply",
-	"sequencer", "rr-cache", "branches", "remotes", "lfs", "annex", "svn", "reftable", "fsmonitor--daemon"}
-
-// gitAt is a place in a git directory.
-type gitAt struct {
-	dir  string // the git directory
-	rest string // beneath it, folded; "" for itself
-	link bool   // dir is named .git, and may be a file
-}
-
 // gitWorktrees is the entry of DefaultProtected for the linked work trees of the
 // repository at the root.
 const gitWorktrees = ".git/worktrees"
@@ -134,141 +120,6 @@ func newGitGuard(unprotect []string, at func(string) (FileID, fs.FileMode, bool)
 		g.opened[name] = true
 	}
 	return g
-}
-
-// findRoots looks whether the root is a git directory itself: a bare
-// repository, or the .git of one.
-func (g *gitGuard) findRoots() {
-	_, head, ok := g.at("HEAD")
-	_, objects, ok2 := g.at("objects")
-	_, refs, ok3 := g.at("refs")
-	if ok && ok2 && ok3 && !head.IsDir() && objects.IsDir() && refs.IsDir() {
-		g.dirs = append(g.dirs, ".")
-	}
-}
-
-// bare reports whether the root itself is a git directory.
-func (g *gitGuard) bare() bool { return slices.Contains(g.dirs, ".") }
-
-// named finds the git directory by the names of a place alone.
-func (g *gitGuard) named(place string) (gitAt, bool) {
-	for _, d := range g.dirs {
-		if d == "." {
-			if first, _, deeper := strings.Cut(fold(place), "/"); place != "." && (!deeper || slices.Contains(gitSubdirs, first)) {
-				return gitAt{dir: ".", rest: fold(place)}, true
-			}
-		} else if within(place, d) {
-			return gitAt{dir: d, rest: fold(strings.TrimPrefix(place[len(d):], "/"))}, true
-		}
-	}
-	for start := 0; start < len(place); {
-		end := strings.IndexByte(place[start:], '/')
-		if end = start + end; end < start {
-			end = len(place)
-		}
-		if isDotGit(place[start:end]) {
-			return gitAt{dir: place[:end], rest: fold(strings.TrimPrefix(place[end:], "/")), link: true}, true
-		}
-		start = end + 1
-	}
-	return gitAt{}, false
-}
-
-// isDotGit reports whether a name is ".git", or is to some file system.
-func isDotGit(name string) bool {
-	switch {
-	case len(name) == len(".git"):
-		return name[0] == '.' && strings.EqualFold(name, ".git")
-	case len(name) < len(".git") || name[0] != '.' && name[0] < 0x80:
-		return false
-	}
-	return fold(name) == ".git"
-}
-
-// isHead reports whether a name is the file that makes a git directory. Where
-// file systems commonly fold case, so does this.
-func isHead(place string) bool {
-	_, name := splitPlace(place)
-	return name == "HEAD" || runtime.GOOS != "linux" && strings.EqualFold(name, "HEAD")
-}
-
-// unnamed finds a git directory that only its file HEAD shows. any looks at
-// every directory above the place; otherwise only where the place would have a
-// name with a rule.
-func (g *gitGuard) unnamed(place string, any bool) (gitAt, bool) {
-	for i := len(place); i > 0; {
-		i = strings.LastIndexByte(place[:i], '/')
-		dir, rest := ".", place
-		if i >= 0 {
-			dir, rest = place[:i], place[i+1:]
-		}
-		if any || gitSpecial(rest) {
-			first, _, deeper := strings.Cut(fold(rest), "/")
-			if (!deeper || slices.Contains(gitSubdirs, first)) && g.hasHead(dir) {
-				return gitAt{dir: dir, rest: fold(rest)}, true
-			}
-		}
-	}
-	return gitAt{}, false
-}
-
-// gitSpecial reports whether what is beneath a directory would have a rule if
-// that were a git directory. It is asked at each change of a name.
-func gitSpecial(rest string) bool {
-	first, tail, deeper := strings.Cut(rest, "/")
-	if len(first) > len("sharedindex.")+64 {
-		return false
-	}
-	switch first[0] | 0x20 {
-	case 'h', 'c', 'i', 'm', 'o', 'p', 'r', 'b', 'w', 's':
-	default:
-		if first[0] < 0x80 {
-			return false
-		}
-		if rest = fold(rest); rest[0] >= 0x80 {
-			return false
-		}
-		return gitSpecial(rest)
-	}
-	first = fold(first)
-	switch first {
-	case "hooks", "remotes", "branches", "worktrees", "rebase-merge", "rebase-apply", "sequencer", "rr-cache":
-		return true
-	case "config", "config.worktree", "commondir", "index", "config.lock", "config.worktree.lock", "index.lock", "merge_rr", "merge_autostash", "packed-refs", "packed-refs.new":
-		return !deeper
-	case "refs":
-		return fold(tail) == "replace" || strings.HasPrefix(fold(tail), "replace/")
-	case "info", "objects":
-		tail = fold(tail)
-		return tail == "attributes" || tail == "grafts" || tail == "info/alternates" || tail == "info/http-alternates" || tail == "pack/multi-pack-index"
-	}
-	return !deeper && (strings.HasPrefix(first, "sharedindex") || strings.HasPrefix(first, "next-index-") || strings.HasPrefix(first, "index.stash."))
-}
-
-// hasHead reports whether a directory has the file that makes it a git
-// directory.
-func (g *gitGuard) hasHead(dir string) bool {
-	_, _, ok := g.at(joinPlace(dir, "HEAD"))
-	return ok
-}
-
-// find finds the git directory that a place lies in, if its rules say anything
-// about it.
-func (g *gitGuard) find(place string, kind fs.FileMode) (gitAt, bool) {
-	if at, ok := g.named(place); ok {
-		return at, true
-	}
-	return g.unnamed(place, kind.Type()&^fs.ModeDir != 0)
-}
-
-// isMade reports whether the directory at a place was made through this
-// resolver, or is still to be made.
-func (g *gitGuard) isMade(dir string) bool {
-	if slices.Contains(g.dirs, dir) {
-		return false
-	}
-	id, _, ok := g.at(dir)
-	return !ok || g.made.has(id)
 }
 
 // decideGitDir says whether op may be done at a place as far as git directories
@@ -381,66 +232,6 @@ func isReplacement(rest string) bool {
 // beneath such a one.
 func hasDotGit(rest string) bool {
 	return slices.ContainsFunc(strings.Split(rest, "/"), isDotGit)
-}
-
-// isLock reports whether a place, the end of which is a name beneath a git directory,
-// is one by which git prepares what is under a rule: it writes the file there and gives
-// it its name by rename(2), so who has it open then writes what was checked.
-func (g *gitGuard) isLock(place, rest string) bool {
-	if isPrepared(rest) {
-		return true
-	}
-	base, lock := cutLock(rest)
-	if !lock {
-		return false
-	}
-	base = fold(base)
-	place, _ = cutLock(place)
-	return gitContentOf(base) != GitFree || g.actsBy(place, base) != ""
-}
-
-// isConfigLock reports whether a name beneath a git directory is the lock of its
-// configuration. "git checkout -b x origin/x" makes one, and goes on when it cannot
-// be put in place; where it cannot be made the branch is not checked out.
-func isConfigLock(rest string) bool {
-	base, lock := cutLock(rest)
-	return lock && gitContentOf(base) == GitConfig
-}
-
-// IsGitLockName reports whether a place, or a name alone, is one for which
-// Resolver.GitLock may be true.
-func IsGitLockName(place string) bool {
-	_, lock := cutLock(place)
-	return lock || isPrepared(place)
-}
-
-// cutLock takes ".lock" from the end of a name.
-func cutLock(place string) (base string, lock bool) {
-	const ending = ".lock"
-	at := len(place) - len(ending)
-	if at <= 0 || !strings.EqualFold(place[at:], ending) {
-		return place, false
-	}
-	return place[:at], true
-}
-
-// isPrepared reports whether a name is that of an index, or of packed refs, that git
-// has not yet given its own name, or of what a view has checked.
-func isPrepared(place string) bool {
-	_, name := splitPlace(place)
-	name = strings.ToLower(name)
-	return name == "packed-refs.new" || strings.HasPrefix(name, tempPrefix) ||
-		strings.HasPrefix(name, "sharedindex_") || strings.HasPrefix(name, "next-index-") || strings.HasPrefix(name, "index.stash.")
-}
-
-// decideLock keeps what a git elsewhere is just writing from everybody else: it
-// would be taken for that git's own.
-func (p *policy) decideLock(op Op, place string) *DeniedError {
-	id, _, there := p.git.at(place)
-	if op == OpCreate || !there || p.git.locks.has(id) {
-		return nil // what is there is not made again
-	}
-	return p.gitDenied(op, place, RuleProtected, "a git elsewhere holds this lock, and what is written to it would be taken for its own; if none does, it is left over from one that ended, and may be removed outside")
 }
 
 // decideStepsAt is decideSteps for what lies in a directory of gitSteps.
@@ -631,18 +422,6 @@ func (p *policy) decideWorktree(op Op, place, tree, below string, kind fs.FileMo
 	return p.decideMadeNames(op, place, below, kind)
 }
 
-// stands reports whether something is at a place.
-func (g *gitGuard) stands(place string) bool {
-	_, _, ok := g.at(place)
-	return ok
-}
-
-// emptyDir reports whether nothing is in a directory.
-func (g *gitGuard) emptyDir(place string) bool {
-	_, typ, ok := g.at(place)
-	return ok && typ.IsDir() && len(g.list(place)) == 0
-}
-
 // decideDotGit is the rule about a name ".git" itself.
 func (p *policy) decideDotGit(op Op, place string, kind fs.FileMode) *DeniedError {
 	id, typ, exists := p.git.at(place)
@@ -779,17 +558,6 @@ func (r *Resolver) GitTriesLink(place, target string) bool {
 	return len(name) == len("tXXXXXX") && name[0] == 't' && len(at.rest) == len(name) && name != target
 }
 
-// GitConfigLock reports whether a place is that of the lock of a configuration.
-// Decide refuses to make one (RuleGitContent); a surface that makes files only where
-// there are none may go on.
-func (r *Resolver) GitConfigLock(place string) bool {
-	if r.git == nil || !IsGitLockName(place) {
-		return false
-	}
-	at, ok := r.git.find(place, 0)
-	return ok && isConfigLock(at.rest)
-}
-
 // GitHook reports whether a place is that of a hook in a git directory. Decide
 // refuses to make one in a git directory that was made through this resolver
 // (RuleGitContent); a surface that keeps it from being executable may go on.
@@ -801,152 +569,11 @@ func (r *Resolver) GitHook(place string) bool {
 	return ok && isHook(at.rest)
 }
 
-// Arrival is what is about to get a name by rename(2).
-type Arrival struct {
-	Mode fs.FileMode // its type and permissions
-	ID   FileID
-}
-
-// DecideArrival says whether a file or directory may be moved from one place to
-// another as far as git directories are concerned. DecideRename has decided the
-// rest. RuleGitContent says that it may once its content has been checked.
-func (r *Resolver) DecideArrival(from, to string, a Arrival) *DeniedError {
-	d := r.decideArrival(from, to, a)
-	if d != nil {
-		d.Op = OpRename
-	}
-	return d
-}
-
-func (p *policy) decideArrival(from, to string, a Arrival) *DeniedError {
-	g := p.git
-	if g == nil {
-		return nil
-	}
-	if d := p.decideKind(OpRename, to, a.Mode); d != nil {
-		return d
-	}
-	plain := a.Mode.IsRegular() && a.ID.Links <= 1
-	at, inside := g.named(to)
-	if !inside {
-		at, inside = g.unnamed(to, !plain)
-	}
-	source, out := g.named(from)
-	if !out {
-		source, out = g.unnamed(from, false)
-	}
-	if out {
-		// It leaves its name: that counts as removing it.
-		if d := p.leaveGit(from, source, a); d != nil {
-			return d
-		}
-	}
-	if out && source.rest != "" && a.Mode.IsDir() && (!inside || at.dir != source.dir) {
-		return p.gitDenied(OpRename, from, RuleGitDir, "out of a git directory no directory is moved: what lies in it is under other rules outside; copying is possible")
-	}
-	if !inside {
-		if isHead(to) && !a.Mode.IsDir() {
-			return p.decideHead(to, a.Mode)
-		}
-		return nil
-	}
-	same := out && source.dir == at.dir
-	switch {
-	case a.Mode.IsDir() && at.rest == "":
-		return p.gitDenied(OpRename, to, RuleGitDir, "a directory does not become a git directory by its name: make it with \"git init\" or \"git clone\"")
-	case a.Mode.IsDir() && (!same || !g.made.has(a.ID) || !gitMovable(at.rest)):
-		return p.gitDenied(OpRename, to, RuleGitDir, "into a git directory no directory is moved: it could hold links that git on the host follows; copying is possible")
-	case !a.Mode.IsDir() && !a.Mode.IsRegular():
-		return p.gitDenied(OpRename, to, RuleGitDir, "into a git directory only regular files are moved: git on the host would follow a link, and wait for a FIFO")
-	case !a.Mode.IsDir() && a.ID.Links > 1 && (!same || !inObjects(source.rest) || !inObjects(at.rest)):
-		return p.gitDenied(OpRename, to, RuleHardLink, "the file has other hard links, which git on the host would change too; copying is possible")
-	}
-	if at.rest == "" {
-		return p.decideDotGit(OpCreate, to, a.Mode.Type())
-	}
-	return p.arriveName(to, at, a)
-}
-
-// leaveGit is the rule about moving something away from a git directory.
-func (p *policy) leaveGit(from string, source gitAt, a Arrival) *DeniedError {
-	if source.rest != "" {
-		return p.decideGitName(OpDelete, from, source, a.Mode.Type())
-	}
-	if id, _, ok := p.git.at(from); ok && p.git.made.has(id) {
-		return nil
-	}
-	return p.gitDenied(OpRename, from, RuleProtected, "a repository that stood there before keeps its name")
-}
-
-// arriveName is the rule about the name that something gets in a git directory.
-func (p *policy) arriveName(to string, at gitAt, a Arrival) *DeniedError {
-	if p.git.isLock(to, at.rest) {
-		if _, name := splitPlace(at.rest); !strings.HasPrefix(name, "index.stash.") || strings.HasSuffix(name, ".lock") {
-			return p.gitDenied(OpRename, to, RuleProtected, "git makes its locks and moves nothing there: what a git elsewhere has just made there would be replaced")
-		}
-		if d := p.decideLock(OpRename, to); d != nil {
-			return d
-		}
-	}
-	d := p.decideGitName(OpCreate, to, at, a.Mode.Type())
-	if d != nil && d.Rule == RuleGitContent && isHook(at.rest) {
-		if a.Mode&0o111 == 0 {
-			return nil
-		}
-		d.Rule = RuleProtected
-	}
-	return d
-}
-
 // isHook reports whether a name beneath a git directory is that of a hook; what
 // "git init" brings along as samples, git does not run.
 func isHook(rest string) bool {
 	return !strings.HasSuffix(rest, ".sample") &&
 		slices.ContainsFunc(gitRests(rest), func(at string) bool { return strings.HasPrefix(at, "hooks/") })
-}
-
-// gitMovable reports whether a directory that takes this name in a git directory
-// can hold nothing that has a rule.
-func gitMovable(rest string) bool {
-	for _, name := range gitProtected {
-		if rest == name.name || strings.HasPrefix(name.name, rest+"/") || strings.HasPrefix(rest, name.name+"/") {
-			return false
-		}
-	}
-	first, _, deeper := strings.Cut(rest, "/")
-	return deeper && (first == "refs" && !isReplacement(rest) || first == "logs" || first == "objects")
-}
-
-// inObjects reports whether rest is a file of git's objects, to which git makes hard
-// links: of a submodule only what can be nothing else by its name.
-func inObjects(rest string) bool {
-	return strings.HasPrefix(rest, "objects/") || strings.HasPrefix(rest, "modules/") && moduleObject().MatchString(rest)
-}
-
-var moduleObject = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`/objects/(?:[0-9a-f]{2}/(?:tmp_obj_\w+|[0-9a-f]{38}|[0-9a-f]{62})|pack/(?:tmp_\w+|pack-[0-9a-f]+\.\w+))$`)
-})
-
-// decideGitLink says whether the file at from may get a second name: between git
-// directories objects may, as git itself does it; nothing else that lies in one,
-// since what is checked there could be changed by the other name.
-func (p *policy) decideGitLink(from, to string) *DeniedError {
-	g := p.git
-	if g == nil {
-		return nil
-	}
-	source, out := g.find(from, fs.ModeSymlink)
-	target, in := g.find(to, fs.ModeSymlink)
-	if !out && !in {
-		if isHead(to) {
-			return p.decideHead(to, 0)
-		}
-		return nil
-	}
-	if out && in && inObjects(source.rest) && inObjects(target.rest) {
-		return p.decideGitName(OpCreate, to, target, 0)
-	}
-	return p.gitDenied(OpLink, to, RuleGitDir, "in a git directory only objects have hard links: git on the host would write through them; copying is possible")
 }
 
 // gitDenied is a refusal by the rules about git directories.

@@ -2,7 +2,6 @@ package pathresolver
 
 import (
 	"io/fs"
-	"slices"
 	"sync"
 )
 
@@ -112,50 +111,6 @@ func (w *gitWays) addWithin(by, place string) (ok bool) {
 		w.add(by, place)
 	}
 	return true
-}
-
-// maxMadeLocks is how many of the locks made last are known.
-const maxMadeLocks = 1 << 10
-
-// madeLocks are files by which git prepares something (isLock) that were made
-// through a resolver.
-type madeLocks struct {
-	mu   sync.Mutex
-	ring [maxMadeLocks]linkKey
-	next int
-}
-
-func (m *madeLocks) has(id FileID) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.Contains(m.ring[:], id.key())
-}
-
-func (m *madeLocks) add(id FileID) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.ring[m.next%maxMadeLocks] = id.key()
-	m.next++
-}
-
-// GitLock reports whether a place is one by which git prepares a file that is under
-// a rule, such as .git/index.lock.
-func (r *Resolver) GitLock(place string) bool {
-	if r.git == nil || !IsGitLockName(place) {
-		return false
-	}
-	at, ok := r.git.find(place, 0)
-	return ok && r.git.isLock(place, at.rest)
-}
-
-// CheckGitLock says whether a file that was opened at a place where GitLock is true
-// may be written: only one that was made through this resolver may, since another
-// is what a git elsewhere is just writing.
-func (r *Resolver) CheckGitLock(place string, f FileID) *DeniedError {
-	if r.git.locks.has(f) {
-		return nil
-	}
-	return r.gitDenied(OpWrite, place, RuleProtected, "a git elsewhere holds this lock")
 }
 
 // NoteMade records that a directory or a regular file, as kind says, was made at a

@@ -1,0 +1,122 @@
+package pathresolver
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// maxMadeLocks is how many of the locks made last are known.
+const maxMadeLocks = 1 << 10
+
+// madeLocks are files by which git prepares something (isLock) that were made
+// through a resolver.
+type madeLocks struct {
+	mu   sync.Mutex
+	ring [maxMadeLocks]linkKey
+	next int
+}
+
+func (m *madeLocks) has(id FileID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Contains(m.ring[:], id.key())
+}
+
+func (m *madeLocks) add(id FileID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ring[m.next%maxMadeLocks] = id.key()
+	m.next++
+}
+
+// GitLock reports whether a place is one by which git prepares a file that is under
+// a rule, such as .git/index.lock.
+func (r *Resolver) GitLock(place string) bool {
+	if r.git == nil || !IsGitLockName(place) {
+		return false
+	}
+	at, ok := r.git.find(place, 0)
+	return ok && r.git.isLock(place, at.rest)
+}
+
+// CheckGitLock says whether a file that was opened at a place where GitLock is true
+// may be written: only one that was made through this resolver may, since another
+// is what a git elsewhere is just writing.
+func (r *Resolver) CheckGitLock(place string, f FileID) *DeniedError {
+	if r.git.locks.has(f) {
+		return nil
+	}
+	return r.gitDenied(OpWrite, place, RuleProtected, "a git elsewhere holds this lock")
+}
+
+// isLock reports whether a place, the end of which is a name beneath a git directory,
+// is one by which git prepares what is under a rule: it writes the file there and gives
+// it its name by rename(2), so who has it open then writes what was checked.
+func (g *gitGuard) isLock(place, rest string) bool {
+	if isPrepared(rest) {
+		return true
+	}
+	base, lock := cutLock(rest)
+	if !lock {
+		return false
+	}
+	base = fold(base)
+	place, _ = cutLock(place)
+	return gitContentOf(base) != GitFree || g.actsBy(place, base) != ""
+}
+
+// isConfigLock reports whether a name beneath a git directory is the lock of its
+// configuration. "git checkout -b x origin/x" makes one, and goes on when it cannot
+// be put in place; where it cannot be made the branch is not checked out.
+func isConfigLock(rest string) bool {
+	base, lock := cutLock(rest)
+	return lock && gitContentOf(base) == GitConfig
+}
+
+// IsGitLockName reports whether a place, or a name alone, is one for which
+// Resolver.GitLock may be true.
+func IsGitLockName(place string) bool {
+	_, lock := cutLock(place)
+	return lock || isPrepared(place)
+}
+
+// cutLock takes ".lock" from the end of a name.
+func cutLock(place string) (base string, lock bool) {
+	const ending = ".lock"
+	at := len(place) - len(ending)
+	if at <= 0 || !strings.EqualFold(place[at:], ending) {
+		return place, false
+	}
+	return place[:at], true
+}
+
+// isPrepared reports whether a name is that of an index, or of packed refs, that git
+// has not yet given its own name, or of what a view has checked.
+func isPrepared(place string) bool {
+	_, name := splitPlace(place)
+	name = strings.ToLower(name)
+	return name == "packed-refs.new" || strings.HasPrefix(name, tempPrefix) ||
+		strings.HasPrefix(name, "sharedindex_") || strings.HasPrefix(name, "next-index-") || strings.HasPrefix(name, "index.stash.")
+}
+
+// decideLock keeps what a git elsewhere is just writing from everybody else: it
+// would be taken for that git's own.
+func (p *policy) decideLock(op Op, place string) *DeniedError {
+	id, _, there := p.git.at(place)
+	if op == OpCreate || !there || p.git.locks.has(id) {
+		return nil // what is there is not made again
+	}
+	return p.gitDenied(op, place, RuleProtected, "a git elsewhere holds this lock, and what is written to it would be taken for its own; if none does, it is left over from one that ended, and may be removed outside")
+}
+
+// GitConfigLock reports whether a place is that of the lock of a configuration.
+// Decide refuses to make one (RuleGitContent); a surface that makes files only where
+// there are none may go on.
+func (r *Resolver) GitConfigLock(place string) bool {
+	if r.git == nil || !IsGitLockName(place) {
+		return false
+	}
+	at, ok := r.git.find(place, 0)
+	return ok && isConfigLock(at.rest)
+}
