@@ -44,7 +44,7 @@ var ruleCodes = map[pathresolver.Rule]Code{
 	pathresolver.RuleNotReadable:   CodePathBlocked,
 	pathresolver.RuleAsk:           CodePathBlocked,
 	pathresolver.RuleProtected:     CodePathBlocked,
-	pathresolver.RuleLoosens:       CodePathBlocked,
+	pathresolver.RuleEscapes:       CodePathBlocked,
 	pathresolver.RuleHardLink:      CodePathBlocked,
 	pathresolver.RuleSpecialFile:   CodeNotRegularFile,
 	pathresolver.RuleUnstable:      CodeIOError,

@@ -42,7 +42,7 @@ func TestASetWithLeaveForOneCall(t *testing.T) {
 	var denied *pathresolver.DeniedError
 	_, err = set.Call(t.Context(), "write_file", write)
 	require.True(t, errors.As(err, &denied) && denied.Rule == pathresolver.RuleAsk, "%v", err)
-	cfg.Granting = pathresolver.Leave(pathresolver.Access{Op: pathresolver.OpWrite, Place: "src/a"}, pathresolver.Access{Op: pathresolver.OpCreate, Place: "src/a"})
+	cfg.Grant = pathresolver.GrantFor(pathresolver.Access{Op: pathresolver.OpWrite, Place: "src/a"}, pathresolver.Access{Op: pathresolver.OpCreate, Place: "src/a"})
 	with := set.Over(at(cfg))
 	_, err = with.Call(t.Context(), "write_file", write)
 	require.NoError(t, err)

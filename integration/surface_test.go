@@ -98,7 +98,7 @@ var anyErrno = map[string]string{
 	"no_write_path":     "EROFS",
 	"protected":         "EROFS",
 	"write_path_itself": "EBUSY EROFS",
-	"loosens":           "EACCES",
+	"escapes_rule":      "EACCES",
 	"hard_link":         "EACCES",
 	"special_file":      "EACCES EPERM ENXIO ENODEV",
 	"invalid_path":      "ENOENT EINVAL ENAMETOOLONG",

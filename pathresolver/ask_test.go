@@ -39,8 +39,8 @@ func TestAskWrite(t *testing.T) {
 		denied(t, r.WriteFile("ask/LICENSE", nil, 0o644), pathresolver.RuleProtected)
 		denied(t, r.WriteFile("other", nil, 0o644), pathresolver.RuleNoWritePath)
 		// I6: nothing leaves its reach by a move, and nothing is planted there.
-		denied(t, r.Rename("out/lib", "out/lib2", pathresolver.RenameReplace), pathresolver.RuleLoosens)
-		denied(t, r.Rename("out/planted", "out/lib", pathresolver.RenameExchange), pathresolver.RuleLoosens)
+		denied(t, r.Rename("out/lib", "out/lib2", pathresolver.RenameReplace), pathresolver.RuleEscapes)
+		denied(t, r.Rename("out/planted", "out/lib", pathresolver.RenameExchange), pathresolver.RuleEscapes)
 		require.Equal(t, []pathresolver.AskPlace{{Place: "ask", Makes: true}, {Place: "out/lib/keys", Makes: true}}, r.AskPlaces())
 	})
 	cfg.AskWrite, cfg.WritePaths = nil, []string{"out", "ask"}

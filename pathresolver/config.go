@@ -94,10 +94,10 @@ type Config struct {
 	AskRead  []string
 	AskWrite []string
 
-	// Granting, if set, says what leave was given for that: it is asked each
-	// time, so that leave can be given and withdrawn. It is no part of a Config
-	// that is written down.
-	Granting Granting `json:"-"`
+	// Grant, if set, says what of that was granted. It is asked each time, so
+	// that grants can be given and withdrawn. It is no part of a Config that is
+	// written down.
+	Grant Grant `json:"-"`
 
 	// Restrict, if set, is asked about each change that these rules allow, and may
 	// refuse it. It is no part of a Config that is written down.

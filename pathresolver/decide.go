@@ -9,14 +9,14 @@ import (
 // what OpCreate makes; other operations ignore it. Renames and links have
 // decisions of their own.
 func (p *policy) Decide(op Op, place string, kind fs.FileMode) *DeniedError {
-	return p.decide(p.granting, op, place, kind)
+	return p.decide(p.grant, op, place, kind)
 }
 
-// decide is Decide with the leave that was given.
-func (p *policy) decide(leave Granting, op Op, place string, kind fs.FileMode) *DeniedError {
+// decide is Decide with a grant.
+func (p *policy) decide(grant Grant, op Op, place string, kind fs.FileMode) *DeniedError {
 	v := p.Verdict(place)
 	if v.AskRead || v.AskWrite {
-		v = leave.lifted(v, op, place)
+		v = grant.applied(v, op, place)
 	}
 	switch {
 	case v.Hidden:
@@ -94,13 +94,13 @@ func (p *policy) hidden(op Op, place string, v Verdict) *DeniedError {
 	return p.denied(op, place, RuleHidden, "the name is hidden").by(v.Pattern, v.Origin)
 }
 
-// refusePassage refuses what stands where a directory should lead to a read
+// refuseTraverseOnly refuses what stands where a directory should lead to a read
 // path, and is none.
-func (p *policy) refusePassage(op Op, unsafePath, place string, kind fs.FileMode) error {
+func (p *policy) refuseTraverseOnly(op Op, unsafePath, place string, kind fs.FileMode) error {
 	if kind.Type() == fs.ModeDir || !p.read.limited() {
 		return nil
 	}
-	if _, passage := p.read.hides(place); !passage {
+	if _, traverseOnly := p.read.hides(place); !traverseOnly {
 		return nil
 	}
 	return p.hidden(op, place, Verdict{}).asGiven(unsafePath)
@@ -132,20 +132,20 @@ func (p *policy) decideGit(op Op, place string, kind fs.FileMode) *DeniedError {
 // Read paths need no such rule: what may be moved lies beneath a write path, and
 // that beneath a read path.
 func (p *policy) DecideRename(from, to string, exchange bool) *DeniedError {
-	return p.decideRename(p.granting, from, to, exchange)
+	return p.decideRename(p.grant, from, to, exchange)
 }
 
-func (p *policy) decideRename(leave Granting, from, to string, exchange bool) *DeniedError {
-	if d := p.decide(leave, OpRename, from, 0); d != nil {
+func (p *policy) decideRename(grant Grant, from, to string, exchange bool) *DeniedError {
+	if d := p.decide(grant, OpRename, from, 0); d != nil {
 		return d
 	}
-	if d := p.decide(leave, OpRename, to, 0); d != nil {
+	if d := p.decide(grant, OpRename, to, 0); d != nil {
 		return d
 	}
 	if d := p.decideGit(OpRename, to, 0); d != nil {
 		return d
 	}
-	if d := p.decideMove(leave, from, to); d != nil {
+	if d := p.decideMove(grant, from, to); d != nil {
 		return d
 	}
 	if !exchange {
@@ -154,14 +154,14 @@ func (p *policy) decideRename(leave Granting, from, to string, exchange bool) *D
 	if d := p.decideGit(OpRename, from, 0); d != nil {
 		return d
 	}
-	return p.decideMove(leave, to, from)
+	return p.decideMove(grant, to, from)
 }
 
 // decideMove is the rule about what a directory holds, or could hold.
-func (p *policy) decideMove(leave Granting, from, to string) *DeniedError {
+func (p *policy) decideMove(grant Grant, from, to string) *DeniedError {
 	for _, set := range p.globs() {
-		if g := set.escapes(from, to); g != nil && !p.liftsMove(leave, set, from, to) {
-			return p.denied(OpRename, from, RuleLoosens,
+		if g := set.escapes(from, to); g != nil && !p.appliesToMove(grant, set, from, to) {
+			return p.denied(OpRename, from, RuleEscapes,
 				fmt.Sprintf("moving it could take what it holds out of reach of the rule %q; copying is possible", g.text)).by(g.text, g.origin)
 		}
 	}
@@ -169,8 +169,8 @@ func (p *policy) decideMove(leave Granting, from, to string) *DeniedError {
 		return d
 	}
 	for _, set := range []*ruleSet{&p.protect, &p.askWrite, &p.askRead} {
-		if g := set.escapes(to, from); g != nil && !p.liftsMove(leave, set, to, from) {
-			return p.denied(OpRename, to, RuleLoosens,
+		if g := set.escapes(to, from); g != nil && !p.appliesToMove(grant, set, to, from) {
+			return p.denied(OpRename, to, RuleEscapes,
 				fmt.Sprintf("moving it here could put what it holds under names protected by %q", g.text)).by(g.text, g.origin)
 		}
 	}
@@ -180,19 +180,19 @@ func (p *policy) decideMove(leave Granting, from, to string) *DeniedError {
 // DecideLink says whether a second name to may be given to the file at from.
 // The source must be writable: its new name would make it so.
 func (p *policy) DecideLink(from, to string) *DeniedError {
-	return p.decideLink(p.granting, from, to)
+	return p.decideLink(p.grant, from, to)
 }
 
-func (p *policy) decideLink(leave Granting, from, to string) *DeniedError {
-	d := p.decide(leave, OpWrite, from, 0)
-	if d == nil && leave != nil && !p.givesAway(leave, from) {
+func (p *policy) decideLink(grant Grant, from, to string) *DeniedError {
+	d := p.decide(grant, OpWrite, from, 0)
+	if d == nil && grant != nil && !p.givesAway(grant, from) {
 		d = p.decide(nil, OpWrite, from, 0)
 	}
 	if d != nil {
 		d.Op = OpLink
 		return d
 	}
-	if d := p.decide(leave, OpLink, to, 0); d != nil {
+	if d := p.decide(grant, OpLink, to, 0); d != nil {
 		return d
 	}
 	if d := p.decideGit(OpLink, to, 0); d != nil {

@@ -37,10 +37,9 @@ const (
 	RuleAsk Rule = "ask"
 	// RuleProtected means that the name matches a protect glob.
 	RuleProtected Rule = "protected"
-	// RuleLoosens means that moving it would take something that it may hold
-	// out of the reach of a glob, or into a name that is protected or to be
-	// asked for.
-	RuleLoosens Rule = "loosens"
+	// RuleEscapes means that by the move something that it may hold would escape
+	// the rule of a glob, or take a name that is protected or has to be asked for.
+	RuleEscapes Rule = "escapes_rule"
 	// RuleGitDir means that it would put something into a git directory that
 	// git on the host follows, waits for or writes through, or would make a git
 	// directory of one that is none.

@@ -63,7 +63,7 @@ func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 	}
 	info, err := d.lstat(name, place)
 	if err == nil {
-		if err = d.r.refusePassage(OpRead, place, place, info.Mode()); err != nil {
+		if err = d.r.refuseTraverseOnly(OpRead, place, place, info.Mode()); err != nil {
 			info = nil
 		}
 	}
@@ -78,7 +78,7 @@ func (d *Dir) Readlink(name string) (string, error) {
 	}
 	text, err := d.readlink(name, place)
 	if err == nil {
-		if err = d.r.refusePassage(OpRead, place, place, fs.ModeSymlink); err != nil {
+		if err = d.r.refuseTraverseOnly(OpRead, place, place, fs.ModeSymlink); err != nil {
 			text = ""
 		}
 	}

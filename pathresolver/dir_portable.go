@@ -50,7 +50,7 @@ func (r *Resolver) openKind(unsafePath, place string, kind fs.FileMode) (*os.Fil
 	if err := r.refuseKind(OpRead, unsafePath, info.Mode()); err != nil {
 		return nil, err
 	}
-	if err := r.refusePassage(OpRead, unsafePath, place, info.Mode()); err != nil {
+	if err := r.refuseTraverseOnly(OpRead, unsafePath, place, info.Mode()); err != nil {
 		return nil, err
 	}
 	if err := wrongKind(info.Mode().Type(), kind); err != nil {

@@ -21,7 +21,7 @@ type Decision struct {
 // whyWritable is the reason of a change that is allowed.
 func (v Verdict) whyWritable() string {
 	if v.AskWrite {
-		return "leave was given for it"
+		return "it was granted"
 	}
 	return "the write path '" + EscapePath(v.Pattern) + "' covers it"
 }

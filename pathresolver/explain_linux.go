@@ -54,7 +54,7 @@ func (r *Resolver) explain(d *Decision, op Op, unsafePath string) error {
 		return denied.asGiven(unsafePath)
 	}
 	if d.Exists {
-		if err := r.refusePassage(op, unsafePath, w.place, kind); err != nil {
+		if err := r.refuseTraverseOnly(op, unsafePath, w.place, kind); err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,7 @@ func (r *Resolver) Explain(op Op, unsafePath string) Decision {
 		if denied := r.Decide(op, w.place, w.mode); denied != nil {
 			err = denied
 		} else if d.Exists {
-			err = r.refusePassage(op, unsafePath, w.place, w.mode)
+			err = r.refuseTraverseOnly(op, unsafePath, w.place, w.mode)
 		}
 	}
 	var denied *DeniedError

@@ -51,7 +51,7 @@ func (r *Resolver) newPlaced(fd int, unsafePath, place string) (*File, error) {
 		err = refuseSpecial(r, OpRead, unsafePath, f.st.Mode)
 	}
 	if err == nil {
-		err = r.refusePassage(OpRead, unsafePath, place, fsat.FileMode(f.st.Mode))
+		err = r.refuseTraverseOnly(OpRead, unsafePath, place, fsat.FileMode(f.st.Mode))
 	}
 	if err != nil {
 		_ = unix.Close(fd)

@@ -84,7 +84,7 @@ func TestGitDirectories(t *testing.T) {
 		{"alternates", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error {
 			return r.WriteFile(".git/objects/info/alternates", nil, 0o644)
 		}},
-		{"alternates by their directory", pathresolver.RuleLoosens, func(r *pathresolver.Resolver) error {
+		{"alternates by their directory", pathresolver.RuleEscapes, func(r *pathresolver.Resolver) error {
 			return r.Rename("full", ".git/objects/info", pathresolver.RenameExchange)
 		}},
 		{"attributes", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error { return r.WriteFile(".git/info/attributes", nil, 0o644) }},
@@ -351,7 +351,7 @@ func TestConfiguredByGitAbove(t *testing.T) {
 		d := denied(t, r.Symlink("src/evil", "conf"), pathresolver.RuleProtected)
 		require.Contains(t, d.Reason, "include.path")
 		require.NoError(t, r.Symlink("evil", "src/link"))
-		denied(t, r.Rename("src/link", "conf", pathresolver.RenameReplace), pathresolver.RuleLoosens)
+		denied(t, r.Rename("src/link", "conf", pathresolver.RenameReplace), pathresolver.RuleEscapes)
 		require.NoError(t, r.Remove("src/link"))
 		require.NoError(t, r.MkdirAll("conf", 0o755))
 		denied(t, r.Symlink("../src/evil/git", "conf/git"), pathresolver.RuleProtected)
@@ -415,7 +415,7 @@ func TestConfiguredByGit(t *testing.T) {
 		denied(t, r.MkdirAll("inc/git.inc", 0o755), pathresolver.RuleProtected)
 		denied(t, r.WriteFile("real/pre-commit", nil, 0o755), pathresolver.RuleProtected)
 		denied(t, r.Remove(".husky"), pathresolver.RuleProtected)
-		denied(t, r.Rename("tools", "tools2", pathresolver.RenameReplace), pathresolver.RuleLoosens)
+		denied(t, r.Rename("tools", "tools2", pathresolver.RenameReplace), pathresolver.RuleEscapes)
 		require.NoError(t, r.WriteFile("tools/other", nil, 0o644))
 	})
 	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"."}, Unprotect: []string{".git"}})

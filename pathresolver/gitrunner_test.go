@@ -37,7 +37,7 @@ func TestFoundByGit(t *testing.T) {
 		denied(t, r.Symlink("../evil", "tools/__pycache__"), pathresolver.RuleProtected)
 		denied(t, r.Symlink("evil", "lib"), pathresolver.RuleProtected)
 		denied(t, r.Rename("evil/m.py", "tools/m.py", pathresolver.RenameReplace), pathresolver.RuleProtected)
-		denied(t, r.Rename("evil", "lib", pathresolver.RenameReplace), pathresolver.RuleLoosens)
+		denied(t, r.Rename("evil", "lib", pathresolver.RenameReplace), pathresolver.RuleEscapes)
 		for _, name := range []string{"tools/x", "tools/other.py", "Makefile", "me.js", "sub/a"} {
 			require.NoError(t, r.WriteFile(name, nil, 0o644), name)
 		}

@@ -203,7 +203,7 @@ func (r *Resolver) admit(fd int, op Op, unsafePath, place string, write bool, st
 	if err := refuseSpecial(r, op, unsafePath, st.Mode); err != nil {
 		return err
 	}
-	if err := r.refusePassage(op, unsafePath, place, fsat.FileMode(st.Mode)); err != nil {
+	if err := r.refuseTraverseOnly(op, unsafePath, place, fsat.FileMode(st.Mode)); err != nil {
 		return err
 	}
 	if !write || st.Nlink <= 1 || st.Mode&unix.S_IFMT != unix.S_IFREG {

@@ -35,7 +35,7 @@ func TestOrigins(t *testing.T) {
 			{write("a/x"), pathresolver.RuleNoWritePath, "p:fs.write (p.yaml:3:1)"},
 			{write("src/x"), pathresolver.RuleNoWritePath, "child:fs.write"},
 			{r.Remove("out"), pathresolver.RuleWritePathSelf, "p:fs.write[1] (p.yaml:3:9)"},
-			{r.Rename("out/lib", "out/l", pathresolver.RenameReplace), pathresolver.RuleLoosens, ""},
+			{r.Rename("out/lib", "out/l", pathresolver.RenameReplace), pathresolver.RuleEscapes, ""},
 		} {
 			d := denied(t, c.err, c.rule)
 			require.Equal(t, c.origin, d.Origin, d.Error())

@@ -129,7 +129,7 @@ func (r *Resolver) look(op Op, unsafePath string, follow bool, act func(fd int, 
 		}
 		var st unix.Stat_t
 		if err = fsat.Fstat(fd, &st); err == nil {
-			err = r.refusePassage(op, unsafePath, place, fsat.FileMode(st.Mode))
+			err = r.refuseTraverseOnly(op, unsafePath, place, fsat.FileMode(st.Mode))
 		}
 		if err == nil {
 			if place == "" || !follow || st.Mode&unix.S_IFMT != unix.S_IFLNK {

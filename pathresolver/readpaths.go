@@ -36,7 +36,7 @@ func (r *readPaths) limited() bool { return r.paths != nil }
 // hides reports whether place does not exist for the caller, and otherwise
 // whether it is only on the way to what does. Letter case counts: only what is
 // named is allowed.
-func (r *readPaths) hides(place string) (hidden, passage bool) {
+func (r *readPaths) hides(place string) (hidden, traverseOnly bool) {
 	if !r.limited() {
 		return false, false
 	}

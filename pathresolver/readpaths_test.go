@@ -62,7 +62,7 @@ func TestReadPaths(t *testing.T) {
 		denied(t, err, pathresolver.RuleHidden)
 		_, err = r.ReadFile("docs/a/.env")
 		denied(t, err, pathresolver.RuleHidden)
-		// A passage is no write path, nor may anything be made beside one.
+		// What is only traversed is no write path, nor may anything be made beside one.
 		denied(t, r.Mkdir("later", 0o755), pathresolver.RuleNoWritePath)
 		denied(t, r.Rename("docs/a/b", "docs/b", pathresolver.RenameReplace), unread)
 		denied(t, r.Remove("docs"), pathresolver.RuleNoWritePath)
@@ -78,7 +78,7 @@ func TestReadPaths(t *testing.T) {
 }
 
 // A file where a directory should lead to a read path is not there.
-func TestPassageThatIsNoDirectory(t *testing.T) {
+func TestTraverseOnlyIsADirectory(t *testing.T) {
 	_, root := scene(t, "docs/")
 	modes(t, pathresolver.Config{Root: root, ReadPaths: []string{"docs/a"}}, func(t *testing.T, r *pathresolver.Resolver) {
 		at := filepath.Join(root, "docs")

@@ -39,7 +39,7 @@ func TestHidden(t *testing.T) {
 		list, err := r.ReadDir("sub")
 		require.NoError(t, err)
 		require.Len(t, list, 2)
-		// Renaming a directory that may hold "**/.env" loosens nothing.
+		// Renaming a directory that may hold "**/.env" lets nothing escape.
 		require.NoError(t, r.Rename("sub", "sub2", pathresolver.RenameReplace))
 		_, err = r.ReadFile("sub2/.env")
 		denied(t, err, hidden)
@@ -56,7 +56,7 @@ func TestHidden(t *testing.T) {
 func TestProtected(t *testing.T) {
 	_, root := scene(t, ".git/config = c", ".git/HEAD = h", "work/secrets/a = s", "work/x = x", "plain/x = x", "g => .git")
 	cfg := pathresolver.Config{Root: root, WritePaths: []string{"."}, Protect: []string{"work/secrets"}}
-	protected, loosens := pathresolver.RuleProtected, pathresolver.RuleLoosens
+	protected, escapes := pathresolver.RuleProtected, pathresolver.RuleEscapes
 	modes(t, cfg, func(t *testing.T, r *pathresolver.Resolver) {
 		_, err := r.ReadFile(".git/config")
 		require.NoError(t, err)
@@ -70,9 +70,9 @@ func TestProtected(t *testing.T) {
 		denied(t, r.MkdirAll(".git/hooks/sub", 0o755), protected) // K12
 		denied(t, r.RemoveAll("work"), protected)                 // K06
 		require.FileExists(t, filepath.Join(root, "work/x"))
-		denied(t, r.Rename(".git", "git2", pathresolver.RenameReplace), loosens)   // K04
-		denied(t, r.Rename("work", "work2", pathresolver.RenameReplace), loosens)  // V03
-		denied(t, r.Rename("plain", "work", pathresolver.RenameExchange), loosens) // K05
+		denied(t, r.Rename(".git", "git2", pathresolver.RenameReplace), escapes)   // K04
+		denied(t, r.Rename("work", "work2", pathresolver.RenameReplace), escapes)  // V03
+		denied(t, r.Rename("plain", "work", pathresolver.RenameExchange), escapes) // K05
 		denied(t, r.Rename("work/x", "work/secrets", pathresolver.RenameReplace), protected)
 		require.NoError(t, r.Rename("plain", "plain2", pathresolver.RenameReplace))
 		require.NoError(t, r.Rename("plain2", "plain", pathresolver.RenameReplace))
@@ -111,8 +111,8 @@ func TestSubmodulesAreGuarded(t *testing.T) {
 			denied(t, r.Remove(p), pathresolver.RuleProtected)
 			denied(t, r.Mkdir(p, 0o755), pathresolver.RuleProtected)
 		}
-		denied(t, r.Rename("old", "older", pathresolver.RenameReplace), pathresolver.RuleLoosens)
-		denied(t, r.Rename("plain", "none", pathresolver.RenameReplace), pathresolver.RuleLoosens)
+		denied(t, r.Rename("old", "older", pathresolver.RenameReplace), pathresolver.RuleEscapes)
+		denied(t, r.Rename("plain", "none", pathresolver.RenameReplace), pathresolver.RuleEscapes)
 		require.NoError(t, r.WriteFile("old/.git/COMMIT_EDITMSG", nil, 0o644))
 		require.NoError(t, r.MkdirAll("src/n/.git/hooks", 0o755), "a repository of the agent's own")
 		require.NoError(t, r.WriteFile("src/m/x", nil, 0o644))

@@ -277,7 +277,7 @@ func (p *policy) decideTrusted(op Op, place string, kind fs.FileMode) *DeniedErr
 // or put something under a name of it.
 func (p *policy) decideTrustedMove(from, to string) *DeniedError {
 	refuse := func(place, what string, t *TrustedFile) *DeniedError {
-		return p.denied(OpRename, place, RuleLoosens, what+"; copying is possible. "+p.opening(t)).by(t.Glob, p.origins.Entries["protect"])
+		return p.denied(OpRename, place, RuleEscapes, what+"; copying is possible. "+p.opening(t)).by(t.Glob, p.origins.Entries["protect"])
 	}
 	if t := p.trusted.escapes(from, to); t != nil {
 		return refuse(from, "moving it could take what is protected in it to another name", t)
@@ -286,7 +286,7 @@ func (p *policy) decideTrustedMove(from, to string) *DeniedError {
 		return refuse(to, "moving it here could put what it holds under a protected name", t)
 	}
 	if t := p.trusted.released(from, to); t != nil {
-		return p.denied(OpRename, from, RuleLoosens, "what lies beneath "+outOfTrust+" is not moved out of it, since it may hold files that programs run by themselves; copying is possible").
+		return p.denied(OpRename, from, RuleEscapes, "what lies beneath "+outOfTrust+" is not moved out of it, since it may hold files that programs run by themselves; copying is possible").
 			by(t.Glob, p.origins.Entries["protect"])
 	}
 	return nil

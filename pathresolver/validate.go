@@ -58,7 +58,7 @@ func build(cfg Config) (*Resolver, []Violation) {
 	var f findings
 	r := &Resolver{hardLinks: cfg.HardLinks}
 	r.noRoot()
-	r.origins, r.granting, r.restrict = cfg.Origins, cfg.Granting, cfg.Restrict
+	r.origins, r.grant, r.restrict = cfg.Origins, cfg.Grant, cfg.Restrict
 	r.writeLists, r.readLists = boundsOf(cfg.Origins.Write), boundsOf(cfg.Origins.Read)
 	r.hide = r.compileRules(&f, "hide", cfg.Hide, nil)
 	r.protect = r.compileRules(&f, "protect", cfg.Protect, defaultGlobs(&f, cfg))

@@ -15,7 +15,7 @@ func (r *Resolver) checkWritePath(f *findings, field, given, root string, rootOK
 	v := Violation{Field: field, Value: given, Severity: SeverityError}
 	shown := EscapePath(given)
 	switch verdict := r.Verdict(place); {
-	case verdict.Hidden && verdict.Pattern == "", verdict.Passage:
+	case verdict.Hidden && verdict.Pattern == "", verdict.TraverseOnly:
 		v.Code, v.Message = CodePathNotReadable, fmt.Sprintf("allowed_write_path '%s' cannot be read: no read path covers it", shown)
 		v.Hint = "name it among the read paths, too"
 	case verdict.Hidden:

@@ -30,7 +30,7 @@ func (r *Resolver) open(unsafePath string, flag int, perm fs.FileMode) (*os.File
 			if err := r.refuseKind(op, unsafePath, w.mode); err != nil {
 				return err
 			}
-			if err := r.refusePassage(op, unsafePath, w.place, w.mode); err != nil {
+			if err := r.refuseTraverseOnly(op, unsafePath, w.place, w.mode); err != nil {
 				return err
 			}
 			if w.mode.IsDir() {

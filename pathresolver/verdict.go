@@ -17,7 +17,7 @@ type policy struct {
 	git      *gitGuard // rules beneath git directories; nil: none
 
 	restrict Restricting // what may refuse what the rules allow
-	granting Granting    // leave to do what askRead and askWrite mark
+	grant    Grant       // of what askRead and askWrite mark
 
 	origins    Origins
 	writeLists []bound
@@ -27,14 +27,14 @@ type policy struct {
 // Verdict is what the rules say about one place, whether or not something is
 // there. Its zero value means readable and not writable.
 type Verdict struct {
-	Hidden    bool   // a hide glob covers it, or no read path does: it does not exist for the caller
-	Passage   bool   // it leads to a read path: seen if it is a directory, and shows only what leads on
-	AskRead   bool   // its content is to be asked for; name and attributes are seen
-	Protected bool   // never changed
-	AskWrite  bool   // changing it is to be asked for
-	Writable  bool   // a write path covers it, and none of the above
-	Pattern   string // the glob or write path that decided about changing it, or hides it; "" if none did
-	Origin    string // where that was written; "" if nobody said
+	Hidden       bool   // a hide glob covers it, or no read path does: it does not exist for the caller
+	TraverseOnly bool   // it leads to a read path: a directory that shows only what leads on
+	AskRead      bool   // its content is to be asked for; name and attributes are seen
+	Protected    bool   // never changed
+	AskWrite     bool   // changing it is to be asked for
+	Writable     bool   // a write path covers it, and none of the above
+	Pattern      string // the glob or write path that decided about changing it, or hides it; "" if none did
+	Origin       string // where that was written; "" if nobody said
 
 	// Trusted is set where the place is protected because a program runs or
 	// trusts what is there by itself.
@@ -58,13 +58,13 @@ func (p *policy) verdict(place string, hides *glob) (v Verdict) {
 	if hides != nil {
 		return Verdict{Hidden: true, Pattern: hides.text, Origin: hides.origin}
 	}
-	if v.Hidden, v.Passage = p.read.hides(place); v.Hidden {
+	if v.Hidden, v.TraverseOnly = p.read.hides(place); v.Hidden {
 		return v
 	}
 	asks := p.askRead.covers(place)
 	v.AskRead = asks != nil
 	wp, ok := p.writePathOf(place)
-	ok = ok && !v.Passage
+	ok = ok && !v.TraverseOnly
 	if g := p.protect.covers(place); g != nil {
 		v.Protected, v.Pattern, v.Origin = true, g.text, g.origin
 		return v
@@ -89,7 +89,7 @@ func (p *policy) verdict(place string, hides *glob) (v Verdict) {
 
 // hidesEntry reports whether an entry of a listing is left out: it is hidden,
 // or leads to a read path and is no directory.
-func (v Verdict) hidesEntry(typ fs.FileMode) bool { return v.Hidden || v.Passage && !typ.IsDir() }
+func (v Verdict) hidesEntry(typ fs.FileMode) bool { return v.Hidden || v.TraverseOnly && !typ.IsDir() }
 
 // writePathOf returns the write path that covers place.
 func (p *policy) writePathOf(place string) (string, bool) {
@@ -128,8 +128,8 @@ func (p *policy) isWritePath(place string) bool {
 // MayHoldHidden reports whether something beneath place, which is not hidden,
 // could be.
 func (p *policy) MayHoldHidden(place string) bool {
-	_, passage := p.read.hides(place)
-	return passage || p.hide.mayMatchBeneath(place) != nil
+	_, traverseOnly := p.read.hides(place)
+	return traverseOnly || p.hide.mayMatchBeneath(place) != nil
 }
 
 // hidesAny reports whether anything at all could be hidden.

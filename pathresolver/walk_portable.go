@@ -137,7 +137,7 @@ func (r *Resolver) lookAt(unsafePath string, follow bool, act func(place string)
 		return d.asGiven(unsafePath)
 	}
 	if w.missing == 0 {
-		if err := r.refusePassage(OpRead, unsafePath, w.place, w.mode); err != nil {
+		if err := r.refuseTraverseOnly(OpRead, unsafePath, w.place, w.mode); err != nil {
 			return err
 		}
 	}

@@ -42,7 +42,7 @@ func TestSameAsResolver(t *testing.T) {
 			if strings.EqualFold(path.Base(place), ".git") {
 				continue // as a directory it may be made, as a file hardly; the resolver knows the type
 			}
-			if r.Verdict(place).Passage {
+			if r.Verdict(place).TraverseOnly {
 				continue // seen, since it leads to what may be read
 			}
 			for i, op := range []pathresolver.Op{pathresolver.OpRead, pathresolver.OpWrite} {

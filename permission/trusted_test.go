@@ -106,7 +106,7 @@ func TestUnprotectAndAsk(t *testing.T) {
 	defer r.Close()
 	d := r.Decide(pathresolver.OpCreate, ".vscode/tasks.json", 0)
 	require.Equal(t, pathresolver.RuleAsk, d.Rule)
-	leave := pathresolver.Leave(pathresolver.Access{Op: pathresolver.OpCreate, Place: ".vscode/tasks.json"})
+	leave := pathresolver.GrantFor(pathresolver.Access{Op: pathresolver.OpCreate, Place: ".vscode/tasks.json"})
 	require.Nil(t, r.DecideGranted(leave, pathresolver.OpCreate, ".vscode/tasks.json", 0))
 
 	// Asking alone opens nothing.

@@ -17,7 +17,7 @@ type act struct {
 }
 
 // decide asks the rules about all of it.
-func (a act) decide(r *pathresolver.Resolver, leave pathresolver.Granting) *pathresolver.DeniedError {
+func (a act) decide(r *pathresolver.Resolver, leave pathresolver.Grant) *pathresolver.DeniedError {
 	switch a.op {
 	case pathresolver.OpRename:
 		return r.DecideRenameGranted(leave, a.place, a.to, a.exchange)

@@ -61,7 +61,7 @@ func newAsks(o *Options) *asks {
 
 // leave is what access(2) goes by: whether leave for op may have been given. It
 // is none without an asker.
-func (a *asks) leave(op pathresolver.Op) pathresolver.Granting {
+func (a *asks) leave(op pathresolver.Op) pathresolver.Grant {
 	if a == nil {
 		return nil
 	}

@@ -20,7 +20,7 @@ const (
 
 // consult puts the question of a request to Ask, who does not wait for anybody,
 // and returns the leave or the refusal. No lock is held.
-func (p *part) consult(h *fuse.InHeader) (pathresolver.Granting, fuse.Status) {
+func (p *part) consult(h *fuse.InHeader) (pathresolver.Grant, fuse.Status) {
 	asks, q := p.v.asks, p.questions.take(h.Unique)
 	if !admit(&asks.consulting, maxConsulting) {
 		return nil, p.refuseAsked(h, &q, "too many operations are asked for at once")
@@ -35,10 +35,10 @@ func (p *part) consult(h *fuse.InHeader) (pathresolver.Granting, fuse.Status) {
 }
 
 // answerOf is the leave that Ask gives, or the refusal.
-func (p *part) answerOf(ctx context.Context, h *fuse.InHeader, q *AskRequest) (pathresolver.Granting, fuse.Status) {
+func (p *part) answerOf(ctx context.Context, h *fuse.InHeader, q *AskRequest) (pathresolver.Grant, fuse.Status) {
 	switch err := p.v.asks.put(ctx, *q); err {
 	case nil:
-		return pathresolver.Leave(q.Accesses...), fuse.OK
+		return pathresolver.GrantFor(q.Accesses...), fuse.OK
 	case errInterrupted:
 		return nil, fuse.EINTR
 	case context.DeadlineExceeded:

@@ -71,7 +71,7 @@ func (p *part) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntr
 			// What is mounted on the name is looked at only when asked for.
 			known = err == nil && sameMount(&sx, &l.sx)
 		}
-		known = known && (!verdict.Passage || sx.Mode&unix.S_IFMT == unix.S_IFDIR)
+		known = known && (!verdict.TraverseOnly || sx.Mode&unix.S_IFMT == unix.S_IFDIR)
 		plain := l.entry(e)
 		if known {
 			plain.Mode = uint32(sx.Mode)
@@ -121,7 +121,7 @@ func (p *part) list(in *fuse.ReadIn, add func(*listing, dirent, pathresolver.Ver
 	return p.listGranted(in, add, leave)
 }
 
-func (p *part) listGranted(in *fuse.ReadIn, add func(*listing, dirent, pathresolver.Verdict) bool, leave pathresolver.Granting) fuse.Status {
+func (p *part) listGranted(in *fuse.ReadIn, add func(*listing, dirent, pathresolver.Verdict) bool, leave pathresolver.Grant) fuse.Status {
 	p.moves.RLock()
 	defer p.moves.RUnlock()
 	dir, err := p.node(in.NodeId)
@@ -145,7 +145,7 @@ func (p *part) listGranted(in *fuse.ReadIn, add func(*listing, dirent, pathresol
 		if e.name != "." && e.name != ".." {
 			verdict = p.r.VerdictIn(l.place, e.name)
 		}
-		hidden := verdict.Hidden || verdict.Passage && e.typ != 0 && e.typ != unix.S_IFDIR
+		hidden := verdict.Hidden || verdict.TraverseOnly && e.typ != 0 && e.typ != unix.S_IFDIR
 		return hidden || add(&l, e, verdict)
 	}))
 }

@@ -65,7 +65,7 @@ func (p *part) make(h *fuse.InHeader, call, name string, kind fs.FileMode, mode 
 	return p.makeGranted(h, call, name, kind, mode, out, create, leave)
 }
 
-func (p *part) makeGranted(h *fuse.InHeader, call, name string, kind fs.FileMode, mode uint32, out *fuse.EntryOut, create func(dirfd int) error, leave pathresolver.Granting) fuse.Status {
+func (p *part) makeGranted(h *fuse.InHeader, call, name string, kind fs.FileMode, mode uint32, out *fuse.EntryOut, create func(dirfd int) error, leave pathresolver.Grant) fuse.Status {
 	defer p.hold(name)()
 	dir, dirfd, place, err := p.openDir(h.NodeId)
 	if err != nil {
@@ -133,7 +133,7 @@ func (p *part) remove(h *fuse.InHeader, call, name string, flags int) fuse.Statu
 	return p.removeGranted(h, call, name, flags, leave)
 }
 
-func (p *part) removeGranted(h *fuse.InHeader, call, name string, flags int, leave pathresolver.Granting) fuse.Status {
+func (p *part) removeGranted(h *fuse.InHeader, call, name string, flags int, leave pathresolver.Grant) fuse.Status {
 	defer p.hold(name)()
 	dir, dirfd, place, err := p.openDir(h.NodeId)
 	if err != nil {

@@ -17,7 +17,7 @@ var errnoOf = map[pathresolver.Rule]syscall.Errno{
 	pathresolver.RuleNoWritePath:   syscall.EROFS,
 	pathresolver.RuleProtected:     syscall.EROFS,
 	pathresolver.RuleWritePathSelf: syscall.EBUSY,
-	pathresolver.RuleLoosens:       syscall.EACCES,
+	pathresolver.RuleEscapes:       syscall.EACCES,
 	pathresolver.RuleHardLink:      syscall.EACCES,
 	pathresolver.RuleSpecialFile:   syscall.EACCES,
 	pathresolver.RuleOutsideRoot:   syscall.EACCES,

@@ -12,7 +12,7 @@ import (
 type listings struct {
 	mu    sync.Mutex
 	last  uint64
-	given map[uint64]pathresolver.Granting // by handle
+	given map[uint64]pathresolver.Grant // by handle
 }
 
 // askedListing reports whether listing a directory has to be asked for. The
@@ -30,7 +30,7 @@ func (l *listings) open() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.given == nil {
-		l.given = map[uint64]pathresolver.Granting{}
+		l.given = map[uint64]pathresolver.Grant{}
 	}
 	l.last++
 	l.given[l.last] = nil
@@ -38,7 +38,7 @@ func (l *listings) open() uint64 {
 }
 
 // leave is what was granted to a handle; 0 is none.
-func (l *listings) leave(fh uint64) pathresolver.Granting {
+func (l *listings) leave(fh uint64) pathresolver.Grant {
 	if fh == 0 {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (l *listings) leave(fh uint64) pathresolver.Granting {
 	return l.given[fh]
 }
 
-func (l *listings) grant(fh uint64, leave pathresolver.Granting) {
+func (l *listings) grant(fh uint64, leave pathresolver.Grant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, open := l.given[fh]; open {

@@ -48,7 +48,7 @@ func (p *part) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, out *fus
 	if err != nil {
 		return status(err)
 	}
-	if verdict.Passage && sx.Mode&unix.S_IFMT != unix.S_IFDIR {
+	if verdict.TraverseOnly && sx.Mode&unix.S_IFMT != unix.S_IFDIR {
 		return p.hidden(h, child, out)
 	}
 	p.answer(dir, name, verdict.Writable, watched, &sx, out)

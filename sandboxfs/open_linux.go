@@ -36,7 +36,7 @@ func (p *part) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) 
 }
 
 // open1 is Open with leave.
-func (p *part) open1(in *fuse.OpenIn, out *fuse.OpenOut, leave pathresolver.Granting) fuse.Status {
+func (p *part) open1(in *fuse.OpenIn, out *fuse.OpenOut, leave pathresolver.Grant) fuse.Status {
 	p.moves.RLock()
 	defer p.moves.RUnlock()
 	n, err := p.node(in.NodeId)
@@ -71,7 +71,7 @@ func (p *part) open1(in *fuse.OpenIn, out *fuse.OpenOut, leave pathresolver.Gran
 
 // openFile opens the regular file of n. The rules are asked first; where it is
 // to be written its hard links are looked at after. Leave is for one place.
-func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writing bool, sx *unix.Statx_t, leave pathresolver.Granting) (int, fuse.Status) {
+func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writing bool, sx *unix.Statx_t, leave pathresolver.Grant) (int, fuse.Status) {
 	if n.typ != unix.S_IFREG {
 		return -1, fuse.EACCES
 	}
@@ -122,7 +122,7 @@ func (p *part) openFile(h *fuse.InHeader, call string, n *node, flags int, writi
 
 // decideOpen asks the rules about opening a file. Those about reading count
 // where any may have to be asked for.
-func (p *part) decideOpen(h *fuse.InHeader, call string, n *node, place string, flags int, writing bool, leave pathresolver.Granting) fuse.Status {
+func (p *part) decideOpen(h *fuse.InHeader, call string, n *node, place string, flags int, writing bool, leave pathresolver.Grant) fuse.Status {
 	reads := p.r.AsksRead() && flags&unix.O_ACCMODE != unix.O_WRONLY
 	a := act{op: pathresolver.OpWrite, place: place, reads: reads}
 	switch {
@@ -228,7 +228,7 @@ func (p *part) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fu
 	return p.create(in, name, out, leave)
 }
 
-func (p *part) create(in *fuse.CreateIn, name string, out *fuse.CreateOut, leave pathresolver.Granting) fuse.Status {
+func (p *part) create(in *fuse.CreateIn, name string, out *fuse.CreateOut, leave pathresolver.Grant) fuse.Status {
 	defer p.hold(name)()
 	dir, place, err := p.locate(in.NodeId)
 	if err != nil {

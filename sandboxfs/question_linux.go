@@ -36,13 +36,13 @@ func (qs *questions) take(unique uint64) AskRequest {
 // ask is refuse for what leave may be given for: toConsult where Ask is to be
 // asked first. leave is what was given already. What would be refused with leave
 // too is refused now.
-func (p *part) ask(h *fuse.InHeader, call string, d *pathresolver.DeniedError, leave pathresolver.Granting, a act) fuse.Status {
+func (p *part) ask(h *fuse.InHeader, call string, d *pathresolver.DeniedError, leave pathresolver.Grant, a act) fuse.Status {
 	asks := p.v.asks
 	if asks == nil || leave != nil || d.Rule != pathresolver.RuleAsk {
 		return p.refuse(h, call, d)
 	}
 	q := AskRequest{Accesses: a.accesses(p.r), Syscall: call, PID: h.Pid, UID: h.Uid, Program: programOf(h.Pid)}
-	if final := a.decide(p.r, pathresolver.Leave(q.Accesses...)); final != nil {
+	if final := a.decide(p.r, pathresolver.GrantFor(q.Accesses...)); final != nil {
 		return p.refuse(h, call, final)
 	}
 	q.Wait = call == "open" && asks.wait != 0

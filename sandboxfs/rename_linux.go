@@ -27,7 +27,7 @@ func (p *part) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newName str
 	return p.rename(in, oldName, newName, leave)
 }
 
-func (p *part) rename(in *fuse.RenameIn, oldName, newName string, leave pathresolver.Granting) fuse.Status {
+func (p *part) rename(in *fuse.RenameIn, oldName, newName string, leave pathresolver.Grant) fuse.Status {
 	exchange := in.Flags&unix.RENAME_EXCHANGE != 0
 	p.moves.Lock()
 	defer p.moves.Unlock()
@@ -91,7 +91,7 @@ func (p *part) Link(_ <-chan struct{}, in *fuse.LinkIn, name string, out *fuse.E
 	return p.link(in, name, out, leave)
 }
 
-func (p *part) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, leave pathresolver.Granting) fuse.Status {
+func (p *part) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, leave pathresolver.Grant) fuse.Status {
 	p.moves.Lock() // no name of the file goes meanwhile
 	defer p.moves.Unlock()
 	n, err := p.node(in.Oldnodeid)
@@ -153,7 +153,7 @@ func (p *part) noteLink(n *node, before, after *unix.Statx_t) {
 }
 
 // linkable asks the rules and returns a descriptor of the file.
-func (p *part) linkable(in *fuse.LinkIn, n *node, to string, leave pathresolver.Granting) (fd int, done func(), st fuse.Status) {
+func (p *part) linkable(in *fuse.LinkIn, n *node, to string, leave pathresolver.Grant) (fd int, done func(), st fuse.Status) {
 	from, err := p.tab.place(n)
 	if err == unix.ESTALE {
 		h := p.opens.writableOf(n) // made with O_TMPFILE

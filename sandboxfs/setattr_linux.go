@@ -21,7 +21,7 @@ func (p *part) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut)
 	return p.setAttr(in, out, leave)
 }
 
-func (p *part) setAttr(in *fuse.SetAttrIn, out *fuse.AttrOut, leave pathresolver.Granting) fuse.Status {
+func (p *part) setAttr(in *fuse.SetAttrIn, out *fuse.AttrOut, leave pathresolver.Grant) fuse.Status {
 	p.moves.RLock()
 	defer p.moves.RUnlock()
 	n, err := p.node(in.NodeId)
@@ -51,7 +51,7 @@ func (p *part) setAttr(in *fuse.SetAttrIn, out *fuse.AttrOut, leave pathresolver
 }
 
 // changeable asks the rules and returns a descriptor of what is to change.
-func (p *part) changeable(in *fuse.SetAttrIn, n *node, leave pathresolver.Granting) (fd int, done func(), st fuse.Status) {
+func (p *part) changeable(in *fuse.SetAttrIn, n *node, leave pathresolver.Grant) (fd int, done func(), st fuse.Status) {
 	op, flags := pathresolver.OpMeta, unix.O_PATH
 	_, resize := in.GetSize()
 	if resize {

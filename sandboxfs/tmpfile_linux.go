@@ -23,7 +23,7 @@ func (p *part) Tmpfile(_ <-chan struct{}, in *fuse.CreateIn, out *fuse.CreateOut
 	return p.tmpfile(in, out, leave)
 }
 
-func (p *part) tmpfile(in *fuse.CreateIn, out *fuse.CreateOut, leave pathresolver.Granting) fuse.Status {
+func (p *part) tmpfile(in *fuse.CreateIn, out *fuse.CreateOut, leave pathresolver.Grant) fuse.Status {
 	p.moves.RLock()
 	defer p.moves.RUnlock()
 	dir, place, err := p.locate(in.NodeId)

@@ -37,7 +37,7 @@ func (p *part) openAsked(in fuse.OpenIn, q AskRequest) {
 }
 
 // await waits for the answer.
-func (p *part) await(h *fuse.InHeader, q *AskRequest) (pathresolver.Granting, fuse.Status) {
+func (p *part) await(h *fuse.InHeader, q *AskRequest) (pathresolver.Grant, fuse.Status) {
 	asks := p.v.asks
 	defer asks.waiting.Add(-1)
 	ctx, end := p.conn.interrupts.begin(h.Unique)

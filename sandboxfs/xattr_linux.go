@@ -146,7 +146,7 @@ func (p *part) changeAttr(h *fuse.InHeader, call, attr string, change func(path 
 	return p.changeAttrGranted(h, call, attr, change, leave)
 }
 
-func (p *part) changeAttrGranted(h *fuse.InHeader, call, attr string, change func(path string) error, leave pathresolver.Granting) fuse.Status {
+func (p *part) changeAttrGranted(h *fuse.InHeader, call, attr string, change func(path string) error, leave pathresolver.Grant) fuse.Status {
 	return p.withAttrs(h.NodeId, func(n *node, fd int, place string) fuse.Status {
 		if place != "" {
 			if d := p.r.DecideGranted(leave, pathresolver.OpMeta, place, 0); d != nil {

@@ -89,7 +89,7 @@ func (k *askedSkills) Call(ctx context.Context, name string, input json.RawMessa
 			return nil, v.refusal(ctx, name, q.path, err)
 		}
 		cfg := k.cfg
-		cfg.Granting = leave.granting()
+		cfg.Grant = leave.granting()
 		r, err := k.open(cfg)
 		if err != nil {
 			return nil, err
@@ -198,7 +198,7 @@ func sameLeave(a permission.Action) permission.Action {
 }
 
 // granting is what was given, for the resolver.
-func (l *callLeave) granting() pathresolver.Granting {
+func (l *callLeave) granting() pathresolver.Grant {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var list []pathresolver.Access
@@ -209,7 +209,7 @@ func (l *callLeave) granting() pathresolver.Granting {
 			}
 		}
 	}
-	return pathresolver.Leave(list...)
+	return pathresolver.GrantFor(list...)
 }
 
 // judgeGate puts every use of a call to a judge before anything is touched:

@@ -172,7 +172,7 @@ func whyText(o *output, d *pathresolver.Decision) {
 // readable reports whether a rule refuses changes only.
 func readable(d *pathresolver.Decision) bool {
 	switch d.Rule {
-	case pathresolver.RuleNoWritePath, pathresolver.RuleWritePathSelf, pathresolver.RuleProtected, pathresolver.RuleLoosens, pathresolver.RuleHardLink:
+	case pathresolver.RuleNoWritePath, pathresolver.RuleWritePathSelf, pathresolver.RuleProtected, pathresolver.RuleEscapes, pathresolver.RuleHardLink:
 		return true
 	case pathresolver.RuleAsk: // which may be about both
 		return strings.HasSuffix(d.Reason, "Reading is allowed")

@@ -9,12 +9,12 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// M3, D21: leave is for exactly what it names, where a rule asks, and lifts
+// A grant is for exactly what it names, where a rule asks, and lifts
 // nothing else: what is hidden, protected or never writable stays so.
-func TestGranting(t *testing.T) {
+func TestGrant(t *testing.T) {
 	_, root := scene(t, "ask/f = f", "ask/.env = s", "ask/LICENSE = free", "ask/d/x = x", "out/x = x", "vault/a = SECRET", "vault/b = SECRET")
-	var given atomic.Pointer[pathresolver.Granting]
-	give := func(accesses ...pathresolver.Access) { g := pathresolver.Leave(accesses...); given.Store(&g) }
+	var given atomic.Pointer[pathresolver.Grant]
+	give := func(accesses ...pathresolver.Access) { g := pathresolver.GrantFor(accesses...); given.Store(&g) }
 	at := func(op pathresolver.Op, place string) pathresolver.Access {
 		return pathresolver.Access{Op: op, Place: place}
 	}
@@ -22,7 +22,7 @@ func TestGranting(t *testing.T) {
 	cfg := pathresolver.Config{
 		Root: root, WritePaths: []string{"out"}, Hide: []string{"**/.env"}, Protect: []string{"ask/LICENSE"},
 		AskWrite: []string{"ask"}, AskRead: []string{"vault"},
-		Granting: func(op pathresolver.Op, place string) bool { return (*given.Load())(op, place) },
+		Grant: func(op pathresolver.Op, place string) bool { return (*given.Load())(op, place) },
 	}
 	modes(t, cfg, func(t *testing.T, r *pathresolver.Resolver) {
 		give()
@@ -33,7 +33,7 @@ func TestGranting(t *testing.T) {
 		give(at(pathresolver.OpWrite, "ask/f"), at(pathresolver.OpRead, "vault/a"))
 		require.NoError(t, r.WriteFile("ask/f", []byte("new"), 0o644))
 		require.True(t, r.Explain(pathresolver.OpWrite, "ask/f").Allowed)
-		require.Equal(t, "leave was given for it", r.Explain(pathresolver.OpWrite, "ask/f").Reason)
+		require.Equal(t, "it was granted", r.Explain(pathresolver.OpWrite, "ask/f").Reason)
 		_, err = r.ReadFile("vault/a")
 		require.NoError(t, err)
 		_, err = r.ReadFile("vault/b")
@@ -46,7 +46,7 @@ func TestGranting(t *testing.T) {
 		denied(t, r.Rename("ask/f", "out/taken", pathresolver.RenameReplace), ask)
 
 		all := cfg
-		all.Granting = func(pathresolver.Op, string) bool { return true }
+		all.Grant = func(pathresolver.Op, string) bool { return true }
 		wide, err := pathresolver.New(all)
 		require.NoError(t, err)
 		defer wide.Close()
@@ -62,8 +62,8 @@ func TestGranting(t *testing.T) {
 }
 
 // What moves out of reach of a rule, or gets another name, does so for good: it
-// needs leave to move, and to read where reading has to be asked for.
-func TestGrantingMovesAndLinks(t *testing.T) {
+// needs a grant to move, and to read where reading has to be asked for.
+func TestGrantMovesAndLinks(t *testing.T) {
 	_, root := scene(t, "ask/d/x = x", "out/key = SECRET", "out/plain = x", "out/deep/gen/x = x")
 	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"out"},
 		AskWrite: []string{"ask", "out/deep/**/gen"}, AskRead: []string{"out/key"}})
@@ -73,27 +73,27 @@ func TestGrantingMovesAndLinks(t *testing.T) {
 		return pathresolver.Access{Op: op, Place: place}
 	}
 	move, read, write, create := pathresolver.OpRename, pathresolver.OpRead, pathresolver.OpWrite, pathresolver.OpCreate
-	rename := func(from, to string, leave ...pathresolver.Access) *pathresolver.DeniedError {
-		return r.DecideRenameGranted(pathresolver.Leave(leave...), from, to, false)
+	rename := func(from, to string, accesses ...pathresolver.Access) *pathresolver.DeniedError {
+		return r.DecideRenameGranted(pathresolver.GrantFor(accesses...), from, to, false)
 	}
-	link := func(from, to string, leave ...pathresolver.Access) *pathresolver.DeniedError {
-		return r.DecideLinkGranted(pathresolver.Leave(leave...), from, to)
+	link := func(from, to string, accesses ...pathresolver.Access) *pathresolver.DeniedError {
+		return r.DecideLinkGranted(pathresolver.GrantFor(accesses...), from, to)
 	}
 	refused := func(d *pathresolver.DeniedError, rule pathresolver.Rule) {
 		t.Helper()
 		require.NotNil(t, d)
 		require.Equal(t, rule, d.Rule)
 	}
-	ask, loosens := pathresolver.RuleAsk, pathresolver.RuleLoosens
+	ask, escapes := pathresolver.RuleAsk, pathresolver.RuleEscapes
 
 	refused(r.DecideRename("ask/d", "ask/e", false), ask)
 	refused(rename("ask/d", "ask/e", at(move, "ask/d")), ask)
 	require.Nil(t, rename("ask/d", "ask/e", at(move, "ask/d"), at(move, "ask/e")))
 	require.Nil(t, rename("ask/d", "out/d", at(move, "ask/d")))
 	require.Nil(t, rename("out/plain", "ask/p", at(move, "ask/p")))
-	refused(rename("out/key", "out/open", at(move, "out/key")), loosens)
+	refused(rename("out/key", "out/open", at(move, "out/key")), escapes)
 	require.Nil(t, rename("out/key", "out/open", at(move, "out/key"), at(read, "out/key")))
-	refused(rename("out/deep", "out/d2", at(move, "out/deep"), at(move, "out/d2")), loosens)
+	refused(rename("out/deep", "out/d2", at(move, "out/deep"), at(move, "out/d2")), escapes)
 
 	refused(link("ask/d/x", "out/l", at(write, "ask/d/x")), ask)
 	require.Nil(t, link("ask/d/x", "out/l", at(write, "ask/d/x"), at(move, "ask/d/x")))
@@ -105,10 +105,10 @@ func TestGrantingMovesAndLinks(t *testing.T) {
 }
 
 // Where no rule asks nobody is asked, and it costs nothing.
-func TestGrantingCostsNothing(t *testing.T) {
+func TestGrantCostsNothing(t *testing.T) {
 	_, root := scene(t)
 	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"src"},
-		Granting: func(_ pathresolver.Op, place string) bool { t.Error(place); return true }})
+		Grant: func(_ pathresolver.Op, place string) bool { t.Error(place); return true }})
 	require.NoError(t, err)
 	defer r.Close()
 	require.Less(t, testing.AllocsPerRun(100, func() {

@@ -1,0 +1,99 @@
+package pathresolver
+
+import (
+	"io/fs"
+	"slices"
+)
+
+// Access is one operation at one place.
+type Access struct {
+	Op    Op
+	Place string
+}
+
+// Grant reports whether op was granted at a place that AskRead or AskWrite
+// marks. It is asked nowhere else, so what is hidden, protected or covered by no
+// write path stays so, whatever it says. It answers from memory and at once, and
+// is safe for use by many goroutines; one that reads an atomic pointer can have
+// its grants swapped. nil grants nothing.
+//
+// Making a name is granted as OpCreate, also where a link or a file gets that
+// name; moving as OpRename at both ends. A hard link would outlast any grant: it
+// needs OpRename at the old name, besides OpWrite.
+type Grant func(op Op, place string) bool
+
+// GrantFor grants exactly these.
+func GrantFor(accesses ...Access) Grant {
+	return func(op Op, place string) bool { return slices.Contains(accesses, Access{op, place}) }
+}
+
+// DecideGranted is Decide with a grant besides that of Config.
+func (p *policy) DecideGranted(grant Grant, op Op, place string, kind fs.FileMode) *DeniedError {
+	return p.decide(p.grant.or(grant), op, place, kind)
+}
+
+// DecideRenameGranted is DecideRename likewise. What has to be asked for before
+// it is read moves only if reading it was granted, too.
+func (p *policy) DecideRenameGranted(grant Grant, from, to string, exchange bool) *DeniedError {
+	return p.decideRename(p.grant.or(grant), from, to, exchange)
+}
+
+// DecideLinkGranted is DecideLink likewise.
+func (p *policy) DecideLinkGranted(grant Grant, from, to string) *DeniedError {
+	return p.decideLink(p.grant.or(grant), from, to)
+}
+
+// givesAway reports whether what is at place may go out of reach of the rules
+// that ask for it, as far as there are any.
+func (p *policy) givesAway(grant Grant, place string) bool {
+	v := p.Verdict(place)
+	return (!v.AskWrite || grant.gives(OpRename, place)) && (!v.AskRead || grant.gives(OpRead, place))
+}
+
+// or is what either of them grants.
+func (g Grant) or(other Grant) Grant {
+	switch {
+	case g == nil:
+		return other
+	case other == nil:
+		return g
+	}
+	return func(op Op, place string) bool { return g(op, place) || other(op, place) }
+}
+
+// gives reports whether op, as the rules were asked about it, is granted.
+func (g Grant) gives(op Op, place string) bool {
+	if op == OpLink {
+		op = OpCreate
+	}
+	return g != nil && g(op, place)
+}
+
+// applied is a verdict with the grant applied.
+func (g Grant) applied(v Verdict, op Op, place string) Verdict {
+	switch {
+	case g == nil:
+	case op == OpRead:
+		v.AskRead = v.AskRead && !g.gives(op, place)
+	case v.AskWrite && g.gives(op, place):
+		v.AskWrite, v.Writable = false, true
+	}
+	return v
+}
+
+// appliesToMove reports whether a grant covers a move that escapes a rule: at is
+// the end that the rule is about, other the other one. It does where what has to
+// be asked for is that place itself. A rule that could match only deeper is about
+// something that nobody was asked for.
+func (p *policy) appliesToMove(grant Grant, set *ruleSet, at, other string) bool {
+	if grant == nil || set != &p.askRead && set != &p.askWrite || !grant.gives(OpRename, at) || !p.givesAway(grant, at) {
+		return false
+	}
+	folded, there := fold(at), fold(other)
+	for i := range set.all {
+		if g := &set.all[i]; g.states(folded)&^g.states(there) != 0 && !g.covers(folded) {
+			return false
+		}
+	}
+	return true
+}
