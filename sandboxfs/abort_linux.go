@@ -3,12 +3,9 @@ package sandboxfs
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
 
 const (
@@ -51,14 +48,7 @@ func (v *View) abort(which func(*mounted) bool) error {
 	return err
 }
 
-// abort ends the connection, whoever uses it: their operations fail with
-// ENOTCONN. The kernel offers that in a file system of its own, fusectl, by
-// device number; it is looked at without being mounted anywhere.
-//
-// The number is given to somebody else's connection as soon as this one has
-// ended. So the file is opened first, and written only if ours is connected
-// still: then it had the number when the file was opened, and should it end
-// then, the file does nothing any more.
+// abort ends the connection, whoever uses it.
 func (m *mounted) abort() error {
 	if m.dev == 0 || m.part.conn == nil {
 		return nil
@@ -66,37 +56,10 @@ func (m *mounted) abort() error {
 	fd := m.control
 	if fd < 0 {
 		var err error
-		if fd, err = m.openControl(); err != nil || fd < 0 {
+		if fd, err = fuseconn.OpenAbort(m.dev); err != nil || fd < 0 {
 			return err
 		}
 		defer closeFD(fd)
 	}
-	if !m.part.conn.connected() {
-		return nil
-	}
-	_, err := unix.Write(fd, []byte("1"))
-	return err
-}
-
-// openControl opens the file; -1 where the connection has ended already.
-func (m *mounted) openControl() (fd int, err error) {
-	fs, err := unix.Fsopen("fusectl", unix.FSOPEN_CLOEXEC)
-	if err != nil {
-		return -1, err
-	}
-	defer closeFD(fs)
-	if err := unix.FsconfigCreate(fs); err != nil {
-		return -1, err
-	}
-	dir, err := unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, 0)
-	if err != nil {
-		return -1, err
-	}
-	defer closeFD(dir)
-	name := strconv.FormatUint(uint64(unix.Minor(m.dev)), 10) + "/abort"
-	fd, err = fsat.Openat(dir, name, unix.O_WRONLY, 0)
-	if err == unix.ENOENT {
-		return -1, nil
-	}
-	return fd, err
+	return m.part.conn.Abort(fd)
 }

@@ -2,7 +2,6 @@ package sandboxfs
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -127,10 +126,6 @@ func (a *asks) close() {
 	<-a.done
 	a.cancel()
 }
-
-// errInterrupted is why the wait for an answer ended when who asked was
-// interrupted, or the connection is gone.
-var errInterrupted = errors.New("interrupted")
 
 // put puts an operation to Ask. It returns when ctx is done, whatever Ask does.
 func (a *asks) put(ctx context.Context, q AskRequest) error {

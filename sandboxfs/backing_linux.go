@@ -18,7 +18,7 @@ func (p *part) probePassthrough() {
 		return
 	}
 	defer closeFD(fd)
-	if id, errno := p.conn.registerBacking(fd); errno == 0 {
+	if id, e := p.conn.RegisterBacking(fd); e == 0 {
 		p.unregister(id)
 		p.passthrough.Store(true)
 	}
@@ -34,8 +34,8 @@ func (p *part) answerOpen(n *node, fd int, writable bool, sx *unix.Statx_t, out 
 		if !p.passes() || p.isGitText(n) {
 			return 0
 		}
-		id, errno := p.conn.registerBacking(fd)
-		if errno != 0 {
+		id, e := p.conn.RegisterBacking(fd)
+		if e != 0 {
 			return 0 // the server moves the data while this file is open
 		}
 		return id
@@ -57,5 +57,5 @@ func (p *part) answerOpen(n *node, fd int, writable bool, sx *unix.Statx_t, out 
 // unregister gives back the kernel's id of a file. It fails only when the
 // connection has ended, and the id with it.
 func (p *part) unregister(id int32) {
-	p.conn.unregisterBacking(id)
+	p.conn.UnregisterBacking(id)
 }

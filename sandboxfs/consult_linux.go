@@ -8,15 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
 
-const (
-	// toConsult is the status of an operation that Ask has to be asked about. It
-	// has touched nothing, and is done once more with the leave.
-	toConsult fuse.Status = 1<<30 + iota
-	// answeredLater is the status of a request that is answered apart.
-	answeredLater
-)
+// toConsult is the status of an operation that Ask has to be asked about. It has
+// touched nothing, and is done once more with the leave.
+const toConsult fuse.Status = 1 << 30
 
 // consult puts the question of a request to Ask, who does not wait for anybody,
 // and returns the leave or the refusal. No lock is held.
@@ -27,7 +24,7 @@ func (p *part) consult(h *fuse.InHeader) (pathresolver.Grant, fuse.Status) {
 	}
 	defer asks.consulting.Add(-1)
 	p.slow(h)
-	ctx, end := p.conn.interrupts.begin(h.Unique)
+	ctx, end := p.conn.Context(h)
 	defer end()
 	ctx, stop := context.WithTimeout(ctx, consultWithin)
 	defer stop()
@@ -39,7 +36,7 @@ func (p *part) answerOf(ctx context.Context, h *fuse.InHeader, q *AskRequest) (p
 	switch err := p.v.asks.put(ctx, *q); err {
 	case nil:
 		return pathresolver.GrantFor(q.Accesses...), fuse.OK
-	case errInterrupted:
+	case fuseconn.ErrInterrupted:
 		return nil, fuse.EINTR
 	case context.DeadlineExceeded:
 		return nil, p.refuseAsked(h, q, "nobody has answered yet")

@@ -4,60 +4,13 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
-	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
 
-// Read is read(2). On the read-only part there is no handle: the file is
+// ReadFile is read(2). On the read-only part there is no handle: the file is
 // found by its place again, and must be the one that the kernel means.
-func (p *part) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
-	n, _, st := p.ReadPiped(in, buf, nil)
-	if st != fuse.OK {
-		return nil, st
-	}
-	return fuse.ReadResultData(buf[:n]), fuse.OK
-}
-
-// ReadPiped is Read, through a pipe if take is given and has done it.
-func (p *part) ReadPiped(in *fuse.ReadIn, buf []byte, take takes) (n int, piped bool, st fuse.Status) {
-	fd, done, st := p.readable(&in.InHeader, in.Fh)
-	if st != fuse.OK {
-		return 0, false, st
-	}
-	defer done()
-	buf = buf[:min(int(in.Size), len(buf))]
-	if take != nil && p.pipes(fd, int64(in.Offset), buf, take) {
-		return 0, true, fuse.OK
-	}
-	n, err := p.pread(&in.InHeader, fd, buf, int64(in.Offset))
-	return n, false, status(err)
-}
-
-// pipes has take do a read that needs not wait for a disk. Both ends being in
-// memory the rest most probably is, unless another read that looked so has not
-// come to an end. What cannot say so (readNow) is read into memory: FUSE beneath,
-// for one, splices pages of its own where a read would ask anew.
-func (p *part) pipes(fd int, off int64, buf []byte, take takes) bool {
-	defer p.piping.Add(-1)
-	if p.piping.Add(1) > 1 {
-		return false
-	}
-	for _, at := range []int{0, len(buf) - 1} {
-		if n, ok := p.readNow(fd, buf[at:at+1], off+int64(at)); !ok || n == 0 {
-			return false
-		}
-	}
-	return take(fd, off, len(buf)) == nil
-}
-
-// pread reads what is in memory at once. Before it waits for a disk others are
-// answered.
-func (p *part) pread(h *fuse.InHeader, fd int, buf []byte, off int64) (int, error) {
-	if n, ok := p.readNow(fd, buf, off); ok {
-		return n, nil
-	}
-	began := p.mayWait(h)
-	defer p.waited(began)
-	return fsat.Pread(fd, buf, off)
+func (p *part) ReadFile(in *fuse.ReadIn) (fd int, release func(), st fuse.Status) {
+	return p.readable(&in.InHeader, in.Fh)
 }
 
 // readable returns a descriptor to read from, and what to do after.
@@ -92,46 +45,29 @@ func (p *part) readable(in *fuse.InHeader, fh uint64) (fd int, done func(), st f
 	return fd, func() { closeFD(fd) }, fuse.OK
 }
 
-// Write is write(2) of a file whose data goes through the server.
-func (p *part) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
-	if h, err := p.opens.get(in.Fh); err == nil && h.text {
-		return p.writeText(in, h, data)
-	}
-	return p.write(in, func(fd int, off int64, atEnd bool) (int, error) {
-		return fsat.Pwrite(fd, data, off, atEnd)
-	})
-}
-
-// WritePipe is Write of what is in a pipe.
-func (p *part) WritePipe(in *fuse.WriteIn, data *pipe) (uint32, fuse.Status) {
-	if h, err := p.opens.get(in.Fh); err == nil && h.text {
-		return 0, fuse.EACCES // no line is that long
-	}
-	return p.write(in, data.pwrite)
-}
-
-func (p *part) write(in *fuse.WriteIn, pwrite func(fd int, off int64, atEnd bool) (int, error)) (uint32, fuse.Status) {
+// WriteFile is write(2) of a file whose data goes through the server.
+func (p *part) WriteFile(in *fuse.WriteIn, data fuseconn.Data) (uint32, fuse.Status) {
 	p.requests.Add(1)
 	h, err := p.opens.get(in.Fh)
 	if err != nil {
 		return 0, status(err)
+	}
+	if h.text {
+		text, ok := data.Bytes()
+		if !ok {
+			return 0, fuse.EACCES // no line is that long
+		}
+		return p.writeText(in, h, text)
 	}
 	if in.WriteFlags&fuse.WRITE_KILL_SUIDGID != 0 {
 		if err := p.killPrivileges(h.fd); err != nil {
 			return 0, status(err)
 		}
 	}
-	// Another write is being answered besides only if it takes long (or just gave
-	// the lead on). Then this one may take long, too, and each that had to wait
-	// for the watchdog would add that to the wait of whoever comes after.
-	defer p.writing.Add(-1)
-	if p.writing.Add(1) > 1 {
-		p.slow(&in.InHeader)
-	}
 	// The kernel believes to know where the file ends; the host may have
 	// written since. Pages of a shared mapping have a place of their own.
 	atEnd := in.Flags&unix.O_APPEND != 0 && in.WriteFlags&fuse.WRITE_CACHE == 0
-	size, err := pwrite(h.fd, int64(in.Offset), atEnd)
+	size, err := data.WriteTo(h.fd, int64(in.Offset), atEnd)
 	return uint32(size), status(err)
 }
 

@@ -26,24 +26,13 @@
 // every name, so that one connection for all (SingleConnection) gives the
 // same verdicts.
 //
-// # Transport
+// # Connections
 //
-// One goroutine for each connection, the leader (leader_linux.go), reads a
-// request, answers it and waits for the next, so that no request costs a change
-// of threads. Before something that may take long (a read that has to wait for a
-// disk, fsync, a large copy, a second write at a time) another goroutine takes
-// over, and so it does when anything else takes more than 2 ms
-// (watchdog_linux.go); who waits for a file lock waits apart. At most
-// maxAnswering answer at a time, each with one thread and one buffer. Where the
-// kernel wakes the leader and who asks on a processor each, the lead is given on
-// so that they come to share one (company_linux.go). The requests that come most
-// often are decoded in place (quick_linux.go), the rest by go-fuse
-// (fuse.ProtocolServer), whose server is not used. The data of
-// large reads and writes goes through a pipe (splice_linux.go).
-//
+// Requests are read, decoded and scheduled by internal/fuseconn. This package is
+// its Handler: an operation gets a decoded request and returns a status. All that
+// it says about scheduling is that something may take long (fsync, a large copy).
 // A process that serves a view should leave the Go runtime more processors than
-// there are connections (runtime.GOMAXPROCS): where none is idle, sysmon takes
-// the leader's each time it waits.
+// there are connections (runtime.GOMAXPROCS).
 //
 // # Guarantees
 //
@@ -121,5 +110,4 @@
 // which keeps names still, is held during a walk of the tree. Some of the
 // others are held during system calls on open descriptors. The
 // server may be interrupted while it waits for a file lock and nowhere else.
-// The transport holds no lock while it answers.
 package sandboxfs

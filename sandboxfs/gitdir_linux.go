@@ -56,7 +56,6 @@ func (p *part) holdText(n *node, fh uint64) {
 // writeText writes the whole content of a file at once, if it may have that. git
 // writes these files so.
 func (p *part) writeText(in *fuse.WriteIn, h *handle, data []byte) (uint32, fuse.Status) {
-	p.requests.Add(1)
 	p.moves.RLock()
 	defer p.moves.RUnlock()
 	place, err := p.tab.place(h.node)

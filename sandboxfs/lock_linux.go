@@ -1,10 +1,13 @@
 package sandboxfs
 
 import (
+	"context"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
 
 // GetLk is F_GETLK.
@@ -35,9 +38,19 @@ func (p *part) SetLk(_ <-chan struct{}, in *fuse.LkIn) fuse.Status {
 // given back through the view are noticed at once.
 const lockPoll = 50 * time.Millisecond
 
-// SetLkw is F_SETLKW and flock(2), which wait. A signal ends the wait, and so
+// LockFile is F_SETLKW and flock(2), which wait. A signal ends the wait, and so
 // does the end of the connection.
-func (p *part) SetLkw(cancel <-chan struct{}, in *fuse.LkIn) fuse.Status {
+func (p *part) LockFile(in *fuse.LkIn) fuseconn.Reply {
+	if err := p.tryLock(in); err != unix.EAGAIN {
+		return fuseconn.Reply{Status: status(err)}
+	}
+	again := *in
+	return fuseconn.Reply{Later: func(ctx context.Context) fuseconn.Reply {
+		return fuseconn.Reply{Status: p.waitLock(ctx, &again)}
+	}}
+}
+
+func (p *part) waitLock(ctx context.Context, in *fuse.LkIn) fuse.Status {
 	pause := time.Millisecond
 	for {
 		freed := p.opens.locks.waiting()
@@ -46,10 +59,7 @@ func (p *part) SetLkw(cancel <-chan struct{}, in *fuse.LkIn) fuse.Status {
 		}
 		retry := time.NewTimer(pause)
 		select {
-		case <-cancel:
-			retry.Stop()
-			return fuse.EINTR
-		case <-p.conn.gone:
+		case <-ctx.Done():
 			retry.Stop()
 			return fuse.EINTR
 		case <-freed:

@@ -9,16 +9,11 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
 
-const (
-	fsName = "pinfold"
-
-	// largeRequest is the most that one read or write moves, in bytes. With more,
-	// data leaves the processor's cache on its way through the server, which
-	// costs more than the requests that it saves.
-	largeRequest = 256 << 10
-)
+const fsName = "pinfold"
 
 // mounted is one connection that Mount put somewhere.
 type mounted struct {
@@ -57,7 +52,7 @@ func (v *View) MountArgs(i, fuseFD int) (source, fstype string, flags uintptr, d
 
 // mountOptions are those that do not depend on who mounts.
 func (v *View) mountOptions() []string {
-	opts := []string{fmt.Sprintf("max_read=%d", largeRequest)}
+	opts := []string{fmt.Sprintf("max_read=%d", fuseconn.MaxData)}
 	if v.o.DefaultPermissions {
 		opts = append(opts, "default_permissions")
 	}
@@ -71,14 +66,13 @@ func (v *View) mountOptions() []string {
 // when requests are answered.
 func (v *View) Serve(i, fuseFD int) error {
 	p := v.parts[i]
-	c, err := connect(fuseFD, p, p.serverOptions(), v.serving.Done)
+	c, err := v.server.Connect(fuseFD, p, p.serverOptions(), v.serving.Done)
 	if err != nil {
 		return fmt.Errorf("serve part %q: %w", p.Place, err)
 	}
-	c.asks = v.asks != nil
 	p.start(c)
 	v.serving.Add(1)
-	v.transport.add(c)
+	c.Serve()
 	return nil
 }
 
@@ -107,7 +101,7 @@ func (v *View) Mount(dir string) error {
 		if err := v.Serve(0, fd); err != nil {
 			return err
 		}
-		return silencePoll(dir)
+		return silencePoll(dir, v.parts[0])
 	}
 	for i := range v.parts {
 		if err := v.mountPart(i, filepath.Join(dir, v.parts[i].Place)); err != nil {
@@ -144,37 +138,17 @@ func (v *View) mountPart(i int, at string) error {
 	}
 	if v.o.Unmounter != nil { // it may not be possible later
 		m := &v.mounted[len(v.mounted)-1]
-		if m.control, err = m.openControl(); err != nil {
+		if m.control, err = fuseconn.OpenAbort(m.dev); err != nil {
 			v.o.Logger.Print(err) // it ends when its last user goes
 		}
 	}
-	if v.parts[i].File {
-		return pollOnce(at)
-	}
-	return silencePoll(at)
+	return silencePoll(at, v.parts[i])
 }
 
-// pollName is a file that go-fuse makes up in the root of each part, to be
-// polled. It answers for that name itself; nothing is ever renamed to it.
-const pollName = ".go-fuse-epoll-hack"
-
-// silencePoll has the server say once that it knows no POLL. Otherwise a Go
-// program that serves a view and opens a file in it can stop: the runtime
-// polls new files on a thread that it believes cannot block.
-func silencePoll(dir string) error {
-	if err := pollOnce(filepath.Join(dir, pollName)); err != nil {
-		return fmt.Errorf("first request to %q: %w", dir, err)
+func silencePoll(at string, p *part) error {
+	if err := fuseconn.SilencePoll(at, p.File); err != nil {
+		return fmt.Errorf("first request to %q: %w", at, err)
 	}
-	return nil
-}
-
-func pollOnce(file string) error {
-	fd, err := unix.Open(file, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return err
-	}
-	defer closeFD(fd)
-	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
 	return nil
 }
 

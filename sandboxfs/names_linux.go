@@ -1,6 +1,10 @@
 package sandboxfs
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
+)
 
 // place returns where n is, ESTALE if it has no name any more.
 func (t *table) place(n *node) (string, error) {
@@ -15,7 +19,7 @@ func (t *table) placeLocked(n *node) (string, error) {
 	for ; at.parent != nil; at = at.parent {
 		size += len(at.name) + 1
 	}
-	if at.id != rootID {
+	if at.id != fuseconn.RootID {
 		return "", unix.ESTALE
 	}
 	if size == 0 {

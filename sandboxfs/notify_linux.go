@@ -192,13 +192,13 @@ func (w *watcher) name(dir, child *node, name string) {
 		return
 	}
 	w.sent.Add(1)
-	w.p.conn.forgetName(dir.id, name)
+	w.p.conn.ForgetName(dir.id, name)
 }
 
 // inode has the kernel forget the attributes and data of a node.
 func (w *watcher) inode(n *node) {
 	w.sent.Add(1)
-	w.p.conn.forgetInode(n.id)
+	w.p.conn.ForgetInode(n.id)
 }
 
 // invalidateAll has the kernel forget all it was told, after events were lost.

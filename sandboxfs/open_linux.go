@@ -5,6 +5,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
 
 // keptFlags are the flags of open(2) that reach the backing file. O_APPEND is
@@ -12,30 +13,27 @@ import (
 // after the checks: a file that is refused must not be empty already.
 const keptFlags = unix.O_ACCMODE | unix.O_SYNC | unix.O_DSYNC
 
-// Open is open(2) of a file that exists. The read-only part answers the first
+// OpenFile is open(2) of a file that exists. The read-only part answers the first
 // one with ENOSYS: from then on the kernel opens by itself.
-//
-// One that has to be asked for waits apart, where this part itself decoded it
-// (quick); else it is refused, as all that cannot wait is.
-func (p *part) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
+func (p *part) OpenFile(in *fuse.OpenIn) (r fuseconn.Reply) {
 	if p.ReadOnly {
-		return fuse.ENOSYS
+		r.Status = fuse.ENOSYS
+		return r
 	}
-	st := p.open1(in, out, nil)
-	if st != toConsult {
-		return st
+	if r.Status = p.open1(in, &r.Open, nil); r.Status != toConsult {
+		return r
 	}
-	if cancel == nil && p.v.asks.wait != 0 {
+	if p.v.asks.wait != 0 {
 		return p.openLater(in)
 	}
-	leave, st := p.consult(&in.InHeader)
-	if st != fuse.OK {
-		return st
+	var leave pathresolver.Grant
+	if leave, r.Status = p.consult(&in.InHeader); r.Status == fuse.OK {
+		r.Status = p.open1(in, &r.Open, leave)
 	}
-	return p.open1(in, out, leave)
+	return r
 }
 
-// open1 is Open with leave.
+// open1 is OpenFile with leave.
 func (p *part) open1(in *fuse.OpenIn, out *fuse.OpenOut, leave pathresolver.Grant) fuse.Status {
 	p.moves.RLock()
 	defer p.moves.RUnlock()

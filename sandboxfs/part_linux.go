@@ -11,6 +11,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
 
 // part serves one connection. Its methods that go-fuse calls lie in the files
@@ -33,7 +34,7 @@ type part struct {
 	questions          questions
 	listings           listings
 	watch              *watcher // of the read-only part, nil otherwise
-	conn               *connection
+	conn               *fuseconn.Conn
 
 	// moves keeps names still: who acts on a place holds it shared from
 	// building the place until the kernel has answered; a rename holds it
@@ -46,14 +47,11 @@ type part struct {
 	umask    uint32
 	begun    time.Time
 	requests atomic.Uint64
-	writing  atomic.Int32 // writes being answered
-	piping   atomic.Int32 // reads that go through a pipe
-	pace     pace         // of reads
 
 	passthrough atomic.Bool // the kernel reads and writes open files by itself
 }
 
-var _ fuse.RawFileSystem = (*part)(nil)
+var _ fuseconn.Handler = (*part)(nil)
 
 func newPart(v *View, what Part, layout []Part) (*part, error) {
 	typ := uint16(unix.S_IFDIR)
@@ -110,7 +108,7 @@ func (p *part) examineRoot() error {
 func (p *part) String() string { return fsName }
 
 // start comes before the first request.
-func (p *part) start(c *connection) {
+func (p *part) start(c *fuseconn.Conn) {
 	p.conn = c
 	p.probePassthrough()
 	if p.watch != nil {
@@ -144,7 +142,7 @@ func (p *part) valid(watched bool) time.Duration {
 func (p *part) serverOptions() *fuse.MountOptions {
 	o := &fuse.MountOptions{
 		Logger:               p.v.o.Logger,
-		MaxWrite:             largeRequest,
+		MaxWrite:             fuseconn.MaxData,
 		MaxBackground:        64,
 		EnableSymlinkCaching: true,
 		MaxStackDepth:        1,
@@ -183,7 +181,7 @@ func (p *part) addStats(s *Stats) {
 }
 
 // slow is said before what may take long. p.moves is not held.
-func (p *part) slow(h *fuse.InHeader) { p.conn.lead.slow(h.Unique) }
+func (p *part) slow(h *fuse.InHeader) { p.conn.Slow(h) }
 
 // refuse reports a refusal and returns its errno.
 func (p *part) refuse(h *fuse.InHeader, call string, d *pathresolver.DeniedError) fuse.Status {

@@ -6,11 +6,12 @@ import (
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
 
 // Rename is renameat2(2) with RENAME_NOREPLACE or RENAME_EXCHANGE or neither.
 func (p *part) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newName string) fuse.Status {
-	if !plainName(oldName) || !plainName(newName) || newName == pollName && in.Newdir == rootID {
+	if !plainName(oldName) || !plainName(newName) || newName == fuseconn.PollName && in.Newdir == fuseconn.RootID {
 		return fuse.EINVAL
 	}
 	if in.Flags&^(unix.RENAME_EXCHANGE|unix.RENAME_NOREPLACE) != 0 {

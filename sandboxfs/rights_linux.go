@@ -118,6 +118,6 @@ func withoutRights(log *log.Logger, f func()) {
 func persist(log *log.Logger, do func() error) {
 	for err := do(); err != nil; err = do() {
 		log.Print(err)
-		time.Sleep(patience)
+		time.Sleep(time.Millisecond)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
 
 // viewOfOut is a view whose data goes through the server, and its write path on
@@ -46,7 +47,7 @@ func viewOfOut(t *testing.T) (v *View, on, in string) {
 func TestLargeWrites(t *testing.T) {
 	v, on, in := viewOfOut(t)
 	direct := t.TempDir()
-	sizes := []int{1, largeData - 1, largeData, largeData + 1, largeRequest - 1, largeRequest, largeRequest + 1, 1<<20 + 3}
+	sizes := []int{1, largeData - 1, largeData, largeData + 1, fuseconn.MaxData - 1, fuseconn.MaxData, fuseconn.MaxData + 1, 1<<20 + 3}
 	work := func(dir string, seed uint64) error {
 		name := filepath.Join(dir, fmt.Sprint("file", seed))
 		rnd := rand.New(rand.NewPCG(seed, 2))
@@ -104,11 +105,22 @@ func TestLargeWrites(t *testing.T) {
 // pipesOf is how many pipes there are that are not used.
 func pipesOf(v *View) (n int) {
 	for _, p := range v.parts {
-		p.conn.pipes.mu.Lock()
-		n += len(p.conn.pipes.free)
-		p.conn.pipes.mu.Unlock()
+		n += p.conn.Stats().Pipes
 	}
 	return n
+}
+
+// largeData is the least data for which there is a pipe.
+const largeData = 64 << 10
+
+// noise is data that is nowhere twice.
+func noise(size int, seed uint64) []byte {
+	r := rand.New(rand.NewPCG(seed, 1))
+	data := make([]byte, size)
+	for i := range data {
+		data[i] = byte(r.Uint32())
+	}
+	return data
 }
 
 // Files that are read in pieces of all sizes, also beyond their ends, by several
@@ -155,7 +167,7 @@ func TestLargeReads(t *testing.T) {
 	all.Wait()
 	require.Positive(t, pipesOf(v), "through pipes")
 	for _, p := range v.parts {
-		require.False(t, p.conn.unpiped.Load())
+		require.False(t, p.conn.Stats().Unspliced)
 	}
 }
 
@@ -163,7 +175,7 @@ func TestLargeReads(t *testing.T) {
 // where it ended, never with another size than was announced.
 func TestLargeReadsOfWhatIsTruncated(t *testing.T) {
 	_, on, in := viewOfOut(t)
-	data := noise(8*largeRequest, 1)
+	data := noise(8*fuseconn.MaxData, 1)
 	name := filepath.Join(on, "file")
 	require.NoError(t, os.WriteFile(name, data, 0o644))
 	done := make(chan struct{})
@@ -200,36 +212,6 @@ func TestLargeReadsOfWhatIsTruncated(t *testing.T) {
 	}
 	close(done)
 	host.Wait()
-}
-
-// A system that refuses to splice from /dev/fuse, or to it, costs no request.
-func TestNoSplice(t *testing.T) {
-	v, on, in := viewOfOut(t)
-	for _, p := range v.parts {
-		q, err := newPipe()
-		require.NoError(t, err)
-		q.r, q.w = q.w, q.r // EBADF
-		p.conn.pipes.put(q)
-	}
-	data := noise(5*largeRequest, 1)
-	require.NoError(t, os.WriteFile(filepath.Join(in, "file"), data, 0o644))
-	got, err := os.ReadFile(filepath.Join(on, "file"))
-	require.NoError(t, err)
-	require.True(t, bytes.Equal(data, got))
-
-	for _, p := range v.parts {
-		q, err := newPipe()
-		require.NoError(t, err)
-		defer closeFD(q.r)
-		q.r, err = unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0) // EINVAL for what is to come out
-		require.NoError(t, err)
-		p.conn.pipes.close()
-		p.conn.pipes.put(q)
-	}
-	got, err = os.ReadFile(filepath.Join(in, "file"))
-	require.NoError(t, err)
-	require.True(t, bytes.Equal(data, got))
-	require.True(t, v.parts[len(v.parts)-1].conn.unpiped.Load(), "and is not tried again")
 }
 
 // beneath is a file of a file system beneath. It says that it has largeData
@@ -291,14 +273,14 @@ func TestLargeReadsOfFUSEBeneath(t *testing.T) {
 		fd, err := unix.Open(filepath.Join(mnt, "out", name), unix.O_RDONLY|unix.O_DIRECT|unix.O_CLOEXEC, 0)
 		require.NoError(t, err)
 		defer closeFD(fd)
-		buf := make([]byte, largeRequest)
+		buf := make([]byte, fuseconn.MaxData)
 		n, err := unix.Pread(fd, buf, 0)
 		return n, buf[0], err
 	}
 	for last := byte(0); last < 10; {
 		n, look, err := read("there")
 		require.NoError(t, err)
-		require.Equal(t, largeRequest, n)
+		require.Equal(t, fuseconn.MaxData, n)
 		require.Greater(t, look, last)
 		last = look
 	}

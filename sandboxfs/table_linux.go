@@ -6,10 +6,9 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
-)
 
-// rootID is the node id of the root of a connection, FUSE_ROOT_ID.
-const rootID = 1
+	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
+)
 
 // table holds the nodes of one part. Nothing is done under its lock but
 // looking and changing; the names in it follow what was done to the tree.
@@ -51,14 +50,14 @@ func (t *table) unlock() {
 }
 
 func newTable(base string, typ uint16) *table {
-	root := &node{id: rootID, typ: typ, fixed: true}
+	root := &node{id: fuseconn.RootID, typ: typ, fixed: true}
 	return &table{
 		base:  base,
-		byID:  map[uint64]*node{rootID: root},
+		byID:  map[uint64]*node{fuseconn.RootID: root},
 		names: map[nameKey]*node{},
 		links: map[linkKey]*node{},
 		more:  map[*node][]nameKey{},
-		next:  rootID + 1,
+		next:  fuseconn.RootID + 1,
 		freed: func(*node) {}, unwatch: func(int32, *node) {},
 	}
 }
@@ -78,7 +77,7 @@ func (t *table) get(id uint64) *node {
 func (t *table) fix(names []string, file bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	at := t.byID[rootID]
+	at := t.byID[fuseconn.RootID]
 	for i, name := range names {
 		n := t.names[nameKey{at, name}]
 		if n == nil {

@@ -9,6 +9,8 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
+
+	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
 
 // Whatever is looked up, moved, linked and removed, in whatever order: a name
@@ -17,7 +19,7 @@ import (
 func TestTableKeepsItsBooks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tab := newTable("base", unix.S_IFDIR)
-		known := map[*node]uint64{tab.get(rootID): 0} // lookups, as the kernel counts them
+		known := map[*node]uint64{tab.get(fuseconn.RootID): 0} // lookups, as the kernel counts them
 		pick := func(dirs bool) *node {
 			var some []*node
 			for n := range known {
@@ -56,7 +58,7 @@ func TestTableKeepsItsBooks(t *testing.T) {
 			},
 			"forget": func(t *rapid.T) {
 				n := pick(false)
-				if n.id != rootID {
+				if n.id != fuseconn.RootID {
 					tab.forget(n.id, known[n])
 					delete(known, n)
 				}
@@ -77,7 +79,7 @@ func TestTableKeepsItsBooks(t *testing.T) {
 			},
 		})
 		for n, count := range known {
-			if n.id != rootID {
+			if n.id != fuseconn.RootID {
 				tab.forget(n.id, count)
 			}
 		}
@@ -85,7 +87,7 @@ func TestTableKeepsItsBooks(t *testing.T) {
 		require.Empty(t, tab.names)
 		require.Empty(t, tab.links)
 		require.Empty(t, tab.more)
-		require.Zero(t, tab.get(rootID).kids)
+		require.Zero(t, tab.get(fuseconn.RootID).kids)
 	})
 }
 

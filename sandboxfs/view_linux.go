@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
 
 // View is a resolver's tree as one or more FUSE connections. Its methods are
@@ -23,8 +24,9 @@ type View struct {
 	refusals *refusals
 	asks     *asks // nil without Options.Ask
 
-	transport *transport
-	serving   sync.WaitGroup
+	server  *fuseconn.Server
+	within  func(f func()) // runs f on a thread with the rights that a view has
+	serving sync.WaitGroup
 
 	mu      sync.Mutex // guards what follows
 	mounted []mounted  // by Mount, in mount order
@@ -52,10 +54,11 @@ func New(r *pathresolver.Resolver, o Options) (*View, error) {
 		}
 	}
 	raiseOpenFiles()
-	v := &View{r: r, o: o, refusals: newRefusals(o.OnRefusal), asks: newAsks(&o), transport: newTransport(func(lead func()) { lead() })}
+	v := &View{r: r, o: o, refusals: newRefusals(o.OnRefusal), asks: newAsks(&o), within: func(f func()) { f() }}
 	if o.Unprivileged {
-		v.transport.within = func(lead func()) { withoutRights(o.Logger, lead) }
+		v.within = func(f func()) { withoutRights(o.Logger, f) }
 	}
+	v.server = fuseconn.NewServer(func(loop func()) { v.within(loop) })
 	layout := arrange(r.WritePaths(), r.AskPlaces(), o.SingleConnection || o.ReportAll, o.ReportAll, v.kindAt)
 	for _, p := range layout {
 		built, err := newPart(v, p, layout)

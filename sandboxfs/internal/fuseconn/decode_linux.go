@@ -1,9 +1,7 @@
-package sandboxfs
+package fuseconn
 
 import (
 	"bytes"
-	"encoding/binary"
-	"runtime/debug"
 	"unsafe"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -31,12 +29,21 @@ const (
 	opFlush       = 25
 	opOpendir     = 27
 	opReleasedir  = 29
+	opSetLkw      = 33
 	opCreate      = 35
+	opInterrupt   = 36
 	opBatchForget = 42
 	opRename2     = 45
 )
 
-// pollInode is the node id of the file that go-fuse makes up (pollName).
+// RootID is the node id of the root of a connection, FUSE_ROOT_ID.
+const RootID = 1
+
+// PollName is a file that go-fuse makes up in the root of each connection, to be
+// polled. It answers for that name itself; nothing may be renamed to it.
+const PollName = ".go-fuse-epoll-hack"
+
+// pollInode is the node id of that file.
 const pollInode = ^uint64(0)
 
 // forgetOne is struct fuse_forget_one, of which a batch has many.
@@ -54,19 +61,23 @@ type renameIn struct {
 	newDir uint64
 }
 
-// quick answers a request of those, and reports whether it did. Anything that
-// looks unusual is left to go-fuse.
-func (c *connection) quick(q request) (size int, done bool) {
+// decode decodes a request of those and answers it. It reports whether it did:
+// anything that looks unusual is left to go-fuse, but for the operations that
+// only a Handler has, where that is an error.
+func (c *Conn) decode(q request) (size int, done bool) {
 	h := (*fuse.InHeader)(unsafe.Pointer(&q.in[0]))
-	if h.TotalExtlen != 0 || h.NodeId == pollInode {
+	if h.NodeId == pollInode {
 		return 0, false
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			c.log.Printf("opcode %d: bug: %v\n%s", q.op(), r, debug.Stack())
-			size, done = q.fail(fuse.EIO), true
-		}
-	}()
+	defer c.recovered(q, &size)
+	done = true // also if it panics
+	switch q.op() {
+	case opOpen, opSetLkw, opRead, opWrite:
+		return c.decodeOwn(q), true
+	}
+	if h.TotalExtlen != 0 {
+		return 0, false
+	}
 	var st fuse.Status
 	switch q.op() {
 	case opLookup, opUnlink, opRmdir:
@@ -77,113 +88,120 @@ func (c *connection) quick(q request) (size int, done bool) {
 		switch q.op() {
 		case opLookup:
 			out := answerOf[fuse.EntryOut](q, &size)
-			st = c.fs.Lookup(nil, h, name, out)
+			st = c.h.Lookup(nil, h, name, out)
 		case opUnlink:
-			st = c.fs.Unlink(nil, h, name)
+			st = c.h.Unlink(nil, h, name)
 		default:
-			st = c.fs.Rmdir(nil, h, name)
+			st = c.h.Rmdir(nil, h, name)
 		}
 	case opGetattr:
 		in := argsOf[fuse.GetAttrIn](q)
 		if in == nil {
 			return 0, false
 		}
-		st = c.fs.GetAttr(nil, in, answerOf[fuse.AttrOut](q, &size))
+		st = c.h.GetAttr(nil, in, answerOf[fuse.AttrOut](q, &size))
 	case opCreate:
 		in := argsOf[fuse.CreateIn](q)
 		name, _, ok := q.name(int(unsafe.Sizeof(*in)))
 		if !ok {
 			return 0, false
 		}
-		st = c.fs.Create(nil, in, name, answerOf[fuse.CreateOut](q, &size))
+		st = c.h.Create(nil, in, name, answerOf[fuse.CreateOut](q, &size))
 	case opMkdir:
 		in := argsOf[fuse.MkdirIn](q)
 		name, _, ok := q.name(int(unsafe.Sizeof(*in)))
 		if !ok {
 			return 0, false
 		}
-		st = c.fs.Mkdir(nil, in, name, answerOf[fuse.EntryOut](q, &size))
+		st = c.h.Mkdir(nil, in, name, answerOf[fuse.EntryOut](q, &size))
 	case opRename, opRename2:
-		return c.quickRename(q)
-	case opOpen, opOpendir:
+		return c.decodeRename(q)
+	case opOpendir:
 		in := argsOf[fuse.OpenIn](q)
 		if in == nil {
 			return 0, false
 		}
-		open := c.fs.Open
-		if q.op() == opOpendir {
-			open = c.fs.OpenDir
-		}
-		st = open(nil, in, answerOf[fuse.OpenOut](q, &size))
-	case opRead:
-		in := argsOf[fuse.ReadIn](q)
-		if in == nil || int(in.Size) > len(q.room)-outHeaderSize {
-			return 0, false
-		}
-		if size, done, st = c.readFile(q, in); done {
-			return 0, true
-		}
-	case opWrite:
-		in := argsOf[fuse.WriteIn](q)
-		if in == nil {
-			return 0, false
-		}
-		out := answerOf[fuse.WriteOut](q, &size)
-		if q.data != nil {
-			out.Size, st = c.piped.WritePipe(in, q.data)
-			break
-		}
-		data := q.in[unsafe.Sizeof(*in):]
-		if !q.isWrite(len(data)) {
-			return 0, false
-		}
-		c.large.Store(len(data) >= largeData && c.piped != nil)
-		out.Size, st = c.fs.Write(nil, in, data)
+		st = c.h.OpenDir(nil, in, answerOf[fuse.OpenOut](q, &size))
 	case opFlush:
 		in := argsOf[fuse.FlushIn](q)
 		if in == nil {
 			return 0, false
 		}
-		st = c.fs.Flush(nil, in)
+		st = c.h.Flush(nil, in)
 	case opRelease:
 		in := argsOf[fuse.ReleaseIn](q)
 		if in == nil {
 			return 0, false
 		}
-		c.fs.Release(nil, in)
+		c.h.Release(nil, in)
 	case opReleasedir:
 		in := argsOf[fuse.ReleaseIn](q)
 		if in == nil {
 			return 0, false
 		}
-		c.fs.ReleaseDir(in)
+		c.h.ReleaseDir(in)
 	case opGetxattr:
-		return c.quickGetxattr(q)
+		return c.decodeGetxattr(q)
 	case opForget:
 		in := argsOf[fuse.ForgetIn](q)
 		if in == nil {
 			return 0, false
 		}
-		c.fs.Forget(in.NodeId, in.Nlookup)
+		c.h.Forget(in.NodeId, in.Nlookup)
 		return 0, true
 	case opBatchForget:
 		return 0, c.forgetMany(q)
 	case opInterrupt:
-		// Only who waits can be interrupted. An answer that the request is not
-		// known would have the kernel ask again and again until it is done.
-		unique, ok := q.interrupted()
-		_, waits := c.waits.Load(unique)
-		if ok && !waits && c.asks {
-			c.interrupts.interrupt(unique)
+		// It is not answered: an error would have the kernel ask again and again
+		// until the request is done that it is about.
+		in := argsOf[fuse.InterruptIn](q)
+		if in == nil {
+			return 0, false
 		}
-		return 0, ok && !waits
+		c.interrupts.interrupt(in.Unique)
+		return 0, true
 	default:
 		return 0, false
 	}
 	return q.finish(size, st), true
 }
 
-func (c *connection) quickRename(q request) (size int, done bool) {
+// decodeOwn is decode for the operations that only a Handler has.
+func (c *Conn) decodeOwn(q request) (size int) {
+	if (*fuse.InHeader)(unsafe.Pointer(&q.in[0])).TotalExtlen != 0 {
+		return q.fail(fuse.EIO)
+	}
+	switch q.op() {
+	case opOpen:
+		if in := argsOf[fuse.OpenIn](q); in != nil {
+			return c.replied(q, c.h.OpenFile(in))
+		}
+	case opSetLkw:
+		if in := argsOf[fuse.LkIn](q); in != nil {
+			return c.replied(q, c.h.LockFile(in))
+		}
+	case opRead:
+		if in := argsOf[fuse.ReadIn](q); in != nil && int(in.Size) <= len(q.room)-outHeaderSize {
+			return c.readFile(q, in)
+		}
+	case opWrite:
+		if in := argsOf[fuse.WriteIn](q); in != nil {
+			return c.writeFile(q, in)
+		}
+	}
+	return q.fail(fuse.EIO)
+}
+
+// replied makes a Reply the answer, now or later.
+func (c *Conn) replied(q request, r Reply) (size int) {
+	if r.Later != nil {
+		c.answerLater(q, r.Later)
+		return 0
+	}
+	return q.reply(r)
+}
+
+func (c *Conn) decodeRename(q request) (size int, done bool) {
 	old := argsOf[renameIn](q)
 	if old == nil {
 		return 0, false
@@ -202,30 +220,30 @@ func (c *connection) quickRename(q request) (size int, done bool) {
 	if !ok || !ok2 {
 		return 0, false
 	}
-	return q.finish(0, c.fs.Rename(nil, &in, from, to)), true
+	return q.finish(0, c.h.Rename(nil, &in, from, to)), true
 }
 
-// quickGetxattr answers with the size if no room is offered, else with the value.
-func (c *connection) quickGetxattr(q request) (size int, done bool) {
+// decodeGetxattr answers with the size if no room is offered, else with the value.
+func (c *Conn) decodeGetxattr(q request) (size int, done bool) {
 	in := argsOf[fuse.GetXAttrIn](q)
 	attr, _, ok := q.name(int(unsafe.Sizeof(*in)))
 	if !ok || int(in.Size) > len(q.room)-outHeaderSize {
 		return 0, false
 	}
 	if in.Size > 0 {
-		n, st := c.fs.GetXAttr(nil, &in.InHeader, attr, q.room[outHeaderSize:][:in.Size])
+		n, st := c.h.GetXAttr(nil, &in.InHeader, attr, q.room[outHeaderSize:][:in.Size])
 		return q.finish(int(n), st), true
 	}
 	out := answerOf[fuse.GetXAttrOut](q, &size)
 	var st fuse.Status
-	out.Size, st = c.fs.GetXAttr(nil, &in.InHeader, attr, nil)
+	out.Size, st = c.h.GetXAttr(nil, &in.InHeader, attr, nil)
 	if st == fuse.Status(unix.ERANGE) {
 		st = fuse.OK // nothing was to be filled
 	}
 	return q.finish(size, st), true
 }
 
-func (c *connection) forgetMany(q request) (done bool) {
+func (c *Conn) forgetMany(q request) (done bool) {
 	in := argsOf[batchForgetIn](q)
 	if in == nil || in.count == 0 {
 		return false
@@ -236,7 +254,7 @@ func (c *connection) forgetMany(q request) (done bool) {
 	}
 	for _, f := range unsafe.Slice((*forgetOne)(unsafe.Pointer(&all[0])), in.count) {
 		if f.id != pollInode {
-			c.fs.Forget(f.id, f.count)
+			c.h.Forget(f.id, f.count)
 		}
 	}
 	return true
@@ -266,22 +284,8 @@ func (q request) name(at int) (name string, next int, ok bool) {
 		return "", 0, false
 	}
 	end := bytes.IndexByte(q.in[at:], 0)
-	if end < 0 || q.node() == rootID && string(q.in[at:at+end]) == pollName {
+	if end < 0 || q.node() == RootID && string(q.in[at:at+end]) == PollName {
 		return "", 0, false
 	}
 	return string(q.in[at : at+end]), at + end + 1, true
-}
-
-// finish puts the header before an answer of this size.
-func (q request) finish(size int, st fuse.Status) int {
-	if st == answeredLater {
-		return 0
-	}
-	if st != fuse.OK {
-		return q.fail(st)
-	}
-	q.fail(fuse.OK)
-	size += outHeaderSize
-	binary.NativeEndian.PutUint32(q.room, uint32(size))
-	return size
 }

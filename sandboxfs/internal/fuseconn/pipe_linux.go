@@ -1,4 +1,4 @@
-package sandboxfs
+package fuseconn
 
 import (
 	"io"
@@ -12,7 +12,7 @@ import (
 const (
 	// pipeSize has a slot for each page of the largest request, wherever in a
 	// page its data begins, and for what stands before it.
-	pipeSize = 2 * largeRequest
+	pipeSize = 2 * MaxData
 	// maxPipes is how many a connection uses at a time. All of a user's pipes may
 	// have 64 MiB (pipe(7)), and where they do those of others get small.
 	maxPipes = 16
@@ -97,8 +97,8 @@ func newPipe() (*pipe, error) {
 }
 
 func (q *pipe) close() {
-	closeFD(q.r)
-	closeFD(q.w)
+	_ = unix.Close(q.r)
+	_ = unix.Close(q.w)
 }
 
 // read fills buf, which is no longer than what is left.

@@ -1,4 +1,4 @@
-package sandboxfs
+package fuseconn
 
 import (
 	"context"
@@ -8,20 +8,20 @@ import (
 )
 
 // An interrupt ends the wait also when the kernel sent it before the request had
-// begun to wait, and that of no other (D40).
+// begun to wait, and that of no other.
 func TestInterrupts(t *testing.T) {
 	var i interrupts
 	i.interrupt(7)
 	early, end := i.begin(7)
 	defer end()
-	require.Equal(t, errInterrupted, context.Cause(early))
+	require.Equal(t, ErrInterrupted, context.Cause(early))
 
 	one, endOne := i.begin(8)
 	other, endOther := i.begin(9)
 	defer endOther()
 	require.NoError(t, one.Err())
 	i.interrupt(8)
-	require.Equal(t, errInterrupted, context.Cause(one))
+	require.Equal(t, ErrInterrupted, context.Cause(one))
 	require.NoError(t, other.Err())
 	endOne()
 	require.Len(t, i.waiting, 2)
@@ -32,8 +32,8 @@ func TestInterrupts(t *testing.T) {
 	require.Len(t, i.early, maxInterrupts)
 
 	i.end()
-	require.Equal(t, errInterrupted, context.Cause(other))
+	require.Equal(t, ErrInterrupted, context.Cause(other))
 	late, endLate := i.begin(10)
 	defer endLate()
-	require.Equal(t, errInterrupted, context.Cause(late))
+	require.Equal(t, ErrInterrupted, context.Cause(late))
 }

@@ -1,4 +1,4 @@
-package sandboxfs
+package fuseconn
 
 import (
 	"sync"
@@ -12,12 +12,12 @@ const (
 	structRoom = 4 << 10
 	// bufferSize holds any request and its answer behind it: only one of them
 	// has much data.
-	bufferSize = largeRequest + 3*structRoom
+	bufferSize = MaxData + 3*structRoom
 	// warmBuffers is how many unused buffers keep their memory.
 	warmBuffers = 4
 )
 
-// buffers are those that are not used now, of all views. They lie outside
+// buffers are those that are not used now, of all connections. They lie outside
 // Go's heap and are never unmapped: go-fuse keeps references to what it was
 // given last, which must neither keep memory alive nor come to point to
 // something else. Pages that were never touched, or given back, cost nothing.

@@ -1,4 +1,4 @@
-package sandboxfs
+package fuseconn
 
 import "time"
 
@@ -9,17 +9,17 @@ const patience = 2 * time.Millisecond
 // quietTicks without a request send the watchdog to sleep.
 const quietTicks = 10
 
-func (t *transport) wakeWatchdog() {
-	t.watching.Store(true)
+func (s *Server) wakeWatchdog() {
+	s.watching.Store(true)
 	select {
-	case t.wake <- struct{}{}:
+	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
-// watchdog has another goroutine lead where a request takes long. It sleeps
+// watchdog starts another reader loop where a request takes long. It sleeps
 // while there are no requests.
-func (t *transport) watchdog(ended <-chan struct{}) {
+func (s *Server) watchdog(ended <-chan struct{}) {
 	tick := time.NewTicker(patience)
 	defer tick.Stop()
 	for quiet := 0; ; {
@@ -28,7 +28,7 @@ func (t *transport) watchdog(ended <-chan struct{}) {
 			return
 		case <-tick.C:
 		}
-		if t.look() {
+		if s.look() {
 			quiet = 0
 			continue
 		}
@@ -37,30 +37,30 @@ func (t *transport) watchdog(ended <-chan struct{}) {
 		}
 		quiet = 0
 		tick.Stop()
-		t.watching.Store(false)
-		if !t.look() { // or a request began before it could know
+		s.watching.Store(false)
+		if !s.look() { // or a request began before it could know
 			select {
 			case <-ended:
 				return
-			case <-t.wake:
+			case <-s.wake:
 			}
 		}
-		t.watching.Store(true)
+		s.watching.Store(true)
 		tick.Reset(patience)
 	}
 }
 
-// look looks after all leaders, and reports whether there were requests since
+// look looks after all reader loops, and reports whether there were requests since
 // it did before.
-func (t *transport) look() (busy bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, l := range t.leaders {
+func (s *Server) look() (busy bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.loops {
 		switch now := l.turn.Load(); {
 		case now != l.seen:
 			l.seen, busy = now, true
 		case now&1 == 1:
-			t.takeOver(l, now)
+			s.handOver(l, now)
 			busy = true
 		}
 	}

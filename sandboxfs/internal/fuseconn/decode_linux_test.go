@@ -1,16 +1,21 @@
-package sandboxfs
+package fuseconn
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"log"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // recorder says what it was asked, and answers with something to recognize.
@@ -18,6 +23,7 @@ type recorder struct {
 	fuse.RawFileSystem
 	calls []string
 	st    fuse.Status
+	file  int // what is read
 }
 
 func (r *recorder) note(call string, h *fuse.InHeader, rest ...any) fuse.Status {
@@ -62,6 +68,17 @@ func (r *recorder) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) f
 	return r.note("open", &in.InHeader, in.Flags, in.Mode)
 }
 
+func (r *recorder) OpenFile(in *fuse.OpenIn) (a Reply) {
+	a.Status = r.Open(nil, in, &a.Open)
+	return a
+}
+
+func (r *recorder) SetLkw(_ <-chan struct{}, in *fuse.LkIn) fuse.Status {
+	return r.note("setlkw", &in.InHeader, in.Fh, in.Owner, in.Lk, in.LkFlags)
+}
+
+func (r *recorder) LockFile(in *fuse.LkIn) Reply { return Reply{Status: r.SetLkw(nil, in)} }
+
 func (r *recorder) OpenDir(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
 	out.OpenFlags = fuse.FOPEN_CACHE_DIR
 	return r.note("opendir", &in.InHeader, in.Flags, in.Mode)
@@ -72,16 +89,25 @@ func (r *recorder) ReleaseDir(in *fuse.ReleaseIn) {
 }
 
 func (r *recorder) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
-	data := []byte("data from elsewhere")
-	if in.Offset%2 == 0 {
-		data = buf[:copy(buf, "data in place")]
-	}
-	data = data[:min(len(data), len(buf))]
-	return fuse.ReadResultData(data), r.note("read", &in.InHeader, in.Fh, in.Offset, in.Flags, in.ReadFlags, in.LockOwner, len(buf))
+	n, _ := unix.Pread(r.file, buf, int64(in.Offset))
+	return fuse.ReadResultData(buf[:n]), r.noteRead(in)
+}
+
+func (r *recorder) ReadFile(in *fuse.ReadIn) (fd int, release func(), st fuse.Status) {
+	return r.file, func() {}, r.noteRead(in)
+}
+
+func (r *recorder) noteRead(in *fuse.ReadIn) fuse.Status {
+	return r.note("read", &in.InHeader, in.Fh, in.Offset, in.Flags, in.ReadFlags, in.LockOwner, in.Size)
 }
 
 func (r *recorder) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
 	return uint32(len(data)), r.note("write", &in.InHeader, in.Fh, in.Offset, in.Flags, in.WriteFlags, data)
+}
+
+func (r *recorder) WriteFile(in *fuse.WriteIn, data Data) (uint32, fuse.Status) {
+	b, _ := data.Bytes()
+	return r.Write(nil, in, b)
 }
 
 func (r *recorder) Flush(_ <-chan struct{}, in *fuse.FlushIn) fuse.Status {
@@ -101,10 +127,16 @@ func (r *recorder) Forget(id, count uint64) {
 }
 
 // newRecorded is a connection whose requests a recorder gets, after INIT.
-func newRecorded(t *testing.T) (*connection, *recorder) {
-	fs := &recorder{RawFileSystem: fuse.NewDefaultRawFileSystem()}
+func newRecorded(t *testing.T) (*Conn, *recorder) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = file.Close() })
+	_, err = file.WriteString("what is read")
+	require.NoError(t, err)
+	fs := &recorder{RawFileSystem: fuse.NewDefaultRawFileSystem(), file: int(file.Fd())}
 	quiet := log.New(testWriter{t}, "", 0)
-	c := &connection{fs: fs, log: quiet, ps: fuse.NewProtocolServer(fs, &fuse.MountOptions{Logger: quiet})}
+	c := &Conn{h: fs, log: quiet, ps: fuse.NewProtocolServer(fs, &fuse.MountOptions{Logger: quiet})}
+	c.loop = newLoop(c, NewServer(func(func()) {}))
 	init := made(26, 0, func(b []byte) []byte {
 		return binary.NativeEndian.AppendUint32(append(b, 7, 0, 0, 0), 41)
 	}, make([]byte, 56))
@@ -137,11 +169,11 @@ func made(op uint32, node uint64, args func([]byte) []byte, rest []byte) request
 var argumentSize = map[uint32]int{
 	opLookup: 0, opForget: 8, opGetattr: 16, opMkdir: 8, opUnlink: 0, opRmdir: 0, opRename: 8, opOpen: 8,
 	opRead: 40, opWrite: 40, opRelease: 24, opGetxattr: 8, opFlush: 24, opCreate: 16, opBatchForget: 8, opRename2: 16,
-	opOpendir: 8, opReleasedir: 24,
+	opOpendir: 8, opReleasedir: 24, opSetLkw: 48,
 }
 
 // What is decoded here means the same as what go-fuse decodes.
-func TestQuickIsLikeGoFuse(t *testing.T) {
+func TestDecodingIsLikeGoFuse(t *testing.T) {
 	c, fs := newRecorded(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	const rounds = 200
@@ -157,6 +189,7 @@ func TestQuickIsLikeGoFuse(t *testing.T) {
 				binary.NativeEndian.PutUint32(args[16:], uint32(len(rest)))
 			case opRead:
 				binary.NativeEndian.PutUint32(args[16:], []uint32{0, 3, 4096}[random.IntN(3)])
+				binary.NativeEndian.PutUint64(args[8:], random.Uint64N(20))
 			case opGetxattr:
 				binary.NativeEndian.PutUint32(args, []uint32{0, 1, 64}[random.IntN(3)])
 			case opBatchForget:
@@ -175,7 +208,7 @@ func TestQuickIsLikeGoFuse(t *testing.T) {
 				quick.room[i] = 0xaa // from the request before
 			}
 			fs.calls = nil
-			size, done := c.quick(quick)
+			size, done := c.decode(quick)
 			require.True(t, done, "opcode %d", op)
 			got := fs.calls
 			fs.calls = nil
@@ -189,57 +222,87 @@ func TestQuickIsLikeGoFuse(t *testing.T) {
 }
 
 // What is too short or lacks the end of a name is left to go-fuse, which knows
-// what to answer, and what is made up by go-fuse as well.
-func TestQuickLeavesTheUnusual(t *testing.T) {
+// what to answer, and what is made up by go-fuse as well; of the operations that
+// go-fuse has not it is an error.
+func TestUnusualRequests(t *testing.T) {
 	c, fs := newRecorded(t)
+	own := []uint32{opOpen, opSetLkw, opRead, opWrite}
+	refused := func(q request) {
+		t.Helper()
+		_, done := c.decode(q)
+		require.True(t, done, "opcode %d", q.op())
+		require.Equal(t, fuse.EIO, fuse.Status(q.answered()))
+	}
 	for op, size := range argumentSize {
-		if size > 0 {
-			_, done := c.quick(made(op, 5, nil, make([]byte, size-1)))
+		switch short := made(op, 5, nil, make([]byte, max(size-1, 0))); {
+		case slices.Contains(own, op):
+			refused(short)
+		case size > 0:
+			_, done := c.decode(short)
 			require.False(t, done, "opcode %d", op)
 		}
 	}
+	for _, op := range own {
+		extended := made(op, 5, nil, make([]byte, argumentSize[op]))
+		(*fuse.InHeader)(unsafe.Pointer(&extended.in[0])).TotalExtlen = 1
+		refused(extended)
+	}
+	longer := made(opWrite, 5, nil, make([]byte, 40))
+	binary.NativeEndian.PutUint32(longer.in[inHeaderSize+16:], 1)
+	refused(longer)
 	for _, op := range []uint32{opLookup, opUnlink, opRmdir, opMkdir, opRename, opRename2, opCreate, opGetxattr} {
 		args := make([]byte, argumentSize[op])
-		_, done := c.quick(made(op, 5, nil, append(args, "endless"...)))
+		_, done := c.decode(made(op, 5, nil, append(args, "endless"...)))
 		require.False(t, done, "opcode %d", op)
-		_, done = c.quick(made(op, rootID, nil, append(append([]byte{}, args...), pollName+"\x00to\x00"...)))
+		_, done = c.decode(made(op, RootID, nil, append(append([]byte{}, args...), PollName+"\x00to\x00"...)))
 		require.False(t, done, "opcode %d", op)
 	}
-	_, done := c.quick(made(opGetattr, pollInode, nil, make([]byte, 16)))
+	_, done := c.decode(made(opGetattr, pollInode, nil, make([]byte, 16)))
 	require.False(t, done)
 	extended := made(opMkdir, 5, nil, append(make([]byte, 8), "name\x00"...))
 	(*fuse.InHeader)(unsafe.Pointer(&extended.in[0])).TotalExtlen = 1
-	_, done = c.quick(extended)
+	_, done = c.decode(extended)
 	require.False(t, done)
 	read := made(opRead, 5, nil, make([]byte, 40))
 	binary.NativeEndian.PutUint32(read.in[inHeaderSize+16:], uint32(len(read.room)))
-	_, done = c.quick(read)
-	require.False(t, done, "more than there is room for")
+	refused(read) // more than there is room for
 	many := made(opBatchForget, 0, nil, make([]byte, 8+16))
 	binary.NativeEndian.PutUint32(many.in[inHeaderSize:], 2)
-	_, done = c.quick(many)
+	_, done = c.decode(many)
 	require.False(t, done, "more than there are")
 	require.Empty(t, fs.calls)
 }
 
-// An interrupt is for who waits; go-fuse knows of those.
-func TestQuickInterrupt(t *testing.T) {
+// An interrupt is not answered, and ends the wait that it is about.
+func TestInterruptRequest(t *testing.T) {
 	c, _ := newRecorded(t)
-	interrupt := made(opInterrupt, 0, nil, binary.NativeEndian.AppendUint64(nil, 99))
-	size, done := c.quick(interrupt)
+	ctx, end := c.Context(&fuse.InHeader{Unique: 99})
+	defer end()
+	size, done := c.decode(made(opInterrupt, 0, nil, binary.NativeEndian.AppendUint64(nil, 99)))
 	require.True(t, done)
 	require.Zero(t, size, "no answer")
-	c.waits.Store(uint64(99), nil)
-	_, done = c.quick(interrupt)
-	require.False(t, done)
+	require.Equal(t, ErrInterrupted, context.Cause(ctx))
+}
+
+// The four operations that go-fuse has as well never get to the Handler by it.
+func TestGoFuseHasTheRest(t *testing.T) {
+	_, fs := newRecorded(t)
+	all := rest{fs}
+	require.Equal(t, fuse.EIO, all.Open(nil, &fuse.OpenIn{}, &fuse.OpenOut{}))
+	require.Equal(t, fuse.EIO, all.SetLkw(nil, &fuse.LkIn{}))
+	_, st := all.Read(nil, &fuse.ReadIn{}, nil)
+	require.Equal(t, fuse.EIO, st)
+	_, st = all.Write(nil, &fuse.WriteIn{}, nil)
+	require.Equal(t, fuse.EIO, st)
+	require.Empty(t, fs.calls)
 }
 
 // A bug in one request is an error for who made it, and the server lives on.
-func TestQuickPanic(t *testing.T) {
+func TestPanic(t *testing.T) {
 	c, _ := newRecorded(t)
-	c.fs = nil
+	c.h = nil
 	q := made(opUnlink, 5, nil, []byte("name\x00"))
-	size, done := c.quick(q)
+	size, done := c.decode(q)
 	require.True(t, done)
 	require.Equal(t, outHeaderSize, size)
 	require.Equal(t, fuse.EIO, fuse.Status(q.answered()))

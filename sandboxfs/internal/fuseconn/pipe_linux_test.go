@@ -1,7 +1,8 @@
-package sandboxfs
+package fuseconn
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -43,7 +44,7 @@ func TestPipePwrite(t *testing.T) {
 	open := func(name string, flags int) int {
 		fd, err := unix.Open(name, flags|unix.O_CREAT|unix.O_CLOEXEC, 0o644)
 		require.NoError(t, err)
-		t.Cleanup(func() { closeFD(fd) })
+		t.Cleanup(func() { _ = unix.Close(fd) })
 		return fd
 	}
 	for name, test := range map[string]struct {
@@ -116,7 +117,7 @@ func TestPipeTake(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, data, 0o644))
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	require.NoError(t, err)
-	defer closeFD(fd)
+	defer unix.Close(fd)
 	var p pipes
 	defer p.close()
 	for _, off := range []int{0, 1, 100 << 10} {
@@ -136,4 +137,49 @@ func TestPipeTake(t *testing.T) {
 	q = p.get()
 	require.ErrorIs(t, q.take([]byte("head"), -1, 0, 1), unix.EBADF)
 	p.put(q)
+}
+
+// A system that refuses to splice from /dev/fuse, or to it, costs no request.
+func TestNoSplice(t *testing.T) {
+	c, fs := newRecorded(t)
+	data := noise(largeData, 1)
+	_, err := unix.Pwrite(fs.file, data, 0)
+	require.NoError(t, err)
+	unfillable, err := newPipe()
+	require.NoError(t, err)
+	unfillable.r, unfillable.w = unfillable.w, unfillable.r // EBADF
+	c.pipes.put(unfillable)
+	c.large.Store(true)
+	kernel, ended := serve(t, NewServer(func(loop func()) { loop() }), c)
+	ask := func(op uint32, rest ...byte) []byte {
+		q := made(op, 5, nil, append(make([]byte, 40), rest...))
+		binary.NativeEndian.PutUint32(q.in[inHeaderSize+16:], largeData)
+		_, err := unix.Write(kernel, q.in)
+		require.NoError(t, err)
+		answer := make([]byte, 2*largeData)
+		size, err := unix.Read(kernel, answer)
+		require.NoError(t, err)
+		require.Zero(t, request{room: answer}.answered())
+		return answer[outHeaderSize:size]
+	}
+	for range 3 {
+		require.EqualValues(t, largeData, binary.NativeEndian.Uint32(ask(opWrite, data...)))
+	}
+	require.Len(t, fs.calls, 3)
+	require.Equal(t, 1, c.Stats().Pipes, "the same one")
+
+	ungiving, err := newPipe()
+	require.NoError(t, err)
+	defer unix.Close(ungiving.r)
+	ungiving.r, err = unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0) // EINVAL for what is to come out
+	require.NoError(t, err)
+	c.pipes.close()
+	c.pipes.put(ungiving)
+	require.False(t, c.Stats().Unspliced)
+	for range 3 {
+		require.True(t, bytes.Equal(data, ask(opRead)))
+		require.True(t, c.Stats().Unspliced, "and is not tried again")
+	}
+	require.NoError(t, unix.Close(kernel))
+	<-ended
 }

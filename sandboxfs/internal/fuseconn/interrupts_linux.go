@@ -1,17 +1,19 @@
-package sandboxfs
+package fuseconn
 
 import (
 	"context"
 	"slices"
 	"sync"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
 // maxInterrupts is how many requests may be interrupted between being read and
 // beginning to wait.
 const maxInterrupts = 1024
 
-// interrupts tell the requests that wait for somebody's answer that nobody
-// wants it any more. The kernel says so once, perhaps before the request has
+// interrupts tell the requests that wait for somebody else that nobody wants
+// their answer any more. The kernel says so once, perhaps before the request has
 // begun to wait: then it is remembered.
 type interrupts struct {
 	mu      sync.Mutex
@@ -32,7 +34,7 @@ func (i *interrupts) begin(unique uint64) (ctx context.Context, end func()) {
 	}
 	i.waiting[unique] = cancel
 	if i.ended || slices.Contains(i.early, unique) {
-		cancel(errInterrupted)
+		cancel(ErrInterrupted)
 	}
 	return ctx, func() {
 		i.mu.Lock()
@@ -47,7 +49,7 @@ func (i *interrupts) interrupt(unique uint64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if cancel := i.waiting[unique]; cancel != nil {
-		cancel(errInterrupted)
+		cancel(ErrInterrupted)
 		return
 	}
 	if len(i.early) < maxInterrupts {
@@ -64,6 +66,13 @@ func (i *interrupts) end() {
 	defer i.mu.Unlock()
 	i.ended = true
 	for _, cancel := range i.waiting {
-		cancel(errInterrupted)
+		cancel(ErrInterrupted)
 	}
+}
+
+// Context ends with cause ErrInterrupted when the process that made a request is
+// interrupted, or the connection ends. end is called when it is not needed any
+// more.
+func (c *Conn) Context(h *fuse.InHeader) (ctx context.Context, end func()) {
+	return c.interrupts.begin(h.Unique)
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
-// However often the lead is given on, each request is answered, once, and by as
-// many at a time as may.
-func TestEachRequestGivesTheLeadOn(t *testing.T) {
+// However often the reader loop is handed over, each request is answered, once,
+// and by as many at a time as may.
+func TestEachRequestHandsOver(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f := planted(t, "out/")
 		f.build(o, pathresolver.Config{WritePaths: []string{"out"}})
-		led, answering := f.v.SeekCompany()
+		loops, answering := f.v.ColocateAlways()
 		require.NoError(t, f.v.Mount(f.mnt))
 		var all sync.WaitGroup
 		for i := range 4 {
@@ -38,8 +38,8 @@ func TestEachRequestGivesTheLeadOn(t *testing.T) {
 			})
 		}
 		all.Wait()
-		require.Greater(t, led(), 4*100, "each file is some requests")
-		eventually(t, bound, func() bool { return answering() == 0 }, "who leads no more ends")
+		require.Greater(t, loops(), 4*100, "each file is some requests")
+		eventually(t, bound, func() bool { return answering() == 0 }, "what is not the reader loop any more ends")
 	})
 }
 
