@@ -6,6 +6,8 @@
 GO      ?= go
 BIN     := bin/pinfold
 PKGS    := ./...
+# Each go.mod of the repository; a test holds that none is left out.
+MODULES := . integration/bench docs/examples
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 export GOFLAGS ?= -buildvcs=false
@@ -34,6 +36,7 @@ deps: ## programs that the tests use; installed when root on Debian, named other
 
 test: deps ## all tests; a skipped test is a failure
 	@sh .ci/gotest $(PKGS)
+	@cd integration/bench && sh ../../.ci/gotest $(PKGS)
 
 # In integration the view and the launcher run in processes of their own, which
 # the detector does not see: there it is the resolver's surfaces that count. A
@@ -71,23 +74,22 @@ fuzz: ## each fuzz target for FUZZTIME (1m)
 	@sh .ci/fuzz $${FUZZTIME:-1m}
 
 bench: build ## side by side with the alternatives, as ratios from one run; BENCHFLAGS=--help tells more
-	$(GO) run ./integration/bench --pinfold $(BIN) $(BENCHFLAGS)
+	cd integration/bench && $(GO) run . --pinfold $(CURDIR)/$(BIN) $(BENCHFLAGS)
 
 lint: ## golangci-lint with .golangci.yml
-	$(GO) run $(GOLANGCI) run $(PKGS)
+	@for m in . integration/bench; do echo "lint $$m"; (cd $$m && $(GO) run $(GOLANGCI) run $(PKGS)) || exit 1; done
 
 fmt: ## fail on files that gofmt would change
 	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "not gofmt-ed:"; echo "$$out"; exit 1; }
 
 vet: ## go vet
-	$(GO) vet $(PKGS)
+	@for m in $(MODULES); do echo "vet $$m"; (cd $$m && $(GO) vet $(PKGS)) || exit 1; done
 
 tidy: ## fail when a go.mod or go.sum is not tidy
-	$(GO) mod tidy -diff
-	cd docs/examples && $(GO) mod tidy -diff
+	@for m in $(MODULES); do echo "tidy $$m"; (cd $$m && $(GO) mod tidy -diff) || exit 1; done
 
 examples: ## the examples of docs, which are a module of their own
-	cd docs/examples && $(GO) vet ./... && $(GO) test -count=1 ./...
+	cd docs/examples && $(GO) test -count=1 ./...
 
 ci: test fmt vet tidy lint examples portable unprivileged race-detector cross ## what CI runs
 	@sh .ci/leftovers

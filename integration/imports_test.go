@@ -2,7 +2,11 @@ package integration
 
 import (
 	"encoding/json"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -89,6 +93,23 @@ func TestImportsCanFail(t *testing.T) {
 	require.False(t, covered("github.com/spf13/aferoplane", mayImport["pathresolver/aferofs"]))
 	require.True(t, covered("golang.org/x/text/cases", mayImport["internal/globs"]))
 	require.True(t, covered("internal/syscall/unix", nil))
+}
+
+// TestImportsModules holds that make checks every module of the repository.
+func TestImportsModules(t *testing.T) {
+	var modules []string
+	require.NoError(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.Name() == "go.mod" {
+			modules = append(modules, filepath.ToSlash(strings.TrimPrefix(filepath.Dir(path), "../")))
+		}
+		return err
+	}))
+	makefile, err := os.ReadFile("../Makefile")
+	require.NoError(t, err)
+	checked := regexp.MustCompile(`(?m)^MODULES := (.*)$`).FindStringSubmatch(string(makefile))
+	require.NotNil(t, checked)
+	modules[slices.Index(modules, "..")] = "."
+	require.ElementsMatch(t, modules, strings.Fields(checked[1]))
 }
 
 type listed struct {

@@ -23,6 +23,10 @@ var needs = []struct{ program, pkg string }{
 	{"mergerfs", "mergerfs"}, {"gcc", "gcc"}, {"pkg-config", "pkg-config"},
 }
 
+// repository is the directory of the module that is measured, from the bench's
+// own, in which the bench is run.
+const repository = "../.."
+
 // libfuseExample is a peer that Debian ships as source.
 const libfuseExample = "/usr/share/doc/libfuse3-dev/examples/passthrough_ll.c"
 
@@ -102,8 +106,8 @@ func buildPinfold(ctx context.Context, o options, bin string) error {
 		if err := command(ctx, "cp", o.pinfold, pinfold); err != nil {
 			return err
 		}
-	} else if err := goBuild(ctx, pinfold, "github.com/pinfold-dev/pinfold/cmd/pinfold"); err != nil {
-		return fmt.Errorf("build pinfold (run this in the repository, or name a --pinfold): %w", err)
+	} else if err := goBuild(ctx, pinfold, "./cmd/pinfold"); err != nil {
+		return fmt.Errorf("build pinfold (run this in integration/bench, or name a --pinfold): %w", err)
 	}
 	if o.also == "" {
 		return nil
@@ -116,8 +120,7 @@ func buildPinfold(ctx context.Context, o options, bin string) error {
 func linkClients(ctx context.Context, o options, bin string, log io.Writer) {
 	dir := os.Getenv("PINFOLD_NODE")
 	if dir == "" && !o.noInstall {
-		const ask = `sh "$(go list -m -f '{{.Dir}}' github.com/pinfold-dev/pinfold)/.ci/node"`
-		out, err := exec.CommandContext(ctx, "sh", "-c", ask).Output()
+		out, err := exec.CommandContext(ctx, "sh", repository+"/.ci/node").Output()
 		if err != nil {
 			fmt.Fprintf(log, "bench: warning: going on without the official MCP server: %v\n", err)
 		}
@@ -145,8 +148,14 @@ func buildPeers(ctx context.Context, bin string, log io.Writer) error {
 	return nil
 }
 
+// goBuild builds a package with the versions of the repository's go.mod, not of
+// the bench's own.
 func goBuild(ctx context.Context, out, pkg string) error {
-	return command(ctx, "env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-o", out, pkg)
+	out, err := filepath.Abs(out)
+	if err != nil {
+		return err
+	}
+	return command(ctx, "env", "CGO_ENABLED=0", "go", "build", "-C", repository, "-trimpath", "-o", out, pkg)
 }
 
 // command runs a program and shows its output only when it fails.

@@ -28,7 +28,7 @@ func TestEveryRowWorksOnEveryServer(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	require.NoError(t, os.Symlink(self, filepath.Join(o.Bin, "bench")))
-	out, err := exec.Command("go", "build", "-o", filepath.Join(o.Bin, pinfold), "../../../cmd/pinfold").CombinedOutput()
+	out, err := exec.Command("go", "build", "-C", "../../..", "-o", filepath.Join(o.Bin, pinfold), "./cmd/pinfold").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 
 	b, err := Start(o)
