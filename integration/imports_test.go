@@ -26,7 +26,7 @@ var mayImport = map[string][]string{
 	"internal/confine":                {"github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx", "golang.org/x/sys"},
 	"internal/didyoumean":             {},
 	"internal/gitshare":               {"pathresolver"},
-	"internal/httpend":                {},
+	"internal/httpguard":              {},
 	"internal/gitrepo":                {"internal/fsat", "golang.org/x/sys"},
 	"internal/helper":                 {},
 	"internal/globs":                  {"golang.org/x/text"},
@@ -37,13 +37,13 @@ var mayImport = map[string][]string{
 	"fileskills":                      {"pathresolver", "internal/didyoumean", "internal/globs", "github.com/google/jsonschema-go", "github.com/go-json-experiment/json", "github.com/aymanbagabas/go-udiff", "github.com/gofrs/flock", "golang.org/x/text"},
 	"fileskills/skilltest":            {"fileskills", "pathresolver", "github.com/spf13/afero", "github.com/stretchr/testify"},
 	"permission":                      {"pathresolver", "internal/didyoumean", "internal/globs", "github.com/goccy/go-yaml"},
-	"fileskills/mcpserver":            {"fileskills", "internal/httpend", "github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"},
+	"fileskills/mcpserver":            {"fileskills", "internal/httpguard", "github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"},
 	"sandboxfs/internal/fuseconn":     {"internal/fsat", "github.com/hanwen/go-fuse/v2", "golang.org/x/sys"},
 	"sandboxfs":                       {"pathresolver", "sandboxfs/internal/fuseconn", "internal/fsat", "internal/helper", "github.com/hanwen/go-fuse/v2", "golang.org/x/sys"},
 	"launcher":                        {"pathresolver", "sandboxfs", "internal/confine", "internal/helper", "internal/hostpath", "github.com/landlock-lsm/go-landlock", "golang.org/x/sys"},
 	"broker":                          {"permission", "pathresolver", "github.com/go-json-experiment/json"},
 	"broker/internal/rows":            {"broker", "github.com/go-json-experiment/json"},
-	"broker/brokerhttp":               {"broker", "permission", "internal/httpend", "github.com/go-json-experiment/json", "golang.org/x/sys"},
+	"broker/brokerhttp":               {"broker", "permission", "internal/httpguard", "github.com/go-json-experiment/json", "golang.org/x/sys"},
 	"broker/storetest":                {"broker", "permission", "github.com/stretchr/testify"},
 	"broker/sqlitestore":              {"broker", "broker/internal/rows", "modernc.org/sqlite"},
 	"broker/pgstore":                  {"broker", "broker/internal/rows", "github.com/jackc/pgx/v5"},
@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 	"cmd/pinfold/internal/keyburst": {},
 	"cmd/pinfold/internal/leftover": {"internal/gitrepo", "internal/hostpath", "pathresolver", "sandboxfs"},
 	"cmd/pinfold/internal/tuiinbox": {"cmd/pinfold/internal/keyburst", "pathresolver", "broker", "broker/brokerhttp", "charm.land/bubbletea/v2", "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/x/ansi"},
-	"cmd/pinfold/internal/webinbox": {"broker", "broker/brokerhttp", "permission", "pathresolver", "internal/httpend"},
+	"cmd/pinfold/internal/webinbox": {"broker", "broker/brokerhttp", "permission", "pathresolver", "internal/httpguard"},
 }
 
 // free are the packages of tests and measurements, which join everything.

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/internal/httpguard"
 )
 
 // call is one request, of somebody who is known.
@@ -35,7 +36,7 @@ type ownerKey struct{}
 
 // withOwner puts the connection, with its owner, into its requests' contexts.
 func withOwner(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, ownerKey{}, c)
+	return context.WithValue(ctx, ownerKey{}, httpguard.Beneath(c))
 }
 
 // handler answers all routes, after it has seen who asks.
@@ -85,7 +86,8 @@ func (s *Server) identify(next http.Handler) http.Handler {
 			w.Header().Set("Connection", "close")
 			writeError(w, s.refused(r.Context(), "socket of "+c.who.String(), fault(codeStranger, "%s", c.refused)))
 			return
-		case c.tcp && fromAPage(r, s.opt.Hosts):
+		// Nothing here is for pages.
+		case c.tcp && httpguard.Guard{Remote: true, Hosts: s.opt.Hosts}.Check(r) != nil:
 			writeError(w, s.refused(r.Context(), "tcp", fault(codeStranger, "requests of web pages are refused, and those by a name that is not this machine's")))
 			return
 		case c.tcp:

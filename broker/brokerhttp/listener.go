@@ -18,13 +18,6 @@ type identified struct {
 	who     broker.Identity // nobody, where each request says who asks by a token
 	tcp     bool
 	refused error // why nothing is answered on it
-	once    sync.Once
-	release func()
-}
-
-func (c *identified) Close() error {
-	c.once.Do(c.release)
-	return c.Conn.Close()
 }
 
 // listener accepts the connections of one identity.
@@ -33,7 +26,6 @@ type listener struct {
 	path   string
 	who    broker.Identity
 	inView bool // whose processes are never beside this one
-	slots  chan struct{}
 
 	mu sync.Mutex
 	ns uint64 // of the agent's processes; 0 until the first one connects
@@ -59,7 +51,7 @@ func listenAs(path string, who broker.Identity, inView bool) (*listener, error) 
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false) // Close does, by the path
-	return &listener{UnixListener: l, path: path, who: who, inView: inView, slots: make(chan struct{}, maxConnections)}, nil
+	return &listener{UnixListener: l, path: path, who: who, inView: inView}, nil
 }
 
 // Close removes the socket. The server closes what an agent's end has closed
@@ -78,16 +70,13 @@ func (l *listener) Close() error {
 	return errors.Join(err, os.Remove(l.path))
 }
 
-// Accept returns connections with their owner. One too many waits until another
-// has ended.
+// Accept returns connections with their owner.
 func (l *listener) Accept() (net.Conn, error) {
-	l.slots <- struct{}{}
 	c, err := l.AcceptUnix()
 	if err != nil {
-		<-l.slots
 		return nil, err
 	}
-	id := &identified{Conn: c, who: l.who, release: func() { <-l.slots }}
+	id := &identified{Conn: c, who: l.who}
 	if p, err := peerOf(c); err != nil {
 		id.refused = err
 	} else {

@@ -94,7 +94,7 @@ func (s *Server) ListenTCP(ctx context.Context, l net.Listener) error {
 		return errors.Join(err, l.Close())
 	}
 	s.tcp = true
-	s.serve(bounded{l, make(chan struct{}, maxConnections)})
+	s.serve(tcpListener{l})
 	return nil
 }
 

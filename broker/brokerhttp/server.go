@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/internal/httpend"
+	"github.com/pinfold-dev/pinfold/internal/httpguard"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -59,7 +59,7 @@ type Launch struct {
 type Server struct {
 	b      *broker.Broker
 	opt    Options
-	http   *httpend.Server
+	http   *httpguard.Server
 	tokens *tokens
 	turns  turns
 	unlock func()
@@ -107,7 +107,7 @@ func New(ctx context.Context, b *broker.Broker, opt Options) (*Server, error) {
 	}
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.serves, s.ending = serving, cancel
-	s.http = httpend.New(&http.Server{
+	s.http = httpguard.NewServer(&http.Server{
 		Handler:           s.handler(),
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       idleTime,
@@ -145,7 +145,7 @@ func (s *Server) serve(l net.Listener) {
 	s.serving.Add(1)
 	go func() {
 		defer s.serving.Done()
-		if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+		if err := s.http.Serve(httpguard.Limit(l, maxConnections)); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			select {
 			case s.failed <- err:
 			default:
@@ -181,18 +181,13 @@ func (s *Server) Close() error {
 	return err
 }
 
-// bounded is a listener of TCP with a bound on connections.
-type bounded struct {
-	net.Listener
-	slots chan struct{}
-}
+// tcpListener accepts connections of nobody yet: each request has a token.
+type tcpListener struct{ net.Listener }
 
-func (b bounded) Accept() (net.Conn, error) {
-	b.slots <- struct{}{}
-	c, err := b.Listener.Accept()
+func (l tcpListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
 	if err != nil {
-		<-b.slots
 		return nil, err
 	}
-	return &identified{Conn: c, tcp: true, release: func() { <-b.slots }}, nil
+	return &identified{Conn: c, tcp: true}, nil
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/pinfold-dev/pinfold/internal/httpend"
+	"github.com/pinfold-dev/pinfold/internal/httpguard"
 )
 
 // Endpoint is the path of the server's URL.
@@ -55,7 +55,7 @@ func (s *Server) sessions() (n int) {
 // Serve serves streamable HTTP on l, which it closes, until ctx ends: that is
 // no error. Then calls are cancelled, and at most a drain later Serve returns.
 func (s *Server) Serve(ctx context.Context, l net.Listener, o HTTPOptions) error {
-	srv := httpend.New(&http.Server{
+	srv := httpguard.NewServer(&http.Server{
 		Handler:           s.Handler(o),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,

@@ -2,12 +2,11 @@ package webinbox
 
 import (
 	"log/slog"
-	"net"
 	"net/http"
-	"net/netip"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/pinfold-dev/pinfold/internal/httpguard"
 )
 
 // headers are those of every answer. The page loads its own files and nothing
@@ -31,53 +30,18 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		for name, value := range headers {
 			w.Header().Set(name, value)
 		}
+		err := httpguard.Guard{Pages: httpguard.OwnPage}.Check(r)
 		switch {
-		case !ownName(r.Host):
+		case err == httpguard.ErrHost:
 			s.refuse(w, r, http.StatusMisdirectedRequest, "host", "this page is at a loopback address, by no other name")
 			return
-		case !fromHere(r):
+		case err != nil:
 			s.refuse(w, r, http.StatusForbidden, "origin", "this was sent by another page")
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		next.ServeHTTP(w, r)
 	})
-}
-
-// ownName says whether a Host is this machine's by itself. A page whose name
-// was rebound to this machine's address sends that name. The port may be
-// another one: ssh forwards it.
-func ownName(host string) bool {
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
-	} else {
-		name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
-	}
-	if addr, err := netip.ParseAddr(name); err == nil {
-		return addr.Unmap().IsLoopback()
-	}
-	return strings.EqualFold(strings.TrimSuffix(name, "."), "localhost")
-}
-
-// fromHere says whether a request may come from the page itself. A browser says
-// the Origin of what changes something, and of all that another origin sends;
-// a page on another port of this machine is another origin, though the same
-// site. Who only opens the page has none.
-func fromHere(r *http.Request) bool {
-	origins := r.Header.Values("Origin")
-	switch {
-	case len(origins) > 1, len(origins) == 1 && origins[0] != "http://"+r.Host:
-		return false
-	case len(origins) == 0 && r.Method != http.MethodGet && r.Method != http.MethodHead:
-		return false
-	}
-	switch r.Header.Get("Sec-Fetch-Site") {
-	case "", "same-origin", "none":
-		return true
-	}
-	// A link elsewhere may lead here: the page itself holds nothing.
-	return r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Method == http.MethodGet && r.URL.Path == "/"
 }
 
 // entered lets through who was let in. With whole, the page's key is needed

@@ -12,7 +12,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
-	"github.com/pinfold-dev/pinfold/internal/httpend"
+	"github.com/pinfold-dev/pinfold/internal/httpguard"
 )
 
 // Options are what a Server is made of. Broker and Dir are needed.
@@ -35,7 +35,7 @@ type Options struct {
 type Server struct {
 	opt      Options
 	listener net.Listener
-	http     *httpend.Server
+	http     *httpguard.Server
 	sessions *sessions
 	searches chan struct{}
 	warned   warnings
@@ -64,11 +64,11 @@ func New(l net.Listener, opt Options) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("sessions of the page: %w", err), l.Close())
 	}
-	s := &Server{opt: opt, listener: bounded{l, make(chan struct{}, maxConnections)}, sessions: kept, searches: make(chan struct{}, maxSearches)}
+	s := &Server{opt: opt, listener: httpguard.Limit(l, maxConnections), sessions: kept, searches: make(chan struct{}, maxSearches)}
 	s.warned.log = opt.Logger
 	serving, cancel := context.WithCancel(context.Background())
 	s.ending = cancel
-	s.http = httpend.New(&http.Server{
+	s.http = httpguard.NewServer(&http.Server{
 		Handler:           s.handler(),
 		ReadHeaderTimeout: headerTime,
 		ReadTimeout:       answerTime,
@@ -108,32 +108,4 @@ func (s *Server) Close() error {
 		s.closed = errors.Join(err, s.sessions.close())
 	})
 	return s.closed
-}
-
-// bounded is a listener with a bound on connections: one too many waits until
-// another has ended.
-type bounded struct {
-	net.Listener
-	slots chan struct{}
-}
-
-func (b bounded) Accept() (net.Conn, error) {
-	b.slots <- struct{}{}
-	c, err := b.Listener.Accept()
-	if err != nil {
-		<-b.slots
-		return nil, err
-	}
-	return &counted{Conn: c, release: func() { <-b.slots }}, nil
-}
-
-type counted struct {
-	net.Conn
-	once    sync.Once
-	release func()
-}
-
-func (c *counted) Close() error {
-	c.once.Do(c.release)
-	return c.Conn.Close()
 }

@@ -1,4 +1,4 @@
-package httpend_test
+package httpguard_test
 
 import (
 	"context"
@@ -11,17 +11,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pinfold-dev/pinfold/internal/httpend"
+	"github.com/pinfold-dev/pinfold/internal/httpguard"
 )
 
 // long is a drain that fails a test which waits for it.
 const long = 10 * time.Minute
 
-func serve(t *testing.T, h http.Handler) (*httpend.Server, string) {
+func serve(t *testing.T, h http.Handler) (*httpguard.Server, string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	s := httpend.New(&http.Server{Handler: h, ReadHeaderTimeout: long})
+	s := httpguard.NewServer(&http.Server{Handler: h, ReadHeaderTimeout: long})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	t.Cleanup(func() {
@@ -35,16 +35,16 @@ func serve(t *testing.T, h http.Handler) (*httpend.Server, string) {
 // it 5 s, here of a clock that moves only when all wait.
 func TestSilentConnectionsAreClosed(t *testing.T) {
 	for name, test := range map[string]struct {
-		end         func(*httpend.Server) error
+		end         func(*httpguard.Server) error
 		least, most time.Duration
 	}{
-		"End":      {func(s *httpend.Server) error { return s.End(long) }, 0, time.Second},
-		"Shutdown": {func(s *httpend.Server) error { return s.Shutdown(context.Background()) }, 5 * time.Second, long},
+		"End":      {func(s *httpguard.Server) error { return s.End(long) }, 0, time.Second},
+		"Shutdown": {func(s *httpguard.Server) error { return s.Shutdown(context.Background()) }, 5 * time.Second, long},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := pipes{accept: make(chan net.Conn), closed: make(chan struct{})}
-				s := httpend.New(&http.Server{ReadHeaderTimeout: long})
+				s := httpguard.NewServer(&http.Server{ReadHeaderTimeout: long})
 				go func() { _ = s.Serve(l) }()
 				silent, theirs := net.Pipe()
 				l.accept <- theirs

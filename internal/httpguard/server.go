@@ -1,5 +1,4 @@
-// Package httpend ends HTTP servers in time.
-package httpend
+package httpguard
 
 import (
 	"context"
@@ -20,8 +19,8 @@ type Server struct {
 	ending bool                  // guarded by mu
 }
 
-// New takes over s, whose ConnState it sets. s must not serve yet.
-func New(s *http.Server) *Server {
+// NewServer takes over s, whose ConnState it sets. s must not serve yet.
+func NewServer(s *http.Server) *Server {
 	e := &Server{Server: s, silent: map[net.Conn]struct{}{}}
 	s.ConnState = e.state
 	return e
