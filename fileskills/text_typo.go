@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 )
 
 // maxTypo is the longest text, in bytes, that is looked for with typing
@@ -37,7 +39,7 @@ func nearestTypo(lf []byte, want string) *typo {
 	bol := bytes.LastIndexByte(lf[:end], '\n') + 1
 	start, best := end-1, len(want)
 	for n := max(1, len(want)-limit); n <= min(len(want)+limit, end-bol); n++ {
-		if cost := distance(strings.ToLower(want), strings.ToLower(string(lf[end-n:end]))); cost < best {
+		if cost := didyoumean.Distance(want, string(lf[end-n:end])); cost < best {
 			start, best = end-n, cost
 		}
 	}
@@ -113,25 +115,4 @@ func lower(c byte) byte {
 func (p *typo) describe(want string) string {
 	return fmt.Sprintf("Nearest text, in line %d from column %d (· is a space, → a tab):\n%s\nWhat was looked for is:\n%s",
 		p.line, p.column, visible(p.text), visible(want))
-}
-
-// distance is the number of letters to insert, drop or change to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -57,3 +57,24 @@ func TestTypoEnd(t *testing.T) {
 		require.Equal(t, -1, typoEnd([]byte(text), want, best-1), "%q in %q", want, text)
 	}
 }
+
+// distance is the number of letters to insert, drop or change to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -14,7 +14,7 @@ func Word(given string, words []string) string {
 		if len(w) > len(given)+most || len(w) < len(given)-most {
 			continue
 		}
-		if d := distance(given, w); d <= most {
+		if d := Distance(given, w); d <= most {
 			best, most = w, d-1
 		}
 	}
@@ -29,10 +29,11 @@ func Hint(given string, words []string) string {
 	return "want one of: " + strings.Join(words, ", ")
 }
 
-// distance counts the insertions, deletions, replacements and swaps of
-// neighbours between two short words (the restricted Damerau-Levenshtein
-// distance), without regard to letter case.
-func distance(a, b string) int {
+// Distance counts the insertions, deletions, replacements and swaps of
+// neighbours, in bytes, between two short words (the restricted
+// Damerau-Levenshtein distance), without regard to letter case. Its time is the
+// product of their lengths.
+func Distance(a, b string) int {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	older, old, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range old {
