@@ -11,9 +11,9 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// docs/threat-model.md has the two tables as the code has them.
+// docs/protected-files.md has the two tables as the code has them.
 func TestTrustedFilesAreDocumented(t *testing.T) {
-	const file = "../docs/threat-model.md"
+	const file = "../docs/protected-files.md"
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
 	text := string(data)
