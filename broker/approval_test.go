@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -118,7 +119,7 @@ func TestAnswerTwice(t *testing.T) {
 	require.Equal(t, first, again)
 	_, err = w.Approve(t.Context(), manager, r.ID, broker.Answer{})
 	require.Regexp(t, `^Already denied by root at \d{4}-`, refused(t, broker.CodeResolved, err))
-	require.False(t, w.Gate(worker).Check(t.Context(), permission.Request{Action: permission.FSWrite, Resource: "src/a"}).Allowed())
+	require.False(t, w.Gate(worker).Check(t.Context(), permission.Request{Action: access.FSWrite, Resource: "src/a"}).Allowed())
 }
 
 // D21: who may not do it itself cannot approve it, and the request ends denied.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/pinfold-dev/pinfold/permission"
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // text is the message that a manager reads (D6). The tool and its input are the
@@ -44,10 +44,10 @@ func (r *Request) text(a Agent) string {
 // ask for: that tool, or to write at the path that stands there, and nothing
 // else.
 func (r *Request) isPlain() bool {
-	if r.Action == permission.ToolUse && r.Resource == r.Tool && len(r.Also) == 0 {
+	if r.Action == access.ToolUse && r.Resource == r.Tool && len(r.Also) == 0 {
 		return utf8.RuneCountInString(r.Tool) <= maxShown
 	}
-	if r.Action != permission.FSWrite && r.Action != permission.FSCreate || r.Tool == "" || len(r.Also) > 0 || utf8.RuneCountInString(r.Input) > maxShown {
+	if r.Action != access.FSWrite && r.Action != access.FSCreate || r.Tool == "" || len(r.Also) > 0 || utf8.RuneCountInString(r.Input) > maxShown {
 		return false
 	}
 	var input struct {
@@ -57,7 +57,7 @@ func (r *Request) isPlain() bool {
 	return json.Unmarshal([]byte(r.Input), &input) == nil && input.Path == r.Resource
 }
 
-func accessJSON(action permission.Action, resource string) string {
+func accessJSON(action access.Action, resource string) string {
 	return compactJSON(jsonOf(struct {
 		Action   string `json:"action"`
 		Resource string `json:"resource"`

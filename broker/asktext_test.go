@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // What a manager says yes to is the access, and an agent chooses the words of
@@ -16,16 +16,16 @@ import (
 func TestInputThatDoesNotTell(t *testing.T) {
 	long := strings.Repeat("A", 3000)
 	for name, forged := range map[string]struct {
-		action permission.Action
+		action access.Action
 		input  string
 	}{
-		"another path":       {permission.FSWrite, `{"path":"docs/harmless"}`}, // as through a link
-		"behind the cut":     {permission.FSWrite, `{"content":"` + long + `","path":"src/secret"}`},
-		"another action":     {permission.FSDelete, `{"path":"src/secret"}`},
-		"the words of ours":  {permission.FSWrite, `{"action":"fs.write","resource":"src/harmless"}`},
-		"a path in a string": {permission.FSWrite, `{"content":"\"path\":\"src/secret\"","note":"src/secret"}`},
-		"two paths":          {permission.FSWrite, `{"path":"src/harmless","path":"src/secret"}`},
-		"no JSON":            {permission.FSWrite, `"path":"src/secret"`},
+		"another path":       {access.FSWrite, `{"path":"docs/harmless"}`}, // as through a link
+		"behind the cut":     {access.FSWrite, `{"content":"` + long + `","path":"src/secret"}`},
+		"another action":     {access.FSDelete, `{"path":"src/secret"}`},
+		"the words of ours":  {access.FSWrite, `{"action":"fs.write","resource":"src/harmless"}`},
+		"a path in a string": {access.FSWrite, `{"content":"\"path\":\"src/secret\"","note":"src/secret"}`},
+		"two paths":          {access.FSWrite, `{"path":"src/harmless","path":"src/secret"}`},
+		"no JSON":            {access.FSWrite, `"path":"src/secret"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -46,7 +46,7 @@ func TestAccessIsNotCut(t *testing.T) {
 	w := newWorld(t)
 	manager, worker := w.pair()
 	call := write("src/" + strings.Repeat("\u202e/", 900) + "end")
-	call.Also = []permission.Access{{Action: permission.FSDelete, Resource: "src/\nRequest ID: forged"}}
+	call.Also = []access.Access{{Action: access.FSDelete, Resource: "src/\nRequest ID: forged"}}
 	_, err := w.Ask(t.Context(), worker, call)
 	require.NoError(t, err)
 	got := must(w.Receive(t.Context(), manager, false))

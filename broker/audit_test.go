@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -21,7 +22,7 @@ func TestWhatIsRecorded(t *testing.T) {
 	}
 	gate := w.Gate(worker)
 	before := count()
-	require.True(t, gate.Check(t.Context(), permission.Request{Action: permission.FSRead, Resource: "a"}).Allowed())
+	require.True(t, gate.Check(t.Context(), permission.Request{Action: access.FSRead, Resource: "a"}).Allowed())
 	require.Equal(t, before, count())
 
 	require.True(t, gate.CheckCall(t.Context(), write("docs/a")).Allowed())
@@ -59,14 +60,14 @@ func TestWhatIsRecorded(t *testing.T) {
 	require.Equal(t, pending.ID, last().RequestID)
 	_, err = w.Records(t.Context(), worker, broker.RecordFilter{})
 	refused(t, broker.CodeOperatorOnly, err)
-	require.NoError(t, w.Record(t.Context(), worker, policy(t, workerDoc).Check(t.Context(), permission.Request{Action: permission.FSWrite, Resource: "x"})))
+	require.NoError(t, w.Record(t.Context(), worker, policy(t, workerDoc).Check(t.Context(), permission.Request{Action: access.FSWrite, Resource: "x"})))
 	require.Equal(t, "x", last().Resource)
 	require.Equal(t, "worker", last().Principal)
 	must(w.Verify(t.Context(), operator, broker.Head{}))
 
 	all := must(broker.New(t.Context(), broker.Options{Store: w.store, RecordReads: true}))
 	defer all.Close()
-	require.True(t, all.Gate(worker).Check(t.Context(), permission.Request{Action: permission.FSRead, Resource: "on request"}).Allowed())
+	require.True(t, all.Gate(worker).Check(t.Context(), permission.Request{Action: access.FSRead, Resource: "on request"}).Allowed())
 	require.Equal(t, "on request", last().Resource)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/sqlitestore"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -102,7 +103,7 @@ func BenchmarkGateRead(b *testing.B) {
 	br, workers := benchWorld(b, 1)
 	gate := br.Gate(workers[0])
 	for b.Loop() {
-		if !gate.Check(context.Background(), permission.Request{Action: permission.FSRead, Resource: "a"}).Allowed() {
+		if !gate.Check(context.Background(), permission.Request{Action: access.FSRead, Resource: "a"}).Allowed() {
 			b.Fatal("refused")
 		}
 	}

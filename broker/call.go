@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -94,7 +95,7 @@ func (r *Request) call() permission.Request {
 func (r *Request) grant(within *permission.Policy) permission.Grant {
 	g := permission.Grant{
 		ID: r.ID, Tool: r.Tool, By: r.ApproverID, Within: within,
-		Accesses: append([]permission.Access{{Action: r.Action, Resource: r.Resource}}, r.Also...),
+		Accesses: append([]access.Access{{Action: r.Action, Resource: r.Resource}}, r.Also...),
 	}
 	switch r.Scope {
 	case Once, "":

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -25,7 +26,7 @@ func costly(t *testing.T) (doc string, c broker.Call) {
 		globs = append(globs, fmt.Sprintf("%q", strings.Repeat("**/a/", 20)+"{b,{c,{d,x}}}"+fmt.Sprint(i)))
 	}
 	c = write("src/" + strings.Repeat("a/", 500) + "y")
-	c.Also = []permission.Access{{Action: permission.FSWrite, Resource: "src/" + strings.Repeat("a/", 500) + "z"}}
+	c.Also = []access.Access{{Action: access.FSWrite, Resource: "src/" + strings.Repeat("a/", 500) + "z"}}
 	return "version: 1\nextends: trusted\nfs: {hide: [" + strings.Join(globs, ", ") + "], ask_write: [src]}\n", c
 }
 
@@ -89,7 +90,7 @@ func TestTooCostlyIsRefused(t *testing.T) {
 	_, worker := w.pair()
 	_, c := costly(t)
 	require.Equal(t, permission.CodeAsk, w.Gate(worker).Decide(w.Context(), c).Code, "as much as that is decided")
-	c.Also = append(c.Also, permission.Access{Action: permission.FSWrite, Resource: "src/" + strings.Repeat("a/", 500) + "w"})
+	c.Also = append(c.Also, access.Access{Action: access.FSWrite, Resource: "src/" + strings.Repeat("a/", 500) + "w"})
 	for _, d := range []permission.Decision{w.Gate(worker).Decide(w.Context(), c), w.Gate(worker).Peek(w.Context(), c), w.Gate(worker).CheckCall(w.Context(), c)} {
 		require.Equal(t, broker.CodeTooLarge, d.Code)
 		require.Contains(t, d.Reason(), "1024 components together")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -66,11 +67,11 @@ func TestGrantAnswersWhatItCovers(t *testing.T) {
 			sibling := w.hire(manager, "sibling", workerDoc)
 			other, create, remove, both := write("src/a"), write("src/a"), write("src/a"), write("src/a")
 			other.Input = []byte(`{"path": "src/a", "content": "x"}`)
-			create.Action = permission.FSCreate
-			remove.Action = permission.FSDelete
-			both.Also = []permission.Access{{Action: permission.FSWrite, Resource: "lib/a"}}
-			tool := broker.Call{Request: permission.Request{Action: permission.ToolUse, Resource: "deploy", Tool: "deploy", MayBlock: true}}
-			confirm := broker.Call{Request: permission.Request{Action: permission.ToolUse, Resource: "build", Tool: "build", Confirm: true, MayBlock: true}}
+			create.Action = access.FSCreate
+			remove.Action = access.FSDelete
+			both.Also = []access.Access{{Action: access.FSWrite, Resource: "lib/a"}}
+			tool := broker.Call{Request: permission.Request{Action: access.ToolUse, Resource: "deploy", Tool: "deploy", MayBlock: true}}
+			confirm := broker.Call{Request: permission.Request{Action: access.ToolUse, Resource: "build", Tool: "build", Confirm: true, MayBlock: true}}
 			s := w.wait(worker, map[string]broker.Call{
 				"other content": other, "create": create, "beneath": write("src/a/b"), "elsewhere": write("src/b"),
 				"delete": remove, "manager may not": write("lib/a"), "one of two": both, "tool": tool, "to be confirmed": confirm,

@@ -5,12 +5,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
 func writeOf(place string) broker.Call {
-	return broker.Call{Request: permission.Request{Action: permission.FSWrite, Resource: place, Tool: "write_file"}, Input: []byte(`{"path":"` + place + `"}`)}
+	return broker.Call{Request: permission.Request{Action: access.FSWrite, Resource: place, Tool: "write_file"}, Input: []byte(`{"path":"` + place + `"}`)}
 }
 
 // A decision asks nobody, and uses up what was granted once (D25). After an
@@ -71,7 +72,7 @@ func TestPeekDoesNothing(t *testing.T) {
 	require.Equal(t, permission.Ask, g.Peek(t.Context(), writeOf("src/a")).Effect)
 	c := writeOf("docs/a")
 	for range 65 {
-		c.Also = append(c.Also, permission.Access{Action: permission.FSWrite, Resource: "docs/b"})
+		c.Also = append(c.Also, access.Access{Action: access.FSWrite, Resource: "docs/b"})
 	}
 	require.Equal(t, broker.CodeTooLarge, g.Peek(t.Context(), c).Code)
 }
@@ -82,7 +83,7 @@ func TestDecideIsBounded(t *testing.T) {
 	_, worker := w.pair()
 	c := writeOf("docs/a")
 	for range 64 {
-		c.Also = append(c.Also, permission.Access{Action: permission.FSWrite, Resource: "docs/b"})
+		c.Also = append(c.Also, access.Access{Action: access.FSWrite, Resource: "docs/b"})
 	}
 	require.True(t, w.Gate(worker).Decide(t.Context(), c).Allowed())
 	c.Also = append(c.Also, c.Also[0])

@@ -12,7 +12,7 @@
 //	root, _, err := b.Hire(ctx, broker.OperatorIdentity(), broker.HireSpec{ID: "root", Cwd: dir, Policy: policy})
 //	...
 //	d := b.Gate(broker.AgentIdentity(root.ID)).Check(ctx, permission.Request{
-//		Action: permission.FSWrite, Resource: "src/a.go", Tool: "write_file", MayBlock: true,
+//		Action: access.FSWrite, Resource: "src/a.go", Tool: "write_file", MayBlock: true,
 //	})
 //
 // # The life of a request

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -116,7 +117,7 @@ func TestFire(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, rows)
 	}
-	require.False(t, w.Gate(a).Check(t.Context(), permission.Request{Action: permission.FSRead, Resource: "x"}).Allowed(), "nobody acts under its name")
+	require.False(t, w.Gate(a).Check(t.Context(), permission.Request{Action: access.FSRead, Resource: "x"}).Allowed(), "nobody acts under its name")
 	box, err := w.Receive(t.Context(), root, false)
 	require.NoError(t, err)
 	require.Len(t, box, 2)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/sqlitestore"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -51,7 +52,7 @@ func Example() {
 
 	answer := make(chan permission.Decision)
 	go func() {
-		answer <- b.Gate(worker).Check(ctx, permission.Request{Action: permission.FSWrite, Resource: "src/a.go", MayBlock: true})
+		answer <- b.Gate(worker).Check(ctx, permission.Request{Action: access.FSWrite, Resource: "src/a.go", MayBlock: true})
 	}()
 	messages, err := b.Receive(ctx, manager, true) // waits for one
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -25,7 +26,7 @@ const (
 func (b *Broker) Fire(ctx context.Context, who Identity, id string) ([]Agent, error) {
 	var fired []Agent
 	heights := 1
-	call := Call{Request: permission.Request{Action: permission.AgentDestroy, Resource: id, Tool: "nexus_destroy"}}
+	call := Call{Request: permission.Request{Action: access.AgentDestroy, Resource: id, Tool: "nexus_destroy"}}
 	err := b.control(ctx, who, "fire", call, func(t *tx, a Agent) (err error) {
 		if fired, heights, err = t.tree(a); err != nil {
 			return err
@@ -121,12 +122,12 @@ func (t *tx) tree(a Agent) (list []Agent, heights int, err error) {
 // Interrupt cancels what an agent has asked for, and tells whoever runs its
 // process to send it SIGINT (D24). The agent stays registered.
 func (b *Broker) Interrupt(ctx context.Context, who Identity, id string) (Agent, error) {
-	return b.interrupt(ctx, who, Call{Request: permission.Request{Action: permission.AgentInterrupt, Resource: id}})
+	return b.interrupt(ctx, who, Call{Request: permission.Request{Action: access.AgentInterrupt, Resource: id}})
 }
 
 // Cancel is Interrupt as the tool nexus_cancel asks for it.
 func (b *Broker) Cancel(ctx context.Context, who Identity, id string) (Agent, error) {
-	return b.interrupt(ctx, who, Call{Request: permission.Request{Action: permission.AgentCancel, Resource: id, Tool: "nexus_cancel"}})
+	return b.interrupt(ctx, who, Call{Request: permission.Request{Action: access.AgentCancel, Resource: id, Tool: "nexus_cancel"}})
 }
 
 func (b *Broker) interrupt(ctx context.Context, who Identity, call Call) (Agent, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -103,11 +104,11 @@ func (g *Gate) decide(ctx context.Context, c *Call) (d permission.Decision, err 
 	return d, err
 }
 
-func isRead(a permission.Action) bool { return a == permission.FSRead || a == permission.FSList }
+func isRead(a access.Action) bool { return a == access.FSRead || a == access.FSList }
 
 // failed is the refusal where nothing could be decided.
 func (g *Gate) failed(d permission.Decision, c *Call, err error) permission.Decision {
-	d.Access = permission.Access{Action: c.Action, Resource: c.Resource}
+	d.Access = access.Access{Action: c.Action, Resource: c.Resource}
 	d.Principal, d.Tool = g.who.agent, c.Tool
 	var refusal *Error
 	if errors.As(err, &refusal) {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/pgstore"
 	"github.com/pinfold-dev/pinfold/broker/pgstore/pgtest"
@@ -151,7 +152,7 @@ func (w *world) pair() (manager, worker broker.Identity) {
 
 // write is a call that the worker has to ask for.
 func write(place string) broker.Call {
-	return broker.Call{Request: permission.Request{Action: permission.FSWrite, Resource: place, Tool: "write_file", MayBlock: true}, Input: []byte(`{"path": "` + place + `"}`)}
+	return broker.Call{Request: permission.Request{Action: access.FSWrite, Resource: place, Tool: "write_file", MayBlock: true}, Input: []byte(`{"path": "` + place + `"}`)}
 }
 
 // ask leaves a pending request.

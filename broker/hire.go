@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -113,7 +114,7 @@ func (s *HireSpec) call() Call {
 	if s.Policy != nil {
 		shown["policy"] = s.Policy.Hash().String()
 	}
-	return Call{Request: permission.Request{Action: permission.AgentSpawn, Resource: s.ID, Tool: "nexus_create", MayBlock: true}, Input: jsonOf(shown)}
+	return Call{Request: permission.Request{Action: access.AgentSpawn, Resource: s.ID, Tool: "nexus_create", MayBlock: true}, Input: jsonOf(shown)}
 }
 
 func (t *tx) hire(ctx context.Context, who Identity, spec *HireSpec, call *Call) (Agent, []permission.Excess, error) {

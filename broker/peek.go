@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -23,7 +24,7 @@ func (b *Broker) StatusOf(ctx context.Context, who Identity, id string) (Seen, e
 	if !b.attempts.admit(who) {
 		return Seen{}, tooOften()
 	}
-	call := Call{Request: permission.Request{Action: permission.AgentStatus, Resource: id, Tool: "nexus_status", MayBlock: true}}
+	call := Call{Request: permission.Request{Action: access.AgentStatus, Resource: id, Tool: "nexus_status", MayBlock: true}}
 	var seen Seen
 	err := b.asking(ctx, who, &call, func() error {
 		return b.update(ctx, func(t *tx) error {

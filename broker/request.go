@@ -3,7 +3,7 @@ package broker
 import (
 	"time"
 
-	"github.com/pinfold-dev/pinfold/permission"
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // Status is where a request stands (D3):
@@ -53,12 +53,12 @@ type Request struct {
 	ApproverID string `json:"approver_id"` // who may answer: the agent's parent; "" is the operator
 
 	// What is asked for, as the Gate was asked.
-	Action   permission.Action   `json:"action"`
-	Resource string              `json:"resource"`
-	Also     []permission.Access `json:"also,omitempty"`   // what the same call touches beside that
-	Tool     string              `json:"tool"`             // "" for a process in a view
-	Input    string              `json:"input"`            // the call's arguments as JSON; untrusted
-	Reason   string              `json:"reason,omitempty"` // why, in the agent's words; untrusted
+	Action   access.Action   `json:"action"`
+	Resource string          `json:"resource"`
+	Also     []access.Access `json:"also,omitempty"`   // what the same call touches beside that
+	Tool     string          `json:"tool"`             // "" for a process in a view
+	Input    string          `json:"input"`            // the call's arguments as JSON; untrusted
+	Reason   string          `json:"reason,omitempty"` // why, in the agent's words; untrusted
 
 	// Digest binds an answer to exactly this: action, resource, also, tool,
 	// input. One pending row for each agent and digest.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -53,7 +54,7 @@ func (b *Broker) AwaitResume(ctx context.Context, wanted func(Agent, Message) bo
 // ended. Started comes next, and claims it.
 func (b *Broker) Resume(ctx context.Context, who Identity, id string) (Agent, error) {
 	var a Agent
-	call := Call{Request: permission.Request{Action: permission.AgentSpawn, Resource: id, Tool: "nexus_create"}}
+	call := Call{Request: permission.Request{Action: access.AgentSpawn, Resource: id, Tool: "nexus_create"}}
 	err := b.control(ctx, who, "resume", call, func(t *tx, target Agent) error {
 		switch target.State {
 		case Exited:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -42,7 +43,7 @@ func (b *Broker) Send(ctx context.Context, who Identity, m Outgoing) (Receipt, e
 	if m.Verb == "" {
 		m.Verb = VerbSend
 	}
-	call := Call{Request: permission.Request{Action: permission.Action("msg." + m.Verb), Resource: m.To, Tool: sendTool, MayBlock: m.MayBlock}, Input: jsonOf(map[string]string{"to": m.To, "content": m.Content})}
+	call := Call{Request: permission.Request{Action: access.Action("msg." + m.Verb), Resource: m.To, Tool: sendTool, MayBlock: m.MayBlock}, Input: jsonOf(map[string]string{"to": m.To, "content": m.Content})}
 	var receipt Receipt
 	err := b.asking(ctx, who, &call, func() error {
 		return b.update(ctx, func(t *tx) (err error) {

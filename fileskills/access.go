@@ -1,54 +1,23 @@
 package fileskills
 
-import "reflect"
+import (
+	"reflect"
 
-// Access is what a skill needs at a path.
-type Access uint8
-
-const (
-	// AccessRead reads content, names or attributes.
-	AccessRead Access = 1 << iota
-	// AccessWrite makes, changes, moves or removes.
-	AccessWrite
+	"github.com/pinfold-dev/pinfold/access"
 )
-
-// Action is what is done at a path, in the words that policies use.
-type Action string
-
-// The actions of the skills.
-const (
-	ActionRead   Action = "fs.read"
-	ActionList   Action = "fs.list"
-	ActionWrite  Action = "fs.write"  // change, or make, a file's content
-	ActionCreate Action = "fs.create" // make a directory
-	ActionDelete Action = "fs.delete"
-	ActionMove   Action = "fs.move"
-)
-
-// Access is what the action needs. An action that is not known needs
-// everything.
-func (a Action) Access() Access {
-	switch a {
-	case ActionRead, ActionList:
-		return AccessRead
-	case ActionWrite, ActionCreate, ActionDelete, ActionMove:
-		return AccessWrite
-	}
-	return AccessRead | AccessWrite
-}
 
 // Use is one thing that a call is about to do: an action at a path, which is
 // as the caller gave it and not yet resolved.
 type Use struct {
 	Path   string // unsafe until the FS has resolved it
-	Action Action
+	Action access.Action
 }
 
 // PathArgument is an argument that holds paths, nested ones spelled like
 // "edits[].path", and what is done there.
 type PathArgument struct {
 	Name    string
-	Actions []Action
+	Actions []access.Action
 }
 
 // The types of path arguments. A field of a skill's input that holds a path
@@ -71,19 +40,19 @@ type (
 )
 
 // pathActions is what each type of path argument stands for.
-var pathActions = map[reflect.Type][]Action{
-	reflect.TypeFor[ReadPath]():   {ActionRead},
-	reflect.TypeFor[ListPath]():   {ActionList},
-	reflect.TypeFor[WritePath]():  {ActionWrite},
-	reflect.TypeFor[EditPath]():   {ActionRead, ActionWrite},
-	reflect.TypeFor[CreatePath](): {ActionCreate},
-	reflect.TypeFor[MovePath]():   {ActionMove},
-	reflect.TypeFor[DeletePath](): {ActionDelete},
+var pathActions = map[reflect.Type][]access.Action{
+	reflect.TypeFor[ReadPath]():   {access.FSRead},
+	reflect.TypeFor[ListPath]():   {access.FSList},
+	reflect.TypeFor[WritePath]():  {access.FSWrite},
+	reflect.TypeFor[EditPath]():   {access.FSRead, access.FSWrite},
+	reflect.TypeFor[CreatePath](): {access.FSCreate},
+	reflect.TypeFor[MovePath]():   {access.FSMove},
+	reflect.TypeFor[DeletePath](): {access.FSDelete},
 }
 
 // pathUser is a string argument that holds paths within, like the text of a
 // patch. Its zero value answers actions.
 type pathUser interface {
-	uses() ([]Use, error) // an error is an *Error
-	actions() []Action    // every one that uses can answer
+	uses() ([]Use, error)     // an error is an *Error
+	actions() []access.Action // every one that uses can answer
 }

@@ -3,6 +3,8 @@ package fileskills
 import (
 	"fmt"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // The bounds of a patch.
@@ -45,8 +47,8 @@ type patchText string
 
 var _ pathUser = patchText("")
 
-func (patchText) actions() []Action {
-	return []Action{ActionRead, ActionWrite, ActionMove, ActionDelete}
+func (patchText) actions() []access.Action {
+	return []access.Action{access.FSRead, access.FSWrite, access.FSMove, access.FSDelete}
 }
 
 // uses are what every section does to its paths.
@@ -59,13 +61,13 @@ func (p patchText) uses() ([]Use, error) {
 	for _, f := range files {
 		switch f.op {
 		case patchAdd:
-			uses = append(uses, Use{f.path, ActionWrite})
+			uses = append(uses, Use{f.path, access.FSWrite})
 		case patchDelete:
-			uses = append(uses, Use{f.path, ActionDelete})
+			uses = append(uses, Use{f.path, access.FSDelete})
 		case patchUpdate:
-			uses = append(uses, Use{f.path, ActionRead}, Use{f.path, ActionWrite})
+			uses = append(uses, Use{f.path, access.FSRead}, Use{f.path, access.FSWrite})
 			if f.moveTo != "" {
-				uses = append(uses, Use{f.path, ActionMove}, Use{f.moveTo, ActionMove}, Use{f.moveTo, ActionWrite})
+				uses = append(uses, Use{f.path, access.FSMove}, Use{f.moveTo, access.FSMove}, Use{f.moveTo, access.FSWrite})
 			}
 		}
 	}

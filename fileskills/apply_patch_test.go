@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -193,8 +194,8 @@ func TestApplyPatchAsksTheGate(t *testing.T) {
 	patch := patchOf("*** Add File: out/new", "+x", "*** Update File: out/u", "*** Move to: out/v", "@@", "-u", "+v", "*** Delete File: out/gone")
 	for _, refuse := range []Use{
 		{}, // nothing
-		{"out/new", ActionWrite}, {"out/u", ActionRead}, {"out/u", ActionWrite}, {"out/u", ActionMove},
-		{"out/v", ActionMove}, {"out/v", ActionWrite}, {"out/gone", ActionDelete},
+		{"out/new", access.FSWrite}, {"out/u", access.FSRead}, {"out/u", access.FSWrite}, {"out/u", access.FSMove},
+		{"out/v", access.FSMove}, {"out/v", access.FSWrite}, {"out/gone", access.FSDelete},
 	} {
 		w := newWorld(t, withPatch(t), func(c *Config) { c.Gate = refusing(refuse) })
 		w.write("out/u", "u\n")

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // boundaryFS counts the calls to an FS and its handles, and cancels the
@@ -32,7 +34,7 @@ func (f *boundaryFS) Open(p string) (File, error) {
 	return file, err
 }
 
-func (f *boundaryFS) Allows(a Action, p string) error { f.step(); return f.FS.Allows(a, p) }
+func (f *boundaryFS) Allows(a access.Action, p string) error { f.step(); return f.FS.Allows(a, p) }
 
 func (f *boundaryFS) Replace(p string, o ReplaceOptions) (Replacement, error) {
 	f.step()

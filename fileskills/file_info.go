@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"path"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 type fileInfoIn struct {
@@ -62,7 +64,7 @@ func (c *call) fileInfo(ctx context.Context, unsafePath string) (*Result, error)
 		return nil, err
 	}
 	writable := "no"
-	if c.fs.Allows(ActionWrite, unsafePath) == nil {
+	if c.fs.Allows(access.FSWrite, unsafePath) == nil {
 		writable = "yes"
 	}
 	line("writable", "%s", writable)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"io/fs"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // FS is how skills reach files: by handles. Every path it takes is unsafe, as
@@ -33,7 +35,7 @@ type FS interface {
 	Remove(unsafePath string) error
 	// Allows asks the rules without touching anything: nil, or the
 	// *pathresolver.DeniedError that the act would meet.
-	Allows(a Action, unsafePath string) error
+	Allows(a access.Action, unsafePath string) error
 	// WritePaths are the places that may be written, relative to the root.
 	// None means that no write-capable skill can ever succeed.
 	WritePaths() []string

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -52,20 +53,16 @@ func (f *resolved) Rename(unsafeOld, unsafeNew string, overwrite bool) error {
 	return f.r.Rename(unsafeOld, unsafeNew, how)
 }
 
-func (f *resolved) Allows(a Action, unsafePath string) error {
-	switch a {
-	case ActionRead, ActionList:
-		return f.r.Allows(pathresolver.OpRead, unsafePath, 0)
-	case ActionWrite:
-		return f.r.Allows(pathresolver.OpWrite, unsafePath, 0)
-	case ActionCreate:
-		return f.r.Allows(pathresolver.OpCreate, unsafePath, fs.ModeDir)
-	case ActionMove:
-		return f.r.Allows(pathresolver.OpRename, unsafePath, 0)
-	case ActionDelete:
-		return f.r.Allows(pathresolver.OpDelete, unsafePath, 0)
+func (f *resolved) Allows(a access.Action, unsafePath string) error {
+	op, ok := a.Op()
+	if !ok {
+		return fs.ErrPermission // an action that nobody declared
 	}
-	return fs.ErrPermission // an action that nobody declared
+	kind := fs.FileMode(0)
+	if op == pathresolver.OpCreate {
+		kind = fs.ModeDir
+	}
+	return f.r.Allows(op, unsafePath, kind)
 }
 
 func (f *resolved) Replace(unsafePath string, o ReplaceOptions) (Replacement, error) {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 type listDirectoryIn struct {
@@ -135,7 +137,7 @@ func (c *call) linkText(d Dir, name string) string {
 	if !path.IsAbs(text) {
 		target = joinRel(d.Place(), text)
 	}
-	if c.fs.Allows(ActionList, target) != nil {
+	if c.fs.Allows(access.FSList, target) != nil {
 		return outside
 	}
 	switch _, err := c.fs.Stat(target); {

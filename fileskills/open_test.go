@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // TestOpen: what shows files by other means than a skill asks the same rules
@@ -22,7 +24,7 @@ func TestOpen(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "ok.txt", f.Place())
 	require.NoError(t, f.Close())
-	require.Equal(t, []Request{{Skill: "read_file", Use: Use{"ok.txt", ActionRead}}}, asked)
+	require.Equal(t, []Request{{Skill: "read_file", Use: Use{"ok.txt", access.FSRead}}}, asked)
 	d, err := w.set.OpenDir(ctx, ".")
 	require.NoError(t, err)
 	require.NoError(t, d.Close())

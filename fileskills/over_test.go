@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -42,7 +43,7 @@ func TestASetWithLeaveForOneCall(t *testing.T) {
 	var denied *pathresolver.DeniedError
 	_, err = set.Call(t.Context(), "write_file", write)
 	require.True(t, errors.As(err, &denied) && denied.Rule == pathresolver.RuleAsk, "%v", err)
-	cfg.Grant = pathresolver.GrantFor(pathresolver.Access{Op: pathresolver.OpWrite, Place: "src/a"}, pathresolver.Access{Op: pathresolver.OpCreate, Place: "src/a"})
+	cfg.Grant = pathresolver.GrantFor(access.Access{Action: access.FSWrite, Resource: "src/a"}, access.Access{Action: access.FSCreate, Resource: "src/a"})
 	with := set.Over(at(cfg))
 	_, err = with.Call(t.Context(), "write_file", write)
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -85,20 +86,20 @@ func undeclared(typ reflect.Type) []string {
 // who offers the skills.
 func TestDeclared(t *testing.T) {
 	want := map[string][]PathArgument{
-		"read_file":       {{"path", []Action{ActionRead}}},
-		"list_directory":  {{"path", []Action{ActionList}}},
-		"glob":            {{"path", []Action{ActionList}}},
-		"grep":            {{"path", []Action{ActionRead}}},
-		"file_info":       {{"path", []Action{ActionList}}},
-		"write_file":      {{"path", []Action{ActionWrite}}},
-		"edit_file":       {{"path", []Action{ActionRead, ActionWrite}}},
-		"edit_file_batch": {{"path", []Action{ActionRead, ActionWrite}}},
-		"append_file":     {{"path", []Action{ActionWrite}}},
-		"regex_replace":   {{"path", []Action{ActionRead, ActionWrite}}},
-		"mkdir":           {{"path", []Action{ActionCreate}}},
-		"copy_file":       {{"source", []Action{ActionRead}}, {"destination", []Action{ActionWrite}}}, // W11
-		"rename":          {{"source", []Action{ActionMove}}, {"destination", []Action{ActionMove}}},  // W12
-		"delete_file":     {{"path", []Action{ActionDelete}}},
+		"read_file":       {{"path", []access.Action{access.FSRead}}},
+		"list_directory":  {{"path", []access.Action{access.FSList}}},
+		"glob":            {{"path", []access.Action{access.FSList}}},
+		"grep":            {{"path", []access.Action{access.FSRead}}},
+		"file_info":       {{"path", []access.Action{access.FSList}}},
+		"write_file":      {{"path", []access.Action{access.FSWrite}}},
+		"edit_file":       {{"path", []access.Action{access.FSRead, access.FSWrite}}},
+		"edit_file_batch": {{"path", []access.Action{access.FSRead, access.FSWrite}}},
+		"append_file":     {{"path", []access.Action{access.FSWrite}}},
+		"regex_replace":   {{"path", []access.Action{access.FSRead, access.FSWrite}}},
+		"mkdir":           {{"path", []access.Action{access.FSCreate}}},
+		"copy_file":       {{"source", []access.Action{access.FSRead}}, {"destination", []access.Action{access.FSWrite}}}, // W11
+		"rename":          {{"source", []access.Action{access.FSMove}}, {"destination", []access.Action{access.FSMove}}},  // W12
+		"delete_file":     {{"path", []access.Action{access.FSDelete}}},
 	}
 	for _, s := range newWorld(t).set.Skills() {
 		require.Equal(t, want[s.Name], s.Paths, s.Name)
@@ -112,7 +113,7 @@ func TestDeclared(t *testing.T) {
 		} `json:"list"`
 		Maybe *ReadPath `json:"maybe,omitzero"`
 	}
-	require.Equal(t, []PathArgument{{"list[].at", []Action{ActionWrite}}, {"maybe", []Action{ActionRead}}},
+	require.Equal(t, []PathArgument{{"list[].at", []access.Action{access.FSWrite}}, {"maybe", []access.Action{access.FSRead}}},
 		shapeOf(reflect.TypeFor[nested]()).paths("", nil))
 }
 

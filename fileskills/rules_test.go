@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -137,10 +138,10 @@ func TestGateIsAskedAboutEveryPath(t *testing.T) {
 		})
 	})
 	w.ok("copy_file", args{"source": "ok.txt", "destination": "out/copy"})
-	require.Equal(t, []Use{{"ok.txt", ActionRead}, {"out/copy", ActionWrite}}, asked) // W11
+	require.Equal(t, []Use{{"ok.txt", access.FSRead}, {"out/copy", access.FSWrite}}, asked) // W11
 	asked = nil
 	w.ok("rename", args{"source": "out/copy", "destination": "out/moved"})
-	require.Equal(t, []Use{{"out/copy", ActionMove}, {"out/moved", ActionMove}}, asked) // W12
+	require.Equal(t, []Use{{"out/copy", access.FSMove}, {"out/moved", access.FSMove}}, asked) // W12
 
 	// A gate that allows everything does not widen what the rules refuse: it
 	// is not even asked.

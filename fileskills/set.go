@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -118,7 +119,7 @@ type Skill struct {
 	InputSchema  json.RawMessage // of the arguments
 	OutputSchema json.RawMessage // of Result.Meta, as far as the skill fills it
 	Paths        []PathArgument  // what it does to which path argument
-	Uses         []Action        // every action of Paths, sorted, without duplicates
+	Uses         []access.Action // every action of Paths, sorted, without duplicates
 	Destructive  bool            // may change or remove what exists
 	Idempotent   bool            // a second call with the same input changes nothing more
 	Execute      func(ctx context.Context, input json.RawMessage) (*Result, error)

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // shape is what the decoder and the gate know about an input struct. A field
@@ -27,12 +29,12 @@ type field struct {
 // valueShape is how one value is decoded: by the kind of typ.
 type valueShape struct {
 	typ      reflect.Type
-	actions  []Action    // of a path
-	user     bool        // holds paths within
-	min, max *int64      // of a whole number
-	enum     []string    // of a word
-	elem     *valueShape // of a slice or pointer
-	sub      *shape      // of a struct
+	actions  []access.Action // of a path
+	user     bool            // holds paths within
+	min, max *int64          // of a whole number
+	enum     []string        // of a word
+	elem     *valueShape     // of a slice or pointer
+	sub      *shape          // of a struct
 }
 
 // shapeOf reads the fields of a struct type.
@@ -111,14 +113,14 @@ func defaultOf(t reflect.Type, text string) reflect.Value {
 }
 
 // actions appends what the paths of a shape stand for.
-func (s *shape) actions(to []Action) []Action {
+func (s *shape) actions(to []access.Action) []access.Action {
 	for _, f := range s.fields {
 		to = f.value.appendActions(to)
 	}
 	return to
 }
 
-func (v *valueShape) appendActions(to []Action) []Action {
+func (v *valueShape) appendActions(to []access.Action) []access.Action {
 	to = append(to, v.actions...)
 	switch {
 	case v.user:

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // spec is one skill as its file declares it. In is a struct whose fields are
@@ -61,7 +63,7 @@ func define[In any](s spec[In]) *skill {
 }
 
 // actions are all that the path arguments stand for: sorted, each once.
-func (k *skill) actions() []Action {
+func (k *skill) actions() []access.Action {
 	all := k.shape().actions(nil)
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -70,6 +72,6 @@ func (k *skill) actions() []Action {
 // writes reports whether the skill needs a write path.
 func (k *skill) writes() bool { return writes(k.actions()) }
 
-func writes(actions []Action) bool {
-	return slices.ContainsFunc(actions, func(a Action) bool { return a.Access()&AccessWrite != 0 })
+func writes(actions []access.Action) bool {
+	return slices.ContainsFunc(actions, func(a access.Action) bool { return a.Kind() != access.KindRead })
 }

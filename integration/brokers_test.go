@@ -15,11 +15,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/broker/pgstore"
 	"github.com/pinfold-dev/pinfold/broker/pgstore/pgtest"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // brokerProcess is a running `pinfold serve`.
@@ -88,7 +88,7 @@ func postgresURL(dsn string) string {
 
 // askSrc is what a worker of these tests may ask for.
 func askSrc(n int) brokerhttp.AskBody {
-	return brokerhttp.AskBody{Action: permission.FSWrite, Resource: fmt.Sprintf("src/%03d", n), Reason: "it is to be"}
+	return brokerhttp.AskBody{Action: access.FSWrite, Resource: fmt.Sprintf("src/%03d", n), Reason: "it is to be"}
 }
 
 const askingForSrc = "version: 1\nextends: sandboxed\nfs: {write: [docs], ask_write: [src]}\n"

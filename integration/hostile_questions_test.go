@@ -14,9 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 const (
@@ -51,7 +51,7 @@ func hostileQuestions() map[string]hostileQuestion {
 			return err
 		}, ""},
 		"a path, under 10,000 globs": {"globs", func(ctx context.Context, c *brokerhttp.Client) error {
-			_, err := c.Decide(ctx, brokerhttp.DecideBody{Action: permission.FSRead, Resource: strings.Repeat("s/", 500) + "x"})
+			_, err := c.Decide(ctx, brokerhttp.DecideBody{Action: access.FSRead, Resource: strings.Repeat("s/", 500) + "x"})
 			return err
 		}, ""},
 	}
@@ -89,7 +89,7 @@ func TestHostileQuestions(t *testing.T) {
 	measure := func() (decided, answered []time.Duration) {
 		for i := range othersAsk {
 			began := time.Now()
-			d, err := worker.Decide(t.Context(), brokerhttp.DecideBody{Action: permission.FSWrite, Resource: fmt.Sprint("docs/", i)})
+			d, err := worker.Decide(t.Context(), brokerhttp.DecideBody{Action: access.FSWrite, Resource: fmt.Sprint("docs/", i)})
 			require.NoError(t, err)
 			require.True(t, d.Allowed())
 			decided = append(decided, time.Since(began))

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
 
@@ -33,7 +34,7 @@ func (r *Resolver) Explain(op Op, unsafePath string) Decision {
 }
 
 func (r *Resolver) explain(d *Decision, op Op, unsafePath string) error {
-	if _, err := ParseOp(string(op)); err != nil {
+	if _, err := access.ParseOp(string(op)); err != nil {
 		return err
 	}
 	rel, err := r.relative(op, unsafePath)

@@ -3,13 +3,9 @@ package pathresolver
 import (
 	"io/fs"
 	"slices"
-)
 
-// Access is one operation at one place.
-type Access struct {
-	Op    Op
-	Place string
-}
+	"github.com/pinfold-dev/pinfold/access"
+)
 
 // Grant reports whether op was granted at a place that AskRead or AskWrite
 // marks. It is asked nowhere else, so what is hidden, protected or covered by no
@@ -23,8 +19,10 @@ type Access struct {
 type Grant func(op Op, place string) bool
 
 // GrantFor grants exactly these.
-func GrantFor(accesses ...Access) Grant {
-	return func(op Op, place string) bool { return slices.Contains(accesses, Access{op, place}) }
+func GrantFor(accesses ...access.Access) Grant {
+	return func(op Op, place string) bool {
+		return slices.Contains(accesses, access.Access{Action: op.Action(), Resource: place})
+	}
 }
 
 // DecideGranted is Decide with a grant besides that of Config.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -14,9 +15,9 @@ import (
 func TestGrant(t *testing.T) {
 	_, root := scene(t, "ask/f = f", "ask/.env = s", "ask/LICENSE = free", "ask/d/x = x", "out/x = x", "vault/a = SECRET", "vault/b = SECRET")
 	var given atomic.Pointer[pathresolver.Grant]
-	give := func(accesses ...pathresolver.Access) { g := pathresolver.GrantFor(accesses...); given.Store(&g) }
-	at := func(op pathresolver.Op, place string) pathresolver.Access {
-		return pathresolver.Access{Op: op, Place: place}
+	give := func(accesses ...access.Access) { g := pathresolver.GrantFor(accesses...); given.Store(&g) }
+	at := func(op pathresolver.Op, place string) access.Access {
+		return access.Access{Action: op.Action(), Resource: place}
 	}
 	ask := pathresolver.RuleAsk
 	cfg := pathresolver.Config{
@@ -69,14 +70,14 @@ func TestGrantMovesAndLinks(t *testing.T) {
 		AskWrite: []string{"ask", "out/deep/**/gen"}, AskRead: []string{"out/key"}})
 	require.NoError(t, err)
 	defer r.Close()
-	at := func(op pathresolver.Op, place string) pathresolver.Access {
-		return pathresolver.Access{Op: op, Place: place}
+	at := func(op pathresolver.Op, place string) access.Access {
+		return access.Access{Action: op.Action(), Resource: place}
 	}
 	move, read, write, create := pathresolver.OpRename, pathresolver.OpRead, pathresolver.OpWrite, pathresolver.OpCreate
-	rename := func(from, to string, accesses ...pathresolver.Access) *pathresolver.DeniedError {
+	rename := func(from, to string, accesses ...access.Access) *pathresolver.DeniedError {
 		return r.DecideRenameGranted(pathresolver.GrantFor(accesses...), from, to, false)
 	}
-	link := func(from, to string, accesses ...pathresolver.Access) *pathresolver.DeniedError {
+	link := func(from, to string, accesses ...access.Access) *pathresolver.DeniedError {
 		return r.DecideLinkGranted(pathresolver.GrantFor(accesses...), from, to)
 	}
 	refused := func(d *pathresolver.DeniedError, rule pathresolver.Rule) {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // The index of patterns says what comparing all of them says, and names the
@@ -47,7 +49,7 @@ func manyPatterns(t testing.TB, n int) Enforcer {
 			"agent:w%d:main", "agent:w%d:*", "agent:*:channel%d:*", "*:group%d", "*:topic%d:*",
 		}[i%5], i))
 	}
-	src, err := FromDocument("p.yaml", Document{Version: 1, Defaults: map[Action]Effect{MsgSend: Allow, ToolUse: Allow}, CrossSend: x})
+	src, err := FromDocument("p.yaml", Document{Version: 1, Defaults: map[access.Action]Effect{access.MsgSend: Allow, access.ToolUse: Allow}, CrossSend: x})
 	require.NoError(t, err)
 	p, err := Compile(src, Options{})
 	require.NoError(t, err)
@@ -63,7 +65,7 @@ var sends = map[string]Effect{
 func TestSendCheckAllocatesNothing(t *testing.T) {
 	e := manyPatterns(t, 1000)
 	for key, effect := range sends {
-		req := Request{Principal: "me", Action: MsgSend, Resource: key, Tool: "nexus_send"}
+		req := Request{Principal: "me", Action: access.MsgSend, Resource: key, Tool: "nexus_send"}
 		require.Equal(t, effect, e.Check(context.Background(), req).Effect, key)
 		if n := testing.AllocsPerRun(100, func() { e.Check(context.Background(), req) }); n >= 0.5 {
 			t.Errorf("%s: %v allocations", key, n)
@@ -78,7 +80,7 @@ func BenchmarkSendCheck(b *testing.B) {
 		for key := range sends {
 			b.Run(fmt.Sprintf("patterns=%d/%s", n, key), func(b *testing.B) {
 				for b.Loop() {
-					e.Check(context.Background(), Request{Principal: "me", Action: MsgSend, Resource: key, Tool: "nexus_send"})
+					e.Check(context.Background(), Request{Principal: "me", Action: access.MsgSend, Resource: key, Tool: "nexus_send"})
 				}
 			})
 		}

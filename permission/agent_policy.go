@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // Policy is what the agent may do: what its profile and its front matter both
@@ -194,7 +196,7 @@ func (a *Agent) toolLayer() *Source {
 		set(toolName(name), false)
 	}
 	if a.Tools != nil {
-		doc.Defaults = map[Action]Effect{ToolUse: Deny}
+		doc.Defaults = map[access.Action]Effect{access.ToolUse: Deny}
 		src.at["defaults.tool.use"] = a.position("tools")
 	}
 	src.Document = doc

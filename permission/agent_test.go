@@ -6,6 +6,8 @@ import (
 	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 func agent(t *testing.T, front string) *Agent {
@@ -27,7 +29,7 @@ func effective(t *testing.T, front string) (*Policy, []string) {
 }
 
 func tool(p *Policy, name string) Effect {
-	return ask(p, Request{Principal: "me", Action: ToolUse, Resource: name}).Effect
+	return ask(p, Request{Principal: "me", Action: access.ToolUse, Resource: name}).Effect
 }
 
 // Tools as real definitions have them: a list, or one string with commas.
@@ -118,11 +120,11 @@ func TestAgentTypes(t *testing.T) {
 			require.Equal(t, Deny, tool(p, name), "%s %s", c.name, name)
 		}
 		for place := range strings.FieldsSeq(c.writes) {
-			require.Equal(t, Allow, file(p, FSWrite, place).Effect, "%s %s", c.name, place)
+			require.Equal(t, Allow, file(p, access.FSWrite, place).Effect, "%s %s", c.name, place)
 		}
 		for place := range strings.FieldsSeq(c.refused) {
-			require.Equal(t, Deny, file(p, FSWrite, place).Effect, "%s %s", c.name, place)
-			require.Equal(t, Allow, file(p, FSRead, place).Effect, "%s %s", c.name, place)
+			require.Equal(t, Deny, file(p, access.FSWrite, place).Effect, "%s %s", c.name, place)
+			require.Equal(t, Allow, file(p, access.FSRead, place).Effect, "%s %s", c.name, place)
 		}
 	}
 }
@@ -139,8 +141,8 @@ func TestAgentEffective(t *testing.T) {
 	p, found := effective(t, "name: coder\ntools: Read, Edit\nwrite_paths: [src]")
 	require.Empty(t, found)
 	require.Equal(t, []Effect{Allow, Allow, Deny, Deny}, []Effect{tool(p, "Read"), tool(p, "edit_file"), tool(p, "Bash"), tool(p, "write_file")})
-	require.Equal(t, Allow, file(p, FSWrite, "src/a").Effect)
-	require.Equal(t, CodeNoWritePath, file(p, FSWrite, "docs/a").Code)
+	require.Equal(t, Allow, file(p, access.FSWrite, "src/a").Effect)
+	require.Equal(t, CodeNoWritePath, file(p, access.FSWrite, "docs/a").Code)
 
 	p, found = effective(t, "name: code-reviewer\ntools: Read, Write, Reed\nwrite_paths: [src]")
 	require.Equal(t, []string{
@@ -149,14 +151,14 @@ func TestAgentEffective(t *testing.T) {
 		"warning a.md:3:8: tool 'Write' goes beyond the profile 'READ_ONLY' (the profile decides: it is left out)",
 	}, found)
 	require.Equal(t, Deny, tool(p, "Write"))
-	require.Equal(t, Deny, file(p, FSWrite, "src/a").Effect)
+	require.Equal(t, Deny, file(p, access.FSWrite, "src/a").Effect)
 
 	_, found = effective(t, "name: my-agent")
 	require.Equal(t, []string{"warning a.md:2:1: agent 'my-agent' has no profile and is of no known type: it is READ_ONLY (add 'profile: WRITE', or another)"}, found)
 
 	p, found = effective(t, "name: my-agent\nprofile: worker\nwrite_paths: [out]")
 	require.Empty(t, found, "a preset that lists no write paths takes the agent's")
-	require.Equal(t, Allow, file(p, FSWrite, "out/a").Effect)
+	require.Equal(t, Allow, file(p, access.FSWrite, "out/a").Effect)
 	_, _, err := agent(t, "name: my-agent\nprofile: worker").Policy(Options{})
 	require.ErrorContains(t, err, "a.md:3:1: preset 'worker' needs at least one allowed_write_path")
 	_, _, err = agent(t, "name: my-agent\nprofile: WRIT").Policy(Options{})
@@ -166,7 +168,7 @@ func TestAgentEffective(t *testing.T) {
 
 	p, _ = effective(t, "name: coder\ndisallowedTools: Bash, Edit")
 	require.Equal(t, []Effect{Allow, Deny, Deny}, []Effect{tool(p, "Write"), tool(p, "Bash"), tool(p, "edit_file")})
-	require.Equal(t, CodeProtected, file(p, FSWrite, "a.md").Code, "M11: an agent does not write its own definition")
+	require.Equal(t, CodeProtected, file(p, access.FSWrite, "a.md").Code, "M11: an agent does not write its own definition")
 	require.Equal(t, Error, Strict([]Problem{{Severity: Warning}})[0].Severity)
 	require.Equal(t, Note, Strict([]Problem{{Severity: Note}})[0].Severity)
 }
@@ -180,12 +182,12 @@ func TestAgentProfileFile(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Equal(t, Position{"agents/a.md", 4, 22}, found[0].Position)
-	require.Equal(t, Allow, file(p, FSWrite, "src/x/y").Effect)
-	require.Equal(t, Deny, file(p, FSWrite, "src/y").Effect)
-	require.Equal(t, Deny, file(p, FSWrite, "lib/y").Effect)
+	require.Equal(t, Allow, file(p, access.FSWrite, "src/x/y").Effect)
+	require.Equal(t, Deny, file(p, access.FSWrite, "src/y").Effect)
+	require.Equal(t, Deny, file(p, access.FSWrite, "lib/y").Effect)
 	on, _, _ := p.Network()
 	require.False(t, on)
-	require.Equal(t, CodeProtected, file(p, FSWrite, "agents/team.yaml").Code)
+	require.Equal(t, CodeProtected, file(p, access.FSWrite, "agents/team.yaml").Code)
 }
 
 // P10: what Bash is to run beyond the profile is said, with what is left of it;

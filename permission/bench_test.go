@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"testing"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // manyRules is a policy of n rules, as a large repository would have them:
@@ -43,11 +45,11 @@ var benchRequests = []struct {
 	name string
 	Request
 }{
-	{"read", Request{Action: FSRead, Resource: "services/s0/src/internal/handler/user_handler.go"}},
-	{"write", Request{Action: FSWrite, Resource: "services/s0/src/internal/handler/user_handler.go", Tool: "edit_file"}},
-	{"refused", Request{Action: FSWrite, Resource: "Makefile"}},
-	{"upper", Request{Action: FSWrite, Resource: "services/s0/src/README.md"}},
-	{"send", Request{Principal: "me", Action: MsgSend, Resource: "root", Tool: "nexus_send"}},
+	{"read", Request{Action: access.FSRead, Resource: "services/s0/src/internal/handler/user_handler.go"}},
+	{"write", Request{Action: access.FSWrite, Resource: "services/s0/src/internal/handler/user_handler.go", Tool: "edit_file"}},
+	{"refused", Request{Action: access.FSWrite, Resource: "Makefile"}},
+	{"upper", Request{Action: access.FSWrite, Resource: "services/s0/src/README.md"}},
+	{"send", Request{Principal: "me", Action: access.MsgSend, Resource: "root", Tool: "nexus_send"}},
 }
 
 func BenchmarkCheck(b *testing.B) {

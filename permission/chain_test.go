@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/globs"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/stretchr/testify/require"
@@ -163,10 +164,10 @@ func TestResolverNeverExceedsCheck(t *testing.T) {
 		if held.Config.ReadPaths != nil && setOf(t, held.Config.ReadPaths, false).covers([]byte(place)) == nil {
 			return // not there, but for directories that lead to read paths
 		}
-		require.Equal(t, Allow, file(p, FSRead, place).Effect, "%+v", held.Config)
+		require.Equal(t, Allow, file(p, access.FSRead, place).Effect, "%+v", held.Config)
 		trusted, _ := pathresolver.NewTrustedSet(held.Config.Unprotect)
 		if trusted.Covers(place) == nil && protect.covers(folded) == nil && setOf(t, held.Config.AskWrite, true).covers(folded) == nil && write.covers([]byte(place)) != nil {
-			require.Equal(t, Allow, file(p, FSWrite, place).Effect, "%+v", held.Config)
+			require.Equal(t, Allow, file(p, access.FSWrite, place).Effect, "%+v", held.Config)
 		}
 	})
 }

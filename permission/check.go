@@ -1,5 +1,7 @@
 package permission
 
+import "github.com/pinfold-dev/pinfold/access"
+
 // stage is one of the questions that a request is put to, in the order of T17:
 // enabled, action, target, paths. The first that refuses decides.
 type stage uint8
@@ -21,7 +23,7 @@ func (s stage) String() string {
 
 // question is a request on its way through the chain.
 type question struct {
-	Access
+	access.Access
 	principal string
 	tool      string // the name under which tools are looked up
 	id        string // of the target
@@ -37,12 +39,12 @@ type spelling struct {
 
 // decide is Check; trace is told every layer's opinion, if it is not nil.
 func (e Enforcer) decide(req Request, trace *[]Step) Decision {
-	d := Decision{Principal: req.Principal, Tool: req.Tool, Access: Access{req.Action, req.Resource}, policy: e.Policy}
+	d := Decision{Principal: req.Principal, Tool: req.Tool, Access: access.Access{Action: req.Action, Resource: req.Resource}, policy: e.Policy}
 	if e.Policy == nil {
 		return d.settle(finding{opinion: denied, code: CodeNoPolicy})
 	}
 	q := question{principal: req.Principal, tool: req.Tool}
-	if req.Action == ToolUse {
+	if req.Action == access.ToolUse {
 		q.tool = req.Resource
 	}
 	worst := finding{opinion: allowed, code: CodeAllowed}
@@ -53,7 +55,7 @@ func (e Enforcer) decide(req Request, trace *[]Step) Decision {
 			if i >= 0 {
 				q.Access = req.Also[i]
 			} else {
-				q.Access = Access{req.Action, req.Resource}
+				q.Access = access.Access{Action: req.Action, Resource: req.Resource}
 			}
 			f := e.pass(pass, &q, i, trace)
 			if req.Confirm && pass == 0 && i < 0 && f.opinion == allowed {
@@ -85,8 +87,8 @@ func (e Enforcer) decide(req Request, trace *[]Step) Decision {
 // pass asks one part of T17's order about one access.
 func (e Enforcer) pass(pass int, q *question, i int, trace *[]Step) finding {
 	p := e.Policy
-	class := q.Action.class()
-	aimed := class == messageClass || class == agentClass
+	class := q.Action.Kind()
+	aimed := class == access.KindMessage || class == access.KindAgent
 	switch pass {
 	case 0: // enabled
 		if aimed {
@@ -110,13 +112,13 @@ func (e Enforcer) pass(pass int, q *question, i int, trace *[]Step) finding {
 			return f
 		}
 		f := p.over(stageTarget, q, nil, trace)
-		if f.opinion == denied || class != messageClass {
+		if f.opinion == denied || class != access.KindMessage {
 			return f
 		}
 		return stricter(f, p.over(stageACL, q, nil, trace))
 	case 3: // paths
-		if class == readClass || class == writeClass {
-			return p.file(q, class == writeClass, trace)
+		if class == access.KindRead || class == access.KindWrite {
+			return p.file(q, class == access.KindWrite, trace)
 		}
 	}
 	return finding{opinion: allowed}
@@ -125,10 +127,10 @@ func (e Enforcer) pass(pass int, q *question, i int, trace *[]Step) finding {
 // action asks whether the action may be done at all. Files have rules of their
 // own.
 func (p *Policy) action(q *question, trace *[]Step) finding {
-	switch q.Action.class() {
-	case readClass, writeClass, toolClass:
+	switch q.Action.Kind() {
+	case access.KindRead, access.KindWrite, access.KindTool:
 		return finding{opinion: allowed}
-	case unknownClass:
+	case 0:
 		return finding{opinion: denied, code: CodeUnknownAction}
 	}
 	return p.over(stageAction, q, nil, trace)

@@ -41,7 +41,7 @@ func (e Enforcer) relate(q *question) (f finding, bad bool) {
 // about the action, and about the tool.
 func (l *layer) opineTarget(q *question) finding {
 	f := finding{}
-	if t := l.targets[q.Action.index()]; t != nil {
+	if t := l.targets[plainIndex(q.Action)]; t != nil {
 		f = t.opine(q)
 	}
 	if t := l.tools[q.tool]; t != nil && t.targets != nil {

@@ -1,6 +1,10 @@
 package permission
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/pinfold-dev/pinfold/access"
+)
 
 // execTools run commands: bash_policy none refuses them.
 var execTools = []string{"Bash", "bash_safe", "shell_UNSAFE", "run_python"}
@@ -17,14 +21,14 @@ func (l *layer) opineTool(q *question) finding {
 		s := l.defaults[toolUseIndex]
 		return finding{opinion: s.opinion, code: codeFor(s.opinion, CodeToolNotDeclared), rule: s.rule}
 	}
-	if t.enabled.opinion == asked && q.Action == AgentDestroy && q.rel.isChild {
+	if t.enabled.opinion == asked && q.Action == access.AgentDestroy && q.rel.isChild {
 		// T18: a parent may destroy its own children without being asked.
 		return finding{opinion: allowed, code: CodeAllowed, rule: t.enabled.rule}
 	}
 	return finding{opinion: t.enabled.opinion, code: codeFor(t.enabled.opinion, CodeToolDisabled), rule: t.enabled.rule}
 }
 
-var toolUseIndex = ToolUse.index()
+var toolUseIndex = plainIndex(access.ToolUse)
 
 func codeFor(o opinion, refused Code) Code {
 	switch o {
@@ -39,7 +43,7 @@ func codeFor(o opinion, refused Code) Code {
 // opineAction is what the layer says about an action that is not about files.
 // To say whom it may be aimed at is to allow it there.
 func (l *layer) opineAction(q *question) finding {
-	i := q.Action.index()
+	i := plainIndex(q.Action)
 	f := finding{}
 	if t := l.targets[i]; t != nil {
 		f = finding{opinion: allowed, code: CodeAllowed, rule: t.rule}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -19,7 +20,7 @@ type Decision struct {
 	Source Position // where the rule stands
 
 	// Access is the one of the request's accesses that decided.
-	Access
+	access.Access
 	Principal string
 	Tool      string
 	Timeout   int // seconds that an allowed tool may take; 0 for no limit
@@ -76,7 +77,7 @@ func (d Decision) Text() string {
 
 // allowedText says what would be allowed.
 func (d Decision) allowedText() string {
-	if !slices.Contains(writeActions, d.Action) {
+	if d.Action.Kind() != access.KindWrite {
 		return "Readable: everything beneath the sandbox root that is not hidden"
 	}
 	var writable []string
@@ -188,7 +189,7 @@ func (d *Decision) reason() string {
 }
 
 func (d *Decision) toolName() string {
-	if d.Action == ToolUse {
+	if d.Action == access.ToolUse {
 		return d.Resource
 	}
 	return d.Tool

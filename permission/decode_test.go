@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // example is the document that the schema was drawn from: every key once.
@@ -42,7 +44,7 @@ func TestExample(t *testing.T) {
 			"run_python": {Enabled: false},
 		},
 		BashPolicy: "test", Network: &off,
-		Targets:   map[Action]Targets{MsgSend: {Word: "parent"}, AgentStatus: {Word: "family"}},
+		Targets:   map[access.Action]Targets{access.MsgSend: {Word: "parent"}, access.AgentStatus: {Word: "family"}},
 		CrossSend: &CrossSend{Mode: Allowlist, Allowlist: []string{"agent:main:main"}, Denylist: []string{}},
 		Approvals: &Approvals{Default: "ask", FUSEWait: Duration(20 * time.Second), MaxWait: Duration(time.Hour)},
 		Roles:     map[string]string{"verify": "VERIFICATION"},
@@ -146,9 +148,9 @@ func TestFromDocumentIsAsStrict(t *testing.T) {
 	for _, doc := range []Document{
 		{},
 		{Version: 1, BashPolicy: "all"},
-		{Version: 1, Targets: map[Action]Targets{MsgSend: {Word: "everyone"}}},
-		{Version: 1, Defaults: map[Action]Effect{"msg.shout": Allow}},
-		{Version: 1, Defaults: map[Action]Effect{FSWrite: Allow}},
+		{Version: 1, Targets: map[access.Action]Targets{access.MsgSend: {Word: "everyone"}}},
+		{Version: 1, Defaults: map[access.Action]Effect{"msg.shout": Allow}},
+		{Version: 1, Defaults: map[access.Action]Effect{access.FSWrite: Allow}},
 		{Version: 1, CrossSend: &CrossSend{}},
 		{Version: 1, FS: &FS{Hide: []string{"a\x00"}}},
 		{Version: 1, FS: &FS{Outside: "perhaps"}},

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // diff(x, y) is empty exactly when no request differs: every change has a
@@ -53,7 +55,7 @@ func TestDiffFindsOneRule(t *testing.T) {
 			return
 		}
 		for range 50 {
-			r := Request{Action: rapid.SampledFrom([]Action{FSRead, FSWrite}).Draw(t, "action"), Resource: genPlace.Draw(t, "place")}
+			r := Request{Action: rapid.SampledFrom([]access.Action{access.FSRead, access.FSWrite}).Draw(t, "action"), Resource: genPlace.Draw(t, "place")}
 			require.Equal(t, ask(a, r).Effect, ask(b, r).Effect)
 		}
 	})

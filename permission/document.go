@@ -3,6 +3,8 @@ package permission
 import (
 	"errors"
 	"time"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // Document is one policy document as its author wrote it: schema version 1.
@@ -10,21 +12,21 @@ import (
 // made from them. An absent key is a nil slice, map or pointer, or an empty
 // string, and means "inherit"; an empty list means "none" (M8).
 type Document struct {
-	Version      int                `yaml:"version" required:"true" doc:"The version of this schema: 1."`
-	Name         string             `yaml:"name" doc:"What decisions and messages call this document. Letters, digits and . _ @ + -; none of parent, children, family, siblings. Default: the file's name."`
-	Description  string             `yaml:"description" doc:"A sentence for people."`
-	Extends      string             `yaml:"extends" doc:"What this document starts from: a preset (sandboxed, worker, trusted, yolo), a profile (READ_ONLY, WRITE, VERIFICATION, DESIGN) or a file beside this one. Without it nothing is inherited, and what the document does not grant is denied."`
-	OperatorOnly bool               `yaml:"operator_only" doc:"Only the operator may give this policy: no agent may give it to a child."`
-	FS           *FS                `yaml:"fs" style:"block" doc:"What may be done with files beneath the project's root."`
-	Tools        map[string]Tool    `yaml:"tools" doc:"Tools by name. A tool that no document names is denied, unless defaults says otherwise."`
-	Defaults     map[Action]Effect  `yaml:"defaults" doc:"What holds for an action that no other rule of this document speaks of. Absent means that this document says nothing about it."`
-	BashPolicy   BashPolicy         `yaml:"bash_policy" doc:"What the agent's shell is meant for. Advice to the agent's own command line, since the view is the boundary; but none refuses the tools that execute."`
-	BashCommands []string           `yaml:"bash_commands" doc:"Commands that the agent's shell is meant to run, such as 'git add'. Advice, like bash_policy."`
-	Network      *bool              `yaml:"network" doc:"Whether the agent has the network. Absent everywhere means no."`
-	Targets      map[Action]Targets `yaml:"targets" doc:"Which agents an action may be aimed at: parent, children, family (parent and children), siblings, or a list of agent ids. [] is nobody."`
-	CrossSend    *CrossSend         `yaml:"cross_send" doc:"Which sessions messages may be sent to. Absent everywhere means the agent's parent and its own sessions."`
-	Approvals    *Approvals         `yaml:"approvals" doc:"How what needs asking is asked for."`
-	Roles        map[string]string  `yaml:"roles" doc:"The profile, preset or file for each launch role or agent type. An unknown role is READ_ONLY."`
+	Version      int                       `yaml:"version" required:"true" doc:"The version of this schema: 1."`
+	Name         string                    `yaml:"name" doc:"What decisions and messages call this document. Letters, digits and . _ @ + -; none of parent, children, family, siblings. Default: the file's name."`
+	Description  string                    `yaml:"description" doc:"A sentence for people."`
+	Extends      string                    `yaml:"extends" doc:"What this document starts from: a preset (sandboxed, worker, trusted, yolo), a profile (READ_ONLY, WRITE, VERIFICATION, DESIGN) or a file beside this one. Without it nothing is inherited, and what the document does not grant is denied."`
+	OperatorOnly bool                      `yaml:"operator_only" doc:"Only the operator may give this policy: no agent may give it to a child."`
+	FS           *FS                       `yaml:"fs" style:"block" doc:"What may be done with files beneath the project's root."`
+	Tools        map[string]Tool           `yaml:"tools" doc:"Tools by name. A tool that no document names is denied, unless defaults says otherwise."`
+	Defaults     map[access.Action]Effect  `yaml:"defaults" doc:"What holds for an action that no other rule of this document speaks of. Absent means that this document says nothing about it."`
+	BashPolicy   BashPolicy                `yaml:"bash_policy" doc:"What the agent's shell is meant for. Advice to the agent's own command line, since the view is the boundary; but none refuses the tools that execute."`
+	BashCommands []string                  `yaml:"bash_commands" doc:"Commands that the agent's shell is meant to run, such as 'git add'. Advice, like bash_policy."`
+	Network      *bool                     `yaml:"network" doc:"Whether the agent has the network. Absent everywhere means no."`
+	Targets      map[access.Action]Targets `yaml:"targets" doc:"Which agents an action may be aimed at: parent, children, family (parent and children), siblings, or a list of agent ids. [] is nobody."`
+	CrossSend    *CrossSend                `yaml:"cross_send" doc:"Which sessions messages may be sent to. Absent everywhere means the agent's parent and its own sessions."`
+	Approvals    *Approvals                `yaml:"approvals" doc:"How what needs asking is asked for."`
+	Roles        map[string]string         `yaml:"roles" doc:"The profile, preset or file for each launch role or agent type. An unknown role is READ_ONLY."`
 }
 
 // FS are the rules about files. Every entry is a path or a doublestar glob

@@ -3,6 +3,8 @@ package permission
 import (
 	"fmt"
 	"slices"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // exceededBy lists the rules of a layer that grant what the policy does not.
@@ -32,9 +34,9 @@ func (p *Policy) exceededBy(l *layer) []Excess {
 		}
 	}
 	for _, a := range sorted(doc.Defaults) {
-		q := question{Access: Access{Action: a}}
+		q := question{Access: access.Access{Action: a}}
 		s := stageAction
-		if a == ToolUse {
+		if a == access.ToolUse {
 			s = stageTool
 		}
 		if f := p.over(s, &q, nil, nil); opinionOf(doc.Defaults[a]) < f.opinion {
@@ -44,11 +46,11 @@ func (p *Policy) exceededBy(l *layer) []Excess {
 	for _, a := range sorted(doc.Targets) {
 		path, t := join("targets", string(a)), doc.Targets[a]
 		for _, o := range p.layers() {
-			if r := o.targets[a.index()]; r != nil && !t.within(r.Targets) {
+			if r := o.targets[plainIndex(a)]; r != nil && !t.within(r.Targets) {
 				add(path, "action '%s' may target %s, and in '%s' only %s", a, t.text(), o.name, r.text())
 			}
 		}
-		if q := (question{Access: Access{Action: a}}); p.over(stageAction, &q, nil, nil).opinion == denied && !t.within(Targets{IDs: []string{}}) {
+		if q := (question{Access: access.Access{Action: a}}); p.over(stageAction, &q, nil, nil).opinion == denied && !t.within(Targets{IDs: []string{}}) {
 			add(path, "action '%s' is not allowed in '%s'", a, p.Name())
 		}
 	}

@@ -1,14 +1,16 @@
 package permission
 
+import "github.com/pinfold-dev/pinfold/access"
+
 // Step is what one layer said in one stage of a decision.
 type Step struct {
-	Stage  string   `json:"stage"`  // tool, action, target, cross_send, outside, read, write, tool paths
-	Access Access   `json:"-"`      // about which access
-	Layer  string   `json:"layer"`  // "" for what holds where nobody speaks
-	Effect Effect   `json:"effect"` // "" if the layer says nothing
-	Code   Code     `json:"code,omitempty"`
-	Rule   string   `json:"rule,omitempty"`
-	Source Position `json:"source"`
+	Stage  string        `json:"stage"`  // tool, action, target, cross_send, outside, read, write, tool paths
+	Access access.Access `json:"-"`      // about which access
+	Layer  string        `json:"layer"`  // "" for what holds where nobody speaks
+	Effect Effect        `json:"effect"` // "" if the layer says nothing
+	Code   Code          `json:"code,omitempty"`
+	Rule   string        `json:"rule,omitempty"`
+	Source Position      `json:"source"`
 }
 
 // Explanation is a decision with the way to it.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // Launch is how an agent's own command line is told what the policy allows
@@ -23,7 +25,7 @@ type LaunchOptions struct {
 
 // toolEffect is what the policy says about a tool.
 func (p *Policy) toolEffect(name string) Effect {
-	return p.Check(context.Background(), Request{Action: ToolUse, Resource: name}).Effect
+	return p.Check(context.Background(), Request{Action: access.ToolUse, Resource: name}).Effect
 }
 
 // NamesTool reports whether a document of the chain has an entry for a tool,

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // Whatever is decoded can be encoded, formatted and compiled, and stays what it
@@ -20,7 +22,7 @@ func FuzzDecode(f *testing.F) {
 			f.Add([]byte(text))
 		}
 	}
-	f.Add(EncodeJSON(Document{Version: 1, Targets: map[Action]Targets{MsgSend: {IDs: []string{}}}}))
+	f.Add(EncodeJSON(Document{Version: 1, Targets: map[access.Action]Targets{access.MsgSend: {IDs: []string{}}}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		src, err := Decode("p.yaml", data)
 		if err != nil {
@@ -40,7 +42,7 @@ func FuzzDecode(f *testing.F) {
 		require.NoError(t, err, "%s", once)
 		require.Equal(t, string(once), string(twice))
 		if p, err := Compile(src, Options{}); err == nil {
-			p.Check(t.Context(), Request{Action: FSWrite, Resource: "a/b"})
+			p.Check(t.Context(), Request{Action: access.FSWrite, Resource: "a/b"})
 			_, _ = p.Resolver("/")
 		}
 	})

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // The universe of the property tests: few names, so that rules and requests
@@ -30,7 +32,7 @@ var (
 	genSession = rapid.SampledFrom([]string{"agent:root:main", "agent:*:main", "*", "agent:kid:*", "*:main", "*:x:*", "agent:far:main"})
 	genWord    = rapid.SampledFrom([]string{"parent", "children", "family", "siblings"})
 	genEffect  = rapid.SampledFrom([]Effect{Allow, Ask, Deny})
-	genAction  = rapid.SampledFrom(Actions())
+	genAction  = rapid.SampledFrom(access.Actions())
 )
 
 // kin is the registry of the property tests: root > me, sis > kid, kid2.
@@ -122,22 +124,22 @@ var genDocument = rapid.Custom(func(t *rapid.T) Document {
 })
 
 var genRequest = rapid.Custom(func(t *rapid.T) Request {
-	access := func(label string) Access {
-		a := Access{Action: genAction.Draw(t, label)}
+	oneAccess := func(label string) access.Access {
+		a := access.Access{Action: genAction.Draw(t, label)}
 		switch {
 		case strings.HasPrefix(string(a.Action), "fs."):
 			a.Resource = genPlace.Draw(t, label+" place")
-		case a.Action == ToolUse:
+		case a.Action == access.ToolUse:
 			a.Resource = genTool.Draw(t, label+" tool")
 		default:
 			a.Resource = genTarget.Draw(t, label+" target")
 		}
 		return a
 	}
-	main := access("main")
+	main := oneAccess("main")
 	r := Request{Principal: "me", Action: main.Action, Resource: main.Resource, Tool: maybe(t, "tool", genTool)}
 	for range rapid.IntRange(0, 1).Draw(t, "also") {
-		r.Also = append(r.Also, access("also"))
+		r.Also = append(r.Also, oneAccess("also"))
 	}
 	return r
 })

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // Grant is leave to do what a policy marks `ask`: an approval as a value. It
@@ -16,7 +18,7 @@ type Grant struct {
 
 	// Accesses are what was asked for. Leave to list is leave to read, and
 	// leave to write is leave to create.
-	Accesses []Access
+	Accesses []access.Access
 
 	// Tool is the tool through which it was asked; "" for none. What a rule
 	// about a tool asks for is lifted for that tool alone; what a rule about
@@ -79,9 +81,9 @@ func (e Enforcer) lift(f finding, q *question, req *Request, aboutTool bool) fin
 	return f
 }
 
-func (g *Grant) covers(a Access) bool {
-	return slices.ContainsFunc(g.Accesses, func(o Access) bool {
-		if leave(o.Action) != leave(a.Action) {
+func (g *Grant) covers(a access.Access) bool {
+	return slices.ContainsFunc(g.Accesses, func(o access.Access) bool {
+		if o.Action.GrantedAs() != a.Action.GrantedAs() {
 			return false
 		}
 		if g.Anywhere || o.Resource == a.Resource {
@@ -89,22 +91,9 @@ func (g *Grant) covers(a Access) bool {
 		}
 		rest, beneath := strings.CutPrefix(a.Resource, o.Resource)
 		whole := o.Resource == "." && placeKind(a.Resource) == aPlace
-		return g.Subtree && o.Action.isFile() && (whole || beneath && strings.HasPrefix(rest, "/"))
+		return g.Subtree && o.Action.OnFiles() && (whole || beneath && strings.HasPrefix(rest, "/"))
 	})
 }
-
-// leave is the action that stands for those that are granted together.
-func leave(a Action) Action {
-	switch a {
-	case FSList:
-		return FSRead
-	case FSCreate:
-		return FSWrite
-	}
-	return a
-}
-
-func (a Action) isFile() bool { c := a.class(); return c == readClass || c == writeClass }
 
 // Refused is the decision as somebody's refusal, with a code and a reason of
 // theirs. It can only narrow.

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // long says that the long mode of the property tests is wanted.
@@ -47,7 +49,7 @@ func refused(t *testing.T, text string) string {
 }
 
 // file asks about a file.
-func file(p *Policy, a Action, place string) Decision {
+func file(p *Policy, a access.Action, place string) Decision {
 	return p.Check(context.Background(), Request{Action: a, Resource: place})
 }
 
@@ -58,7 +60,7 @@ func (f family) Parent(id string) string { return f[id] }
 
 // send asks for a message from the agent me, through nexus_send.
 func send(p *Policy, r Registry, to string) Decision {
-	return Enforcer{p, r}.Check(context.Background(), Request{Principal: "me", Action: MsgSend, Resource: to, Tool: "nexus_send"})
+	return Enforcer{p, r}.Check(context.Background(), Request{Principal: "me", Action: access.MsgSend, Resource: to, Tool: "nexus_send"})
 }
 
 func lines(list ...string) string { return strings.Join(list, "\n") + "\n" }

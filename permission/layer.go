@@ -64,10 +64,10 @@ func newLayer(src *Source) *layer {
 		l.outside = statement{opinionOf(fs.Outside), l.newRule("fs.outside", string(fs.Outside))}
 	}
 	for a, e := range doc.Defaults {
-		l.defaults[a.index()] = statement{opinionOf(e), l.newRule(join("defaults", string(a)), string(e))}
+		l.defaults[plainIndex(a)] = statement{opinionOf(e), l.newRule(join("defaults", string(a)), string(e))}
 	}
 	for a, t := range doc.Targets {
-		l.targets[a.index()] = &targetRule{t, l.newRule(join("targets", string(a)), t.text())}
+		l.targets[plainIndex(a)] = &targetRule{t, l.newRule(join("targets", string(a)), t.text())}
 	}
 	l.tools = make(map[string]*toolRule, len(doc.Tools))
 	for name, t := range doc.Tools {

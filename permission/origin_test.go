@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -31,7 +32,7 @@ func TestOriginsAreChecks(t *testing.T) {
 	} {
 		d := r.Decide(pathresolver.OpWrite, place, 0)
 		require.NotNil(t, d, place)
-		by := file(p, FSWrite, place)
+		by := file(p, access.FSWrite, place)
 		require.Equal(t, by.Origin(), d.Origin, place)
 		require.Equal(t, string(by.Code), string(d.Rule), place)
 		require.Equal(t, want, d.Origin, place)

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"slices"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -147,7 +148,7 @@ func normal(d Document) Document {
 		d.Tools = tools
 	}
 	if d.Targets != nil {
-		targets := make(map[Action]Targets, len(d.Targets))
+		targets := make(map[access.Action]Targets, len(d.Targets))
 		for a, t := range d.Targets {
 			t.IDs = sortedList(t.IDs)
 			targets[a] = t

@@ -1,6 +1,10 @@
 package permission
 
-import "context"
+import (
+	"context"
+
+	"github.com/pinfold-dev/pinfold/access"
+)
 
 // Request is one question (M1). Principal and the answers of the registry come
 // from the connection; the rest comes from whoever asks, and is not trusted.
@@ -13,12 +17,12 @@ type Request struct {
 	// the root itself. Outside the root it is absolute. The resource of a
 	// message or of an agent action is an agent's id or session key, that of
 	// tool.use the tool.
-	Action   Action
+	Action   access.Action
 	Resource string
 
 	// Also are the other paths and agents of the same call: the second path of
 	// a copy, every argument that is an agent's id (T8).
-	Also []Access
+	Also []access.Access
 
 	// Tool is the tool or skill through which it is asked; empty where there
 	// is none, as for a process in the view.
@@ -34,12 +38,6 @@ type Request struct {
 
 	// MayBlock says that the caller can wait for an approval.
 	MayBlock bool
-}
-
-// Access is one thing that a call touches.
-type Access struct {
-	Action   Action `json:"action"`
-	Resource string `json:"resource"`
 }
 
 // Enforcer is a policy together with the registry that knows how agents are

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -50,8 +51,8 @@ func TestSameAsResolver(t *testing.T) {
 				if want != nil && (want.Rule == pathresolver.RuleGitContent || want.Rule == pathresolver.RuleGitDir) {
 					continue // that rests on what stands there and who made it, which a policy does not know
 				}
-				got := file(p, []Action{FSRead, FSWrite}[i], place)
-				if want != nil && want.Rule == pathresolver.RuleNotReadable && file(p, FSRead, place).Code == CodeAsk {
+				got := file(p, []access.Action{access.FSRead, access.FSWrite}[i], place)
+				if want != nil && want.Rule == pathresolver.RuleNotReadable && file(p, access.FSRead, place).Code == CodeAsk {
 					continue // a glob of ask_read beside fs.read: no list of paths has it
 				}
 				require.Equal(t, want == nil, got.Allowed(), "%s %s: %v, %s", op, place, want, got.Text())

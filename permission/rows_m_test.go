@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // M1: one question, one answer. Whatever is asked about (a skill's path, a
@@ -16,7 +18,7 @@ import (
 func TestOneAnswerM1(t *testing.T) {
 	p := compile(t, lines("version: 1", "name: doc", "fs: {read: [.], write: [docs], hide: ['**/.env']}",
 		"tools: {nexus_send: {allowed_targets: parent}, Bash: {enabled: false}, Read: {}, read_file: {}, write_file: {}}", "defaults: {msg.send: allow}"))
-	ask := func(a Action, resource, tool string) Decision {
+	ask := func(a access.Action, resource, tool string) Decision {
 		return Enforcer{p, relatives}.Check(context.Background(), Request{Principal: "me", Action: a, Resource: resource, Tool: tool, ArgsDigest: "d", MayBlock: true})
 	}
 	for _, c := range []struct {
@@ -25,10 +27,10 @@ func TestOneAnswerM1(t *testing.T) {
 		rule             string
 		at               Position
 	}{
-		{ask(FSWrite, "src/a", "write_file"), ask(FSWrite, "docs/a", "write_file"), CodeNoWritePath, "doc:fs.write", Position{"p.yaml", 3, 17}},
-		{ask(FSRead, "docs/.env", "read_file"), ask(FSRead, "docs/a", "read_file"), CodeHidden, "doc:fs.hide[0]", Position{"p.yaml", 3, 39}},
-		{ask(MsgSend, "kid", "nexus_send"), ask(MsgSend, "root", "nexus_send"), CodeTargetNotParent, "doc:tools.nexus_send.allowed_targets", Position{"p.yaml", 4, 22}},
-		{ask(ToolUse, "Bash", ""), ask(ToolUse, "Read", ""), CodeToolDisabled, "doc:tools.Bash.enabled", Position{"p.yaml", 4, 55}},
+		{ask(access.FSWrite, "src/a", "write_file"), ask(access.FSWrite, "docs/a", "write_file"), CodeNoWritePath, "doc:fs.write", Position{"p.yaml", 3, 17}},
+		{ask(access.FSRead, "docs/.env", "read_file"), ask(access.FSRead, "docs/a", "read_file"), CodeHidden, "doc:fs.hide[0]", Position{"p.yaml", 3, 39}},
+		{ask(access.MsgSend, "kid", "nexus_send"), ask(access.MsgSend, "root", "nexus_send"), CodeTargetNotParent, "doc:tools.nexus_send.allowed_targets", Position{"p.yaml", 4, 22}},
+		{ask(access.ToolUse, "Bash", ""), ask(access.ToolUse, "Read", ""), CodeToolDisabled, "doc:tools.Bash.enabled", Position{"p.yaml", 4, 55}},
 	} {
 		require.Equal(t, Allow, c.allowed.Effect)
 		require.Equal(t, CodeAllowed, c.allowed.Code)
@@ -49,13 +51,13 @@ func TestActionsM2(t *testing.T) {
 		"msg.send msg.contextualize msg.execute msg.ask msg.answer " +
 		"agent.spawn agent.status agent.cancel agent.destroy agent.interrupt tool.use policy.edit")
 	var got []string
-	for _, a := range Actions() {
+	for _, a := range access.Actions() {
 		got = append(got, string(a))
 	}
 	require.ElementsMatch(t, want, got)
 	p := preset(t, "yolo")
-	require.True(t, file(p, FSRead, "a").Allowed())
-	for _, a := range []Action{"", "fs", "fs.exec", "FS.READ", "fs.read ", "msg.sned"} {
+	require.True(t, file(p, access.FSRead, "a").Allowed())
+	for _, a := range []access.Action{"", "fs", "fs.exec", "FS.READ", "fs.read ", "msg.sned"} {
 		d := file(p, a, "a")
 		require.Equal(t, Deny, d.Effect, "%q", a)
 		require.Equal(t, CodeUnknownAction, d.Code, "%q", a)
@@ -72,15 +74,15 @@ func TestStrictestWinsM3(t *testing.T) {
 			p := compile(t, "version: 1\n"+word[outer])
 			narrow, _, err := p.Narrow(decode(t, "version: 1\nname: inner\n"+word[inner]), Clamp)
 			require.NoError(t, err)
-			require.Equal(t, strict[max(i, k)], file(narrow, FSWrite, "x").Effect, "%s then %s", outer, inner)
+			require.Equal(t, strict[max(i, k)], file(narrow, access.FSWrite, "x").Effect, "%s then %s", outer, inner)
 		}
 	}
 	// Within one layer too: no later rule and no longer path wins.
 	for _, lists := range []string{"write: [x, x/y], protect: [x]", "protect: [x/y], write: [x/y, x]", "hide: [x], write: [x/y]"} {
-		require.Equal(t, Deny, file(compile(t, "version: 1\nfs: {read: [.], "+lists+"}"), FSWrite, "x/y").Effect, lists)
-		require.Equal(t, Allow, file(compile(t, "version: 1\nfs: {read: [.], write: [x]}"), FSWrite, "x/y").Effect)
+		require.Equal(t, Deny, file(compile(t, "version: 1\nfs: {read: [.], "+lists+"}"), access.FSWrite, "x/y").Effect, lists)
+		require.Equal(t, Allow, file(compile(t, "version: 1\nfs: {read: [.], write: [x]}"), access.FSWrite, "x/y").Effect)
 	}
-	for _, a := range Actions() {
+	for _, a := range access.Actions() {
 		require.Equal(t, Deny, ask(compile(t, "version: 1"), Request{Principal: "me", Action: a, Resource: "kid"}).Effect, a)
 		require.Equal(t, Deny, Enforcer{}.Check(context.Background(), Request{Principal: "me", Action: a, Resource: "kid"}).Effect, a)
 	}
@@ -90,8 +92,8 @@ func TestStrictestWinsM3(t *testing.T) {
 // an agent that nobody knows.
 func TestAbsentIsDeniedM4(t *testing.T) {
 	var none *Policy
-	require.Equal(t, CodeNoPolicy, none.Check(context.Background(), Request{Action: FSRead, Resource: "a"}).Code)
-	require.Equal(t, Allow, file(preset(t, "sandboxed"), FSRead, "a").Effect)
+	require.Equal(t, CodeNoPolicy, none.Check(context.Background(), Request{Action: access.FSRead, Resource: "a"}).Code)
+	require.Equal(t, Allow, file(preset(t, "sandboxed"), access.FSRead, "a").Effect)
 	require.Equal(t, Deny, preset(t, "yolo").Check(context.Background(), Request{}).Effect)
 	_, err := Preset("", Options{})
 	require.Error(t, err)
@@ -102,7 +104,7 @@ func TestAbsentIsDeniedM4(t *testing.T) {
 func TestEveryFieldM8(t *testing.T) {
 	doc := decode(t, example).Document
 	doc.Description, doc.OperatorOnly, doc.BashCommands = "d", true, []string{"make"}
-	doc.Defaults = map[Action]Effect{AgentSpawn: Ask}
+	doc.Defaults = map[access.Action]Effect{access.AgentSpawn: Ask}
 	fs := *doc.FS
 	fs.Read, fs.Outside, fs.WriteRequired, fs.Unprotect = []string{"."}, Ask, true, []string{".vscode"}
 	doc.FS = &fs
@@ -124,13 +126,13 @@ func TestToolListsOnlyNarrowM9(t *testing.T) {
 		p, err := Compile(src, Options{Caller: &Document{FS: &FS{Write: []string{"docs"}}}})
 		require.NoError(t, err)
 		for _, place := range []string{"docs/a", "docs/b", "src/a", ".git/config"} {
-			r := Request{Action: FSWrite, Resource: place, Tool: "write_file"}
+			r := Request{Action: access.FSWrite, Resource: place, Tool: "write_file"}
 			if ask(p, r).Allowed() {
 				require.True(t, ask(plain, r).Allowed(), "%s %s", list, place)
 			}
 		}
 	}
-	require.True(t, ask(plain, Request{Action: FSWrite, Resource: "docs/a", Tool: "write_file"}).Allowed())
+	require.True(t, ask(plain, Request{Action: access.FSWrite, Resource: "docs/a", Tool: "write_file"}).Allowed())
 }
 
 // P9: the words of bash_policy, and roles that map to profiles; an unknown role
@@ -140,7 +142,7 @@ func TestBashPolicyAndRolesP9(t *testing.T) {
 	for _, w := range words {
 		p := compile(t, "version: 1\ntools: {Bash: {}}\nbash_policy: "+w)
 		require.Equal(t, BashPolicy(w), p.BashPolicy())
-		require.Equal(t, w != "none", ask(p, Request{Action: ToolUse, Resource: "Bash"}).Allowed(), w)
+		require.Equal(t, w != "none", ask(p, Request{Action: access.ToolUse, Resource: "Bash"}).Allowed(), w)
 	}
 	require.Contains(t, refused(t, "version: 1\nbash_policy: all"), "bash_policy: unknown word")
 	require.Equal(t, BashPolicy("read_only"), compile(t, "version: 1\nextends: WRITE\nbash_policy: read_only").BashPolicy(), "the strictest of the chain")
@@ -158,8 +160,8 @@ func TestBashPolicyAndRolesP9(t *testing.T) {
 func TestExplainA3(t *testing.T) {
 	p := compile(t, "version: 1\nname: doc\nextends: sandboxed\nfs: {write: [docs]}\ntargets: {msg.send: children}")
 	for _, r := range []Request{
-		{Principal: "me", Action: FSWrite, Resource: "src/a"}, {Principal: "me", Action: FSWrite, Resource: "docs/a"},
-		{Principal: "me", Action: MsgSend, Resource: "sis"}, {Principal: "me", Action: MsgSend, Resource: "root"},
+		{Principal: "me", Action: access.FSWrite, Resource: "src/a"}, {Principal: "me", Action: access.FSWrite, Resource: "docs/a"},
+		{Principal: "me", Action: access.MsgSend, Resource: "sis"}, {Principal: "me", Action: access.MsgSend, Resource: "root"},
 	} {
 		x := Enforcer{p, relatives}.Explain(r)
 		require.Equal(t, Enforcer{p, relatives}.Check(context.Background(), r), x.Decision)

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // root has the children me and sis; me has kid.
@@ -17,10 +19,10 @@ func TestSandboxedT1(t *testing.T) {
 	require.False(t, send(p, relatives, "kid").Allowed())
 	require.False(t, send(p, relatives, "sis").Allowed())
 	for _, tool := range []string{"nexus_create", "nexus_destroy", "nexus_shutdown", "nexus_cancel", "nexus_status", "bash_safe", "shell_UNSAFE", "run_python"} {
-		d := ask(p, Request{Principal: "me", Action: ToolUse, Resource: tool})
+		d := ask(p, Request{Principal: "me", Action: access.ToolUse, Resource: tool})
 		require.Equal(t, CodeToolDisabled, d.Code, tool)
 		require.Equal(t, "sandboxed:tools."+tool+".enabled", d.Rule)
-		require.True(t, ask(preset(t, "trusted"), Request{Principal: "me", Action: ToolUse, Resource: tool}).Allowed())
+		require.True(t, ask(preset(t, "trusted"), Request{Principal: "me", Action: access.ToolUse, Resource: tool}).Allowed())
 	}
 	on, rule, at := p.Network()
 	require.False(t, on)
@@ -78,7 +80,7 @@ func TestRestrictions(t *testing.T) {
 func TestRelationsComeFromTheRegistry(t *testing.T) {
 	require.True(t, aim(t, "parent", family{"me": "far"}, "far").Allowed())
 	require.False(t, aim(t, "parent", family{"me": "root"}, "far").Allowed())
-	d := Enforcer{preset(t, "sandboxed"), relatives}.Check(context.Background(), Request{Action: MsgSend, Resource: "root", Tool: "nexus_send"})
+	d := Enforcer{preset(t, "sandboxed"), relatives}.Check(context.Background(), Request{Action: access.MsgSend, Resource: "root", Tool: "nexus_send"})
 	require.Equal(t, CodeNoIdentity, d.Code, "M10: no identity, no message")
 }
 
@@ -86,7 +88,7 @@ func TestRelationsComeFromTheRegistry(t *testing.T) {
 func TestEveryAgentArgumentT8(t *testing.T) {
 	p := compile(t, "version: 1\nextends: trusted\ntools: {introduce: {allowed_targets: family}}")
 	call := func(second string) Decision {
-		return ask(p, Request{Principal: "me", Tool: "introduce", Action: MsgSend, Resource: "root", Also: []Access{{AgentStatus, second}}})
+		return ask(p, Request{Principal: "me", Tool: "introduce", Action: access.MsgSend, Resource: "root", Also: []access.Access{{Action: access.AgentStatus, Resource: second}}})
 	}
 	require.True(t, call("kid").Allowed())
 	require.Equal(t, "Tool 'introduce' can only target parent or child agents", call("far").Reason())
@@ -108,7 +110,7 @@ func TestOrderT17(t *testing.T) {
 	doc := func(enabled, action, target, write string) *Policy {
 		return compile(t, "version: 1\nextends: trusted\ntools: {t: {enabled: "+enabled+", allowed_targets: "+target+"}}\ndefaults: {msg.send: "+action+"}\nfs: {write: "+write+"}")
 	}
-	r := Request{Principal: "me", Tool: "t", Action: MsgSend, Resource: "far", Also: []Access{{FSWrite, "a"}, {FSWrite, "b"}}}
+	r := Request{Principal: "me", Tool: "t", Action: access.MsgSend, Resource: "far", Also: []access.Access{{Action: access.FSWrite, Resource: "a"}, {Action: access.FSWrite, Resource: "b"}}}
 	for _, c := range []struct {
 		p    *Policy
 		want Code
@@ -127,33 +129,35 @@ func TestOrderT17(t *testing.T) {
 // T4: the fields of a tool.
 func TestToolT4(t *testing.T) {
 	p := compile(t, "version: 1\nextends: trusted\ntools: {w: {allowed_paths: [src], timeout: 30}, c: {requires_confirmation: true}}")
-	w := func(place string) Decision { return ask(p, Request{Tool: "w", Action: FSWrite, Resource: place}) }
+	w := func(place string) Decision {
+		return ask(p, Request{Tool: "w", Action: access.FSWrite, Resource: place})
+	}
 	require.True(t, w("src/a").Allowed())
 	require.Equal(t, 30, w("src/a").Timeout)
 	require.Equal(t, CodeToolPath, w("lib/a").Code)
-	require.True(t, file(p, FSWrite, "lib/a").Allowed(), "without the tool it may")
-	require.Equal(t, Ask, ask(p, Request{Action: ToolUse, Resource: "c"}).Effect)
+	require.True(t, file(p, access.FSWrite, "lib/a").Allowed(), "without the tool it may")
+	require.Equal(t, Ask, ask(p, Request{Action: access.ToolUse, Resource: "c"}).Effect)
 
 	// M9: a tool's own list opens nothing.
 	narrow := compile(t, "version: 1\nextends: sandboxed\nfs: {write: [docs]}\ntools: {write_file: {allowed_paths: [src, docs/a]}}")
 	write := func(place string) Decision {
-		return ask(narrow, Request{Tool: "write_file", Action: FSWrite, Resource: place})
+		return ask(narrow, Request{Tool: "write_file", Action: access.FSWrite, Resource: place})
 	}
 	require.Equal(t, CodeNoWritePath, write("src/a").Code)
 	require.Equal(t, CodeToolPath, write("docs/b").Code)
 	require.True(t, write("docs/a").Allowed())
 	// M7: a tool that nobody declared is denied.
-	require.Equal(t, CodeToolNotDeclared, ask(narrow, Request{Action: ToolUse, Resource: "teleport"}).Code)
+	require.Equal(t, CodeToolNotDeclared, ask(narrow, Request{Action: access.ToolUse, Resource: "teleport"}).Code)
 }
 
 // T18: a parent destroys its own children without being asked; others it does
 // not destroy at all.
 func TestDestroyOwnChildT18(t *testing.T) {
 	p := compile(t, "version: 1\nextends: trusted\ntools: {nexus_destroy: {requires_confirmation: true}}")
-	destroy := func(a Action, id string) Decision {
+	destroy := func(a access.Action, id string) Decision {
 		return ask(p, Request{Principal: "me", Tool: "nexus_destroy", Action: a, Resource: id})
 	}
-	require.Equal(t, Allow, destroy(AgentDestroy, "kid").Effect)
-	require.Equal(t, Deny, destroy(AgentDestroy, "sis").Effect)
-	require.Equal(t, Ask, destroy(AgentCancel, "kid").Effect, "only destroying is free of it")
+	require.Equal(t, Allow, destroy(access.AgentDestroy, "kid").Effect)
+	require.Equal(t, Deny, destroy(access.AgentDestroy, "sis").Effect)
+	require.Equal(t, Ask, destroy(access.AgentCancel, "kid").Effect, "only destroying is free of it")
 }

@@ -8,6 +8,8 @@ import (
 	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // W1 reads only within cwd, W2 writes only within write paths, W4 without any
@@ -17,10 +19,10 @@ func TestReadAndWritePaths(t *testing.T) {
 	child, _, err := p.Child(preset(t, "sandboxed", "out/sub"), Reject)
 	require.NoError(t, err)
 	for _, who := range []*Policy{p, child} {
-		require.Equal(t, Allow, file(who, FSRead, "src/a.go").Effect)
-		require.Equal(t, CodeOutsideRoot, file(who, FSRead, "/etc/passwd").Code)
-		require.Equal(t, CodeOutsideRoot, file(who, FSRead, "../x").Code)
-		for _, a := range writeActions {
+		require.Equal(t, Allow, file(who, access.FSRead, "src/a.go").Effect)
+		require.Equal(t, CodeOutsideRoot, file(who, access.FSRead, "/etc/passwd").Code)
+		require.Equal(t, CodeOutsideRoot, file(who, access.FSRead, "../x").Code)
+		for _, a := range access.ActionsOf(access.KindWrite) {
 			require.Equal(t, Allow, file(who, a, "out/sub/x").Effect)
 			require.Equal(t, CodeNoWritePath, file(who, a, "src/a.go").Code)
 			require.Equal(t, CodeNoWritePath, file(who, a, "out2/x").Code, "a prefix is no path")
@@ -28,15 +30,15 @@ func TestReadAndWritePaths(t *testing.T) {
 			require.Equal(t, CodeNoWritePath, file(preset(t, "sandboxed"), a, "out/x").Code)
 		}
 	}
-	require.Equal(t, CodeNoWritePath, file(child, FSWrite, "out/x").Code, "the child has less")
+	require.Equal(t, CodeNoWritePath, file(child, access.FSWrite, "out/x").Code, "the child has less")
 }
 
 // A path that nobody has resolved is no place, and is refused.
 func TestOnlyPlacesAreDecided(t *testing.T) {
 	p := preset(t, "trusted")
-	require.Equal(t, Allow, file(p, FSWrite, "a/b").Effect)
+	require.Equal(t, Allow, file(p, access.FSWrite, "a/b").Effect)
 	for _, bad := range []string{"", "a//b", "a/./b", "a/../b", "./a", "a/", "a\x00b", "//a", "/a/../b"} {
-		require.Equal(t, CodeInvalidPath, file(p, FSWrite, bad).Code, "%q", bad)
+		require.Equal(t, CodeInvalidPath, file(p, access.FSWrite, bad).Code, "%q", bad)
 	}
 }
 
@@ -47,13 +49,13 @@ func TestPresetsW8(t *testing.T) {
 	require.EqualError(t, err, "preset 'worker' needs at least one allowed_write_path")
 	_, err = Preset("worker", Options{Caller: &Document{FS: &FS{Write: []string{}}}})
 	require.EqualError(t, err, "preset 'worker' needs at least one allowed_write_path")
-	require.Equal(t, Allow, file(preset(t, "worker", "out"), FSWrite, "out/x").Effect)
+	require.Equal(t, Allow, file(preset(t, "worker", "out"), access.FSWrite, "out/x").Effect)
 
 	trusted, yolo := preset(t, "trusted"), preset(t, "yolo")
-	require.Equal(t, Allow, file(trusted, FSWrite, "any/where").Effect)
-	require.Equal(t, Ask, file(trusted, FSRead, "/etc/hosts").Effect)
-	require.Equal(t, Ask, file(trusted, FSWrite, "../x").Effect)
-	require.Equal(t, Allow, file(yolo, FSWrite, "/etc/hosts").Effect)
+	require.Equal(t, Allow, file(trusted, access.FSWrite, "any/where").Effect)
+	require.Equal(t, Ask, file(trusted, access.FSRead, "/etc/hosts").Effect)
+	require.Equal(t, Ask, file(trusted, access.FSWrite, "../x").Effect)
+	require.Equal(t, Allow, file(yolo, access.FSWrite, "/etc/hosts").Effect)
 
 	held, err := yolo.Resolver("/p")
 	require.NoError(t, err)
@@ -79,7 +81,7 @@ func TestWritePathOutside(t *testing.T) {
 	}
 	p, err := Preset("sandboxed", Options{Root: "/home/me/project/", Caller: &Document{FS: &FS{Write: []string{"/home/me/project/src", "./docs/"}}}})
 	require.NoError(t, err)
-	require.Equal(t, Allow, file(p, FSWrite, "src/x").Effect)
+	require.Equal(t, Allow, file(p, access.FSWrite, "src/x").Effect)
 	held, err := p.Resolver("/home/me/project")
 	require.NoError(t, err)
 	require.Equal(t, []string{"src", "docs"}, held.Config.WritePaths)
@@ -89,20 +91,20 @@ func TestWritePathOutside(t *testing.T) {
 // writes both. W13: the text of a refusal.
 func TestTwoPaths(t *testing.T) {
 	p := preset(t, "sandboxed", "out")
-	check := func(tool string, first Action, to string) Decision {
-		return p.Check(context.Background(), Request{Action: first, Resource: "src/a", Tool: tool, Also: []Access{{FSCreate, to}}})
+	check := func(tool string, first access.Action, to string) Decision {
+		return p.Check(context.Background(), Request{Action: first, Resource: "src/a", Tool: tool, Also: []access.Access{{Action: access.FSCreate, Resource: to}}})
 	}
-	require.True(t, check("copy_file", FSRead, "out/a").Allowed())
-	require.False(t, check("copy_file", FSRead, "src/b").Allowed())
-	d := check("rename", FSMove, "out/a")
+	require.True(t, check("copy_file", access.FSRead, "out/a").Allowed())
+	require.False(t, check("copy_file", access.FSRead, "src/b").Allowed())
+	d := check("rename", access.FSMove, "out/a")
 	require.Equal(t, CodeNoWritePath, d.Code)
 	require.Equal(t, "src/a", d.Resource, "the path that was refused")
 	require.Equal(t, "Path 'src/a' is outside the allowed sandbox\n"+
 		"fs.move refused (no_write_path): no write path covers it. Reading is allowed [caller:fs.write, caller]\n"+
 		"Writable: out", d.Text())
-	require.Equal(t, "Path 'a\\nb' is outside the allowed sandbox\n", file(p, FSWrite, "a\nb").Text()[:43])
+	require.Equal(t, "Path 'a\\nb' is outside the allowed sandbox\n", file(p, access.FSWrite, "a\nb").Text()[:43])
 	require.ErrorIs(t, d.Err(), fs.ErrPermission)
-	require.NoError(t, check("copy_file", FSRead, "out/a").Err())
+	require.NoError(t, check("copy_file", access.FSRead, "out/a").Err())
 }
 
 // M11: hooks, git's configuration and the policy in force are not written,
@@ -116,13 +118,13 @@ func TestAlwaysProtectedM11(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"trusted", "base", "p"}, p.Layers())
 	for _, place := range []string{".git/hooks/pre-commit", ".git/config", ".GIT/config", "agents/p.yaml", "agents/base.yaml", "Agents/P.yaml"} {
-		require.Equal(t, CodeProtected, file(p, FSWrite, place).Code, place)
-		require.Equal(t, Allow, file(p, FSRead, place).Effect, place)
+		require.Equal(t, CodeProtected, file(p, access.FSWrite, place).Code, place)
+		require.Equal(t, Allow, file(p, access.FSRead, place).Effect, place)
 	}
-	require.Equal(t, Allow, file(p, FSWrite, "agents/q.yaml").Effect)
+	require.Equal(t, Allow, file(p, access.FSWrite, "agents/q.yaml").Effect)
 	sly, err := Load(fstest.MapFS{"preset:trusted": {Data: []byte("version: 1\nextends: trusted")}}, "preset:trusted", Options{})
 	require.NoError(t, err)
-	require.Equal(t, CodeProtected, file(sly, FSWrite, "preset:trusted").Code, "whatever the file is called")
+	require.Equal(t, CodeProtected, file(sly, access.FSWrite, "preset:trusted").Code, "whatever the file is called")
 	held, err := p.Resolver("/r")
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"agents/p.yaml", "agents/base.yaml"}, held.Config.Protect)
@@ -157,9 +159,9 @@ func TestCallerNarrows(t *testing.T) {
 	src := decode(t, "version: 1\nextends: sandboxed\nfs: {write: [docs, src]}")
 	p, err := Compile(src, Options{Caller: &Document{FS: &FS{Write: []string{"src/a", "lib"}}}})
 	require.NoError(t, err)
-	require.Equal(t, Allow, file(p, FSWrite, "src/a/x").Effect)
+	require.Equal(t, Allow, file(p, access.FSWrite, "src/a/x").Effect)
 	for _, place := range []string{"src/b", "docs/x", "lib/x"} {
-		require.Equal(t, CodeNoWritePath, file(p, FSWrite, place).Code, place)
+		require.Equal(t, CodeNoWritePath, file(p, access.FSWrite, place).Code, place)
 	}
 	held, err := p.Resolver("/r")
 	require.NoError(t, err)
@@ -194,9 +196,9 @@ func TestCallerUnlisted(t *testing.T) {
 // What is asked for is refused until it is answered, on every surface.
 func TestAskIsRefusedInTheView(t *testing.T) {
 	p := compile(t, "version: 1\nextends: sandboxed\nfs: {write: [.], ask_write: [src], ask_read: [keys], hide: ['**/.env'], protect: [docs/L]}")
-	require.Equal(t, Ask, file(p, FSWrite, "src/x").Effect)
-	require.Equal(t, Ask, file(p, FSRead, "keys/x").Effect)
-	require.Equal(t, Allow, file(p, FSWrite, "lib/x").Effect)
+	require.Equal(t, Ask, file(p, access.FSWrite, "src/x").Effect)
+	require.Equal(t, Ask, file(p, access.FSRead, "keys/x").Effect)
+	require.Equal(t, Allow, file(p, access.FSWrite, "lib/x").Effect)
 	held, err := p.Resolver("/r")
 	require.NoError(t, err)
 	require.Equal(t, []string{"**/.env"}, held.Config.Hide)
@@ -207,7 +209,7 @@ func TestAskIsRefusedInTheView(t *testing.T) {
 
 	// Where nobody is to be asked it is never allowed.
 	off := compile(t, "version: 1\nextends: sandboxed\nfs: {ask_write: [src], ask_read: [keys]}\napprovals: {default: deny}")
-	require.Equal(t, CodeApprovalsOff, file(off, FSWrite, "src/x").Code)
+	require.Equal(t, CodeApprovalsOff, file(off, access.FSWrite, "src/x").Code)
 	held, err = off.Resolver("/r")
 	require.NoError(t, err)
 	require.Equal(t, []string{"keys"}, held.Config.Hide)

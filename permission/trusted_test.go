@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -30,7 +31,7 @@ func TestUnprotect(t *testing.T) {
 		r, err := pathresolver.New(held.Config)
 		require.NoError(t, err, c.doc)
 		for _, place := range []string{tasks, launch, envrc, ".claude/settings.json"} {
-			d := file(p, FSWrite, place)
+			d := file(p, access.FSWrite, place)
 			want := Deny
 			for _, o := range c.open {
 				if o == place {
@@ -39,11 +40,11 @@ func TestUnprotect(t *testing.T) {
 			}
 			require.Equal(t, want, d.Effect, "%s: %s", c.doc, place)
 			require.Equal(t, want == Allow, r.Decide(pathresolver.OpWrite, place, 0) == nil, "%s: %s", c.doc, place)
-			require.Equal(t, Allow, file(p, FSRead, place).Effect)
+			require.Equal(t, Allow, file(p, access.FSRead, place).Effect)
 		}
 		require.NoError(t, r.Close())
 	}
-	d := file(compile(t, "version: 1\nfs: {read: [.], write: [.]}"), FSWrite, tasks)
+	d := file(compile(t, "version: 1\nfs: {read: [.], write: [.]}"), access.FSWrite, tasks)
 	require.Equal(t, CodeProtected, d.Code)
 	require.Contains(t, d.Text(), "VS Code runs its tasks; 'unprotect' in the policy's fs opens '**/.vscode/tasks.json'")
 
@@ -60,7 +61,7 @@ func TestUnprotectNeverExceedsParent(t *testing.T) {
 	effect := func(parent, child, place string) Effect {
 		p, _, err := compile(t, parent).Child(compile(t, child), Clamp)
 		require.NoError(t, err)
-		return file(p, FSWrite, place).Effect
+		return file(p, access.FSWrite, place).Effect
 	}
 	for _, c := range []struct {
 		parent, child string
@@ -80,11 +81,11 @@ func TestUnprotectNeverExceedsParent(t *testing.T) {
 	// not speak of.
 	narrow, _, err := compile(t, two).Narrow(decode(t, "version: 1\nfs: {hide: [x]}"), Clamp)
 	require.NoError(t, err)
-	require.Equal(t, Allow, file(narrow, FSWrite, ".envrc").Effect)
+	require.Equal(t, Allow, file(narrow, access.FSWrite, ".envrc").Effect)
 	narrow, _, err = compile(t, two).Narrow(decode(t, "version: 1\nfs: {unprotect: [.vscode]}"), Clamp)
 	require.NoError(t, err)
-	require.Equal(t, Deny, file(narrow, FSWrite, ".envrc").Effect)
-	require.Equal(t, Allow, file(narrow, FSWrite, ".vscode/tasks.json").Effect)
+	require.Equal(t, Deny, file(narrow, access.FSWrite, ".envrc").Effect)
+	require.Equal(t, Allow, file(narrow, access.FSWrite, ".vscode/tasks.json").Effect)
 
 	// It survives being stored, and counts for the hash.
 	again, err := DecodePolicy(EncodePolicy(narrow))
@@ -97,8 +98,8 @@ func TestUnprotectNeverExceedsParent(t *testing.T) {
 // With ask_write too, the files are ones to ask for: an approval opens one.
 func TestUnprotectAndAsk(t *testing.T) {
 	p := compile(t, "version: 1\nfs: {read: [.], write: [.], ask_write: [.vscode], unprotect: [.vscode]}")
-	require.Equal(t, Ask, file(p, FSWrite, ".vscode/tasks.json").Effect)
-	require.Equal(t, Allow, file(p, FSWrite, "sub/.vscode/tasks.json").Effect)
+	require.Equal(t, Ask, file(p, access.FSWrite, ".vscode/tasks.json").Effect)
+	require.Equal(t, Allow, file(p, access.FSWrite, "sub/.vscode/tasks.json").Effect)
 	held, err := p.Resolver(t.TempDir())
 	require.NoError(t, err)
 	r, err := pathresolver.New(held.Config)
@@ -106,12 +107,12 @@ func TestUnprotectAndAsk(t *testing.T) {
 	defer r.Close()
 	d := r.Decide(pathresolver.OpCreate, ".vscode/tasks.json", 0)
 	require.Equal(t, pathresolver.RuleAsk, d.Rule)
-	leave := pathresolver.GrantFor(pathresolver.Access{Op: pathresolver.OpCreate, Place: ".vscode/tasks.json"})
+	leave := pathresolver.GrantFor(access.Access{Action: access.FSCreate, Resource: ".vscode/tasks.json"})
 	require.Nil(t, r.DecideGranted(leave, pathresolver.OpCreate, ".vscode/tasks.json", 0))
 
 	// Asking alone opens nothing.
 	p = compile(t, "version: 1\nfs: {read: [.], write: [.], ask_write: [.vscode]}")
-	require.Equal(t, Deny, file(p, FSWrite, ".vscode/tasks.json").Effect)
+	require.Equal(t, Deny, file(p, access.FSWrite, ".vscode/tasks.json").Effect)
 }
 
 // diff tells of what is opened, and check warns of it.

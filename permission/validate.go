@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 )
 
@@ -128,7 +129,7 @@ func idRune(r rune) bool {
 
 func sorted[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-func actionWords(actions []Action) []string {
+func actionWords(actions []access.Action) []string {
 	words := make([]string, len(actions))
 	for i, a := range actions {
 		words[i] = string(a)

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"maps"
 	"slices"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // maxWitnesses bounds the requests that Diff puts to two policies.
@@ -49,10 +51,10 @@ func (w witness) subject(by Decision) (subject, example string) {
 	if w.Tool != "" {
 		through = fmt.Sprintf(" through tool '%s'", w.Tool)
 	}
-	switch w.Action.class() {
-	case readClass, writeClass:
+	switch w.Action.Kind() {
+	case access.KindRead, access.KindWrite:
 		verb := "reading"
-		if w.Action.class() == writeClass {
+		if w.Action.Kind() == access.KindWrite {
 			verb = "writing"
 		}
 		what := "'" + w.Resource + "'"
@@ -65,12 +67,12 @@ func (w witness) subject(by Decision) (subject, example string) {
 			what = "files outside the project"
 		}
 		return verb + " " + what + through, example
-	case toolClass:
+	case access.KindTool:
 		if w.Resource == unnamed {
 			return "any tool that is not named", ""
 		}
 		return fmt.Sprintf("tool '%s'", w.Resource), ""
-	case messageClass, agentClass:
+	case access.KindMessage, access.KindAgent:
 		who := map[string]string{targetParent: "the parent", targetChildren: "a child", targetSiblings: "a sibling", "": "another agent"}[w.relation]
 		if AgentOf(w.Resource) == asker {
 			who = "itself"
@@ -102,7 +104,7 @@ func filesOf(layers []*layer, places []string, put func(kinship, Request) bool) 
 	places = append(places, "/pf-outside")
 	for _, tool := range append([]string{""}, toolsWhere(layers, func(t Tool) bool { return t.AllowedPaths != nil })...) {
 		for _, place := range places {
-			if !put(kinship{}, Request{Action: FSRead, Resource: place, Tool: tool}) || !put(kinship{}, Request{Action: FSWrite, Resource: place, Tool: tool}) {
+			if !put(kinship{}, Request{Action: access.FSRead, Resource: place, Tool: tool}) || !put(kinship{}, Request{Action: access.FSWrite, Resource: place, Tool: tool}) {
 				return false
 			}
 		}
@@ -116,11 +118,11 @@ const unnamed = "pf-any-tool"
 func toolsUsed(layers []*layer, put func(kinship, Request) bool) bool {
 	all := func(Tool) bool { return true }
 	for _, tool := range slices.Concat([]string{unnamed}, execTools, toolsWhere(layers, all)) {
-		if !put(kinship{}, Request{Action: ToolUse, Resource: tool}) {
+		if !put(kinship{}, Request{Action: access.ToolUse, Resource: tool}) {
 			return false
 		}
 	}
-	for _, a := range []Action{AgentSpawn, PolicyEdit} {
+	for _, a := range []access.Action{access.AgentSpawn, access.PolicyEdit} {
 		if !put(kinship{}, Request{Action: a}) {
 			return false
 		}

@@ -3,6 +3,7 @@ package sandboxfs
 import (
 	"io/fs"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -32,11 +33,11 @@ func (a act) decide(r *pathresolver.Resolver, leave pathresolver.Grant) *pathres
 
 // accesses are what leave is needed for: what a move or another name takes out
 // of reach of a rule about reading can be read from then on.
-func (a act) accesses(r *pathresolver.Resolver) []pathresolver.Access {
-	is := func(op pathresolver.Op, place string) pathresolver.Access {
-		return pathresolver.Access{Op: op, Place: place}
+func (a act) accesses(r *pathresolver.Resolver) []access.Access {
+	is := func(op pathresolver.Op, place string) access.Access {
+		return access.Access{Action: op.Action(), Resource: place}
 	}
-	var all []pathresolver.Access
+	var all []access.Access
 	switch a.op {
 	case pathresolver.OpRename:
 		all = append(all, is(a.op, a.place), is(a.op, a.to))

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
@@ -87,7 +87,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 
 	// Leave to write is none to rename, and that for one file none for another.
 	d.remember()
-	d.grant(pathresolver.Access{Op: pathresolver.OpWrite, Place: "src/a"})
+	d.grant(access.Access{Action: access.FSWrite, Resource: "src/a"})
 	require.NoError(t, write(f.in("src/a"), "new"))
 	require.ErrorIs(t, write(f.in("src/b"), "evil"), syscall.EACCES)
 	require.ErrorIs(t, os.Rename(f.in("src/a"), f.in("src/c")), syscall.EACCES)
@@ -101,16 +101,16 @@ func TestLeaveThatLasts(t *testing.T) {
 		o.AskWait = noLimit
 		f, d := atDesk(t, o, "src/x=old", "src/y=old")
 		d.remember()
-		leave := []pathresolver.Access{
-			{Op: pathresolver.OpWrite, Place: "src/x"}, {Op: pathresolver.OpCreate, Place: "src/new"},
-			{Op: pathresolver.OpDelete, Place: "src/new"}, {Op: pathresolver.OpDelete, Place: "src/y"},
+		leave := []access.Access{
+			{Action: access.FSWrite, Resource: "src/x"}, {Action: access.FSCreate, Resource: "src/new"},
+			{Action: access.FSDelete, Resource: "src/new"}, {Action: access.FSDelete, Resource: "src/y"},
 		}
-		access := func(place string) error { return unix.Access(f.in(place), unix.W_OK) }
+		may := func(place string) error { return unix.Access(f.in(place), unix.W_OK) }
 		if !o.DefaultPermissions {
-			require.ErrorIs(t, access("src/x"), syscall.EACCES)
+			require.ErrorIs(t, may("src/x"), syscall.EACCES)
 		}
 		d.grant(leave...)
-		require.NoError(t, access("src/x"))
+		require.NoError(t, may("src/x"))
 		for range 2 {
 			require.NoError(t, write(f.in("src/x"), "new"))
 			require.NoError(t, os.Mkdir(f.in("src/new"), 0o755))

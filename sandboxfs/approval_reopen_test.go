@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
@@ -21,7 +21,7 @@ func TestLeaveToWriteIsNoneToRead(t *testing.T) {
 		o.AskWait = noLimit
 		f, d := atDesk(t, o, "out/key=SECRET")
 		d.remember()
-		d.grant(pathresolver.Access{Op: pathresolver.OpWrite, Place: "out/key"}, pathresolver.Access{Op: pathresolver.OpDelete, Place: "out/key"})
+		d.grant(access.Access{Action: access.FSWrite, Resource: "out/key"}, access.Access{Action: access.FSDelete, Resource: "out/key"})
 		written, err := os.OpenFile(f.in("out/key"), os.O_WRONLY, 0)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, written.Close()) }()

@@ -3,7 +3,7 @@ package sandboxfs
 import (
 	"context"
 
-	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // Asker answers for what a rule says may be asked for (pathresolver.RuleAsk):
@@ -23,18 +23,18 @@ type Asker interface {
 	Record(ctx context.Context, q AskRequest) error
 
 	// Leave reports soon, from memory but for what has changed since it was asked
-	// last, whether leave for op at place may have been given: then an operation
+	// last, whether leave for a may have been given: then an operation
 	// that is not waited for is put to Ask when it is tried first. It allows nothing
 	// by itself. access(2) tells of it.
-	Leave(op pathresolver.Op, place string) bool
+	Leave(a access.Access) bool
 }
 
 // AskRequest is one operation of a program in the view that leave is needed for.
 type AskRequest struct {
-	Accesses []pathresolver.Access // the first is what it is about; at least one
-	Wait     bool                  // an open that can wait for somebody's answer
-	Syscall  string                // the FUSE operation, as in Refusal
-	PID      uint32                // as seen where the connection was mounted
+	Accesses []access.Access // the first is what it is about; at least one
+	Wait     bool            // an open that can wait for somebody's answer
+	Syscall  string          // the FUSE operation, as in Refusal
+	PID      uint32          // as seen where the connection was mounted
 	UID      uint32
 	Program  string // its name (comm), which it can choose itself; "" if unknown
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -64,13 +65,15 @@ func (a *asks) leave(op pathresolver.Op) pathresolver.Grant {
 	if a == nil {
 		return nil
 	}
-	return func(_ pathresolver.Op, place string) bool { return a.asker.Leave(op, place) }
+	return func(_ pathresolver.Op, place string) bool {
+		return a.asker.Leave(access.Access{Action: op.Action(), Resource: place})
+	}
 }
 
 // atOnce reports whether an operation that cannot wait is refused without
 // asking, and has it recorded then.
 func (a *asks) atOnce(q AskRequest) bool {
-	if slices.ContainsFunc(q.Accesses, func(x pathresolver.Access) bool { return a.asker.Leave(x.Op, x.Place) }) {
+	if slices.ContainsFunc(q.Accesses, func(x access.Access) bool { return a.asker.Leave(x) }) {
 		return false
 	}
 	key := q.key()

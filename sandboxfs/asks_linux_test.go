@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // What was refused at once is recorded once, and what is remembered has a bound.
@@ -33,8 +33,8 @@ func (c *counter) Ask(context.Context, AskRequest) error { return nil }
 
 func (c *counter) Record(context.Context, AskRequest) error { c.recorded++; return nil }
 
-func (c *counter) Leave(pathresolver.Op, string) bool { return false }
+func (c *counter) Leave(access.Access) bool { return false }
 
-func accessesOf(place string) []pathresolver.Access {
-	return []pathresolver.Access{{Op: pathresolver.OpCreate, Place: place}}
+func accessesOf(place string) []access.Access {
+	return []access.Access{{Action: access.FSCreate, Resource: place}}
 }

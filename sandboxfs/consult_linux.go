@@ -47,8 +47,10 @@ func (p *part) answerOf(ctx context.Context, h *fuse.InHeader, q *AskRequest) (p
 
 // refuseAsked reports what Ask did not allow.
 func (p *part) refuseAsked(h *fuse.InHeader, q *AskRequest, answer string) fuse.Status {
+	about := q.Accesses[0]
+	op, _ := about.Action.Op()
 	p.v.refusals.add(Refusal{
-		Time: time.Now(), PID: h.Pid, UID: h.Uid, Op: q.Accesses[0].Op, Place: q.Accesses[0].Place,
+		Time: time.Now(), PID: h.Pid, UID: h.Uid, Op: op, Place: about.Resource,
 		Rule: pathresolver.RuleAsk, Errno: unix.EACCES, Syscall: q.Syscall, Answer: answer,
 	})
 	return fuse.EACCES

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
@@ -24,7 +24,7 @@ type desk struct {
 	mu      sync.Mutex
 	rows    map[string]*row
 	changed chan struct{} // closed, and made anew, with each change
-	lasting map[pathresolver.Access]bool
+	lasting map[access.Access]bool
 	hints   bool // Leave knows what lasts
 	asks    []sandboxfs.AskRequest
 }
@@ -38,14 +38,15 @@ type row struct {
 var errPending = errors.New("has to be asked for")
 
 func newDesk() *desk {
-	return &desk{rows: map[string]*row{}, changed: make(chan struct{}), lasting: map[pathresolver.Access]bool{}}
+	return &desk{rows: map[string]*row{}, changed: make(chan struct{}), lasting: map[access.Access]bool{}}
 }
 
 // named is an operation as the tests write it: "open write src/x".
 func named(q sandboxfs.AskRequest) string {
 	text := q.Syscall
 	for _, a := range q.Accesses {
-		text += fmt.Sprintf(" %s %s", a.Op, a.Place)
+		op, _ := a.Action.Op()
+		text += fmt.Sprintf(" %s %s", op, a.Resource)
 	}
 	return text
 }
@@ -61,7 +62,7 @@ func (d *desk) Ask(ctx context.Context, q sandboxfs.AskRequest) error {
 	defer d.mu.Unlock()
 	d.asks = append(d.asks, q)
 	for {
-		if !slices.ContainsFunc(q.Accesses, func(a pathresolver.Access) bool { return !d.lasting[a] }) {
+		if !slices.ContainsFunc(q.Accesses, func(a access.Access) bool { return !d.lasting[a] }) {
 			return nil
 		}
 		r := d.rows[named(q)]
@@ -104,10 +105,10 @@ func (d *desk) Record(_ context.Context, q sandboxfs.AskRequest) error {
 }
 
 // Leave is sandboxfs.Asker's.
-func (d *desk) Leave(op pathresolver.Op, place string) bool {
+func (d *desk) Leave(a access.Access) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.hints && d.lasting[pathresolver.Access{Op: op, Place: place}]
+	return d.hints && d.lasting[a]
 }
 
 // pending returns once count requests whose names begin so are pending, and
@@ -147,11 +148,11 @@ func (d *desk) answer(t *testing.T, name string, denial error) {
 }
 
 // grant gives leave that lasts until it is revoked.
-func (d *desk) grant(accesses ...pathresolver.Access) { d.change(true, accesses) }
+func (d *desk) grant(accesses ...access.Access) { d.change(true, accesses) }
 
-func (d *desk) revoke(accesses ...pathresolver.Access) { d.change(false, accesses) }
+func (d *desk) revoke(accesses ...access.Access) { d.change(false, accesses) }
 
-func (d *desk) change(lasts bool, accesses []pathresolver.Access) {
+func (d *desk) change(lasts bool, accesses []access.Access) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, a := range accesses {

@@ -39,7 +39,7 @@ func (q *AskRequest) key() uint64 {
 	h.SetSeed(seed)
 	_, _ = h.WriteString(q.Syscall) // never fails
 	for _, a := range q.Accesses {
-		_, _ = h.WriteString("\x00" + string(a.Op) + "\x00" + a.Place)
+		_, _ = h.WriteString("\x00" + string(a.Action) + "\x00" + a.Resource)
 	}
 	return h.Sum64()
 }

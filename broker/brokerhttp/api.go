@@ -3,8 +3,8 @@ package brokerhttp
 import (
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // The bodies of the API, both ways. Rows are the broker's own.
@@ -79,13 +79,13 @@ type Fired struct {
 
 // AskBody asks for leave.
 type AskBody struct {
-	Action   permission.Action `json:"action"`
-	Resource string            `json:"resource"`
-	Also     []AccessBody      `json:"also,omitempty"` // the other things that the same call touches
-	Tool     string            `json:"tool,omitempty"`
-	Input    string            `json:"input,omitempty"`
-	Reason   string            `json:"reason,omitempty"`
-	Observed bool              `json:"observed,omitempty"` // as of a DecideBody
+	Action   access.Action `json:"action"`
+	Resource string        `json:"resource"`
+	Also     []AccessBody  `json:"also,omitempty"` // the other things that the same call touches
+	Tool     string        `json:"tool,omitempty"`
+	Input    string        `json:"input,omitempty"`
+	Reason   string        `json:"reason,omitempty"`
+	Observed bool          `json:"observed,omitempty"` // as of a DecideBody
 }
 
 // SendBody is a message to an agent, by its session key.

@@ -5,19 +5,20 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // DecideBody is a question about one thing that the caller is about to do.
 type DecideBody struct {
-	Action   permission.Action `json:"action"`
-	Resource string            `json:"resource"`
-	Also     []AccessBody      `json:"also,omitempty"` // the other things that the same call touches
-	Tool     string            `json:"tool,omitempty"`
-	Input    string            `json:"input,omitempty"`
-	Reason   string            `json:"reason,omitempty"`
-	Observed bool              `json:"observed,omitempty"` // Reason is what was seen of the call, not the agent's words
+	Action   access.Action `json:"action"`
+	Resource string        `json:"resource"`
+	Also     []AccessBody  `json:"also,omitempty"` // the other things that the same call touches
+	Tool     string        `json:"tool,omitempty"`
+	Input    string        `json:"input,omitempty"`
+	Reason   string        `json:"reason,omitempty"`
+	Observed bool          `json:"observed,omitempty"` // Reason is what was seen of the call, not the agent's words
 
 	// RequestID is the request that an earlier answer to this question named:
 	// its end decides.
@@ -32,10 +33,10 @@ type DecideBody struct {
 	Peek bool `json:"peek,omitempty"`
 }
 
-// AccessBody is a permission.Access.
+// AccessBody is an access.Access.
 type AccessBody struct {
-	Action   permission.Action `json:"action"`
-	Resource string            `json:"resource"`
+	Action   access.Action `json:"action"`
+	Resource string        `json:"resource"`
 }
 
 // call is the question as the broker takes it.
@@ -45,7 +46,7 @@ func (b *DecideBody) call() broker.Call {
 		Input:   []byte(b.Input), Reason: b.Reason, Observed: b.Observed,
 	}
 	for _, a := range b.Also {
-		c.Also = append(c.Also, permission.Access(a))
+		c.Also = append(c.Also, access.Access(a))
 	}
 	return c
 }

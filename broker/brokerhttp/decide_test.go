@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -28,7 +29,7 @@ func TestDecide(t *testing.T) {
 	s.hire("kid", "root", "")
 	kid, root := s.as("kid"), s.as("root")
 	write := func(place string) DecideBody {
-		return DecideBody{Action: permission.FSWrite, Resource: place, Tool: "write_file", Input: `{"path":"` + place + `"}`}
+		return DecideBody{Action: access.FSWrite, Resource: place, Tool: "write_file", Input: `{"path":"` + place + `"}`}
 	}
 	decide := func(c *Client, body DecideBody) Decided {
 		t.Helper()
@@ -167,7 +168,7 @@ func TestDecideOutlastsABroker(t *testing.T) {
 
 	answer := make(chan error, 1)
 	go func() {
-		d, err := kid.DecideWaiting(context.WithoutCancel(t.Context()), DecideBody{Action: permission.FSWrite, Resource: "src/a"})
+		d, err := kid.DecideWaiting(context.WithoutCancel(t.Context()), DecideBody{Action: access.FSWrite, Resource: "src/a"})
 		if err == nil && !d.Allowed() {
 			err = errors.New(d.Text)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -38,7 +39,7 @@ func (s *served) head() int64 {
 // ask is a request of kid's that is pending.
 func (s *served) ask(id, file string) broker.Request {
 	s.t.Helper()
-	r, err := s.as(id).Ask(s.t.Context(), AskBody{Action: permission.FSWrite, Resource: "src/" + file})
+	r, err := s.as(id).Ask(s.t.Context(), AskBody{Action: access.FSWrite, Resource: "src/" + file})
 	require.NoError(s.t, err)
 	require.Equal(s.t, broker.Pending, r.Status)
 	return r
@@ -91,7 +92,7 @@ func TestForgeriesAreRecorded(t *testing.T) {
 		{"waits for another's agent", "stranger", "GET", "/v1/agents/kid/await?wait=9s", "", 404, broker.CodeNotFound, "await"},
 		{"reads another's send list", "stranger", "GET", "/v1/agents/kid/cross", "", 404, broker.CodeNotFound, "cross"},
 		{"widens its own send list", "kid", "POST", "/v1/agents/kid/cross", `{"change":"mode","value":"bypass"}`, 404, broker.CodeNotFound, "cross"},
-		{"fires its manager", "kid", "POST", "/v1/agents/root/fire", "", 403, permission.CodeToolDisabled, string(permission.AgentDestroy)},
+		{"fires its manager", "kid", "POST", "/v1/agents/root/fire", "", 403, permission.CodeToolDisabled, string(access.AgentDestroy)},
 	} {
 		t.Run(f.what, func(t *testing.T) {
 			before := s.head()
@@ -114,7 +115,7 @@ func TestForgeriesAreRecorded(t *testing.T) {
 	}
 
 	// What was approved was this request and no other (D6).
-	mine := broker.Call{Request: permission.Request{Action: permission.FSWrite, Resource: "src/of", MayBlock: false}}
+	mine := broker.Call{Request: permission.Request{Action: access.FSWrite, Resource: "src/of", MayBlock: false}}
 	other := mine
 	other.Input = []byte(`{"content":"something else"}`)
 	before := s.head()
@@ -188,7 +189,7 @@ func TestEscapesOfAgentsStayText(t *testing.T) {
 	s := serve(t, private(t), Options{})
 	s.hire("root", "", "trusted")
 	s.hire("kid", "root", "")
-	r, err := s.as("kid").Ask(t.Context(), AskBody{Action: permission.FSWrite, Resource: "src/\x1b[2J\u202ea", Reason: "\x1b]0;owned\a"})
+	r, err := s.as("kid").Ask(t.Context(), AskBody{Action: access.FSWrite, Resource: "src/\x1b[2J\u202ea", Reason: "\x1b]0;owned\a"})
 	require.NoError(t, err)
 	box, err := s.as("root").Mailbox(t.Context(), true)
 	require.NoError(t, err)
@@ -203,6 +204,6 @@ func TestEscapesOfAgentsStayText(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, asked)
-	long, err := s.as("kid").Ask(t.Context(), AskBody{Action: permission.FSWrite, Resource: "src/" + strings.Repeat("x", 5000)})
+	long, err := s.as("kid").Ask(t.Context(), AskBody{Action: access.FSWrite, Resource: "src/" + strings.Repeat("x", 5000)})
 	require.ErrorContains(t, err, "at most 4096 bytes", fmt.Sprint(long.ID))
 }

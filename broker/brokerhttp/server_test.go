@@ -15,11 +15,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
-var wantSrc = AskBody{Action: permission.FSWrite, Resource: "src/a.go", Reason: "it is there"}
+var wantSrc = AskBody{Action: access.FSWrite, Resource: "src/a.go", Reason: "it is there"}
 
 // D11, D12, D13: the paths without a version, to the letter.
 func TestApproveAndDeny(t *testing.T) {

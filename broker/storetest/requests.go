@@ -9,22 +9,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // requests: rows come back exactly, every field (D3).
 func requests(t *testing.T, open Open) {
 	s := opened(t, open)
 	full := broker.Request{
-		ID: "r1", AgentID: "worker", ApproverID: "root", Action: permission.FSWrite, Resource: "src/a.go",
-		Also: []permission.Access{{Action: permission.FSRead, Resource: "b"}}, Tool: "edit_file", Input: `{"a": "\u0000"}`,
+		ID: "r1", AgentID: "worker", ApproverID: "root", Action: access.FSWrite, Resource: "src/a.go",
+		Also: []access.Access{{Action: access.FSRead, Resource: "b"}}, Tool: "edit_file", Input: `{"a": "\u0000"}`,
 		Reason: "because", Digest: "digest", Status: broker.Pending, Code: broker.CodeExpired, DenyReason: "no",
 		Scope: broker.Until, Until: now.Add(time.Hour), Deadline: now.Add(time.Minute), Resolver: "root",
 		CreatedAt: now, ResolvedAt: now.Add(time.Second),
 	}
 	empty := request("r0", "worker")
-	empty.Also = []permission.Access{}
+	empty.Also = []access.Access{}
 	update(t, s, func(tx broker.Tx) {
 		require.NoError(t, tx.InsertRequest(full))
 		require.NoError(t, tx.InsertRequest(empty))

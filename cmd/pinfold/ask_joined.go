@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
-	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
@@ -63,7 +63,7 @@ func (j *joinedAsker) Record(ctx context.Context, q sandboxfs.AskRequest) error 
 }
 
 // Leave says from memory whether leave may have been given.
-func (j *joinedAsker) Leave(op pathresolver.Op, place string) bool { return j.leaves.cover(op, place) }
+func (j *joinedAsker) Leave(a access.Access) bool { return j.leaves.cover(a.Resource) }
 
 // questionOf is what a view asks, for the wire.
 func questionOf(q sandboxfs.AskRequest) brokerhttp.DecideBody {

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // leaves remembers what an agent was granted, so that a view need not ask the
@@ -27,8 +26,8 @@ func (l *leaves) read(ctx context.Context, b *broker.Broker, who broker.Identity
 
 func (l *leaves) set(rows []broker.Request) { l.rows.Store(&rows) }
 
-// cover reports whether one of them may be leave for op at place.
-func (l *leaves) cover(_ pathresolver.Op, place string) bool {
+// cover reports whether one of them may be leave for something at place.
+func (l *leaves) cover(place string) bool {
 	rows := l.rows.Load()
 	return rows != nil && slices.ContainsFunc(*rows, func(r broker.Request) bool { return covers(r, place) })
 }

@@ -7,8 +7,8 @@ import (
 	"io"
 	"sync"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
@@ -76,7 +76,7 @@ func (p *pipeAsker) Record(ctx context.Context, q sandboxfs.AskRequest) error {
 }
 
 // Leave says from memory whether leave may have been given.
-func (p *pipeAsker) Leave(op pathresolver.Op, place string) bool { return p.leaves.cover(op, place) }
+func (p *pipeAsker) Leave(a access.Access) bool { return p.leaves.cover(a.Resource) }
 
 func (p *pipeAsker) put(ctx context.Context, q pipeQuestion) (pipeAnswer, error) {
 	answer := make(chan pipeAnswer, 1)

@@ -9,32 +9,18 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
-// viewActions are the operations of a view as a policy names them.
-var viewActions = map[pathresolver.Op]permission.Action{
-	pathresolver.OpRead:   permission.FSRead,
-	pathresolver.OpWrite:  permission.FSWrite,
-	pathresolver.OpCreate: permission.FSCreate,
-	pathresolver.OpDelete: permission.FSDelete,
-	pathresolver.OpRename: permission.FSMove,
-	pathresolver.OpLink:   permission.FSMove,
-	pathresolver.OpMeta:   permission.FSMeta,
-}
-
 // viewCall is what a view asks, as the broker is asked it. Program and process
 // are the agent's own words: they are shown, and the answer is not bound to them.
 func viewCall(q sandboxfs.AskRequest) broker.Call {
-	var all []permission.Access
-	for _, at := range q.Accesses {
-		all = append(all, permission.Access{Action: viewActions[at.Op], Resource: at.Place})
-	}
 	c := broker.Call{Reason: fmt.Sprintf("%s by '%s', process %d", q.Syscall, q.Program, q.PID), Observed: true}
-	c.Action, c.Resource, c.Also, c.MayBlock = all[0].Action, all[0].Resource, all[1:], q.Wait
+	c.Action, c.Resource, c.Also, c.MayBlock = q.Accesses[0].Action, q.Accesses[0].Resource, q.Accesses[1:], q.Wait
 	return c
 }
 
@@ -84,9 +70,9 @@ func (g *gateAsker) Record(ctx context.Context, q sandboxfs.AskRequest) error {
 
 // Leave says whether leave may have been given: all of which somebody was told
 // before, such as the program that asked and now does what it asked for.
-func (g *gateAsker) Leave(op pathresolver.Op, place string) bool {
+func (g *gateAsker) Leave(a access.Access) bool {
 	g.catchUp()
-	return g.leaves.cover(op, place)
+	return g.leaves.cover(a.Resource)
 }
 
 // catchUp reads what was granted, if something has changed.
@@ -127,8 +113,8 @@ func covers(r broker.Request, place string) bool {
 	if r.Scope == broker.Session {
 		return true
 	}
-	all := append([]permission.Access{{Action: r.Action, Resource: r.Resource}}, r.Also...)
-	return slices.ContainsFunc(all, func(a permission.Access) bool {
+	all := append([]access.Access{{Action: r.Action, Resource: r.Resource}}, r.Also...)
+	return slices.ContainsFunc(all, func(a access.Access) bool {
 		switch {
 		case a.Resource == place:
 			return true

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -18,19 +19,19 @@ const maxAsked = 64
 
 // question is one thing that a call needs leave for.
 type question struct {
-	action permission.Action
+	action access.Action
 	place  string // or the tool, of tool.use
 	tool   string
 
-	also []permission.Access // what the same call does besides: one answer is about all
+	also []access.Access // what the same call does besides: one answer is about all
 	// confirm is why somebody has to say yes though the policy allows it; "" for
 	// nothing.
 	confirm string
 }
 
 // each are the things that it is about, one by one.
-func (q question) each() []permission.Access {
-	return append([]permission.Access{{Action: q.action, Resource: q.place}}, q.also...)
+func (q question) each() []access.Access {
+	return append([]access.Access{{Action: q.action, Resource: q.place}}, q.also...)
 }
 
 // verdict is the answer to a question.
@@ -113,18 +114,12 @@ func (k *askedSkills) refusedOf(name string, err error) (refusedPlace, bool) {
 	if !errors.As(err, &denied) {
 		return refusedPlace{}, false
 	}
-	action, ok := actionOf[denied.Op]
+	action := denied.Op.Action()
 	place := k.over.Explain(denied.Op, denied.Path).Place
 	if place == "" && denied.Rule != pathresolver.RuleAsk {
 		place = denied.Path // it leads to no place: that is what is recorded
 	}
-	return refusedPlace{question{action: action, place: place, tool: fileskills.Canonical(name)}, denied.Rule, denied.Path}, ok && place != ""
-}
-
-// actionOf is the word that policies have for an operation.
-var actionOf = map[pathresolver.Op]permission.Action{
-	pathresolver.OpRead: permission.FSRead, pathresolver.OpWrite: permission.FSWrite, pathresolver.OpCreate: permission.FSCreate,
-	pathresolver.OpDelete: permission.FSDelete, pathresolver.OpRename: permission.FSMove, pathresolver.OpMeta: permission.FSMeta,
+	return refusedPlace{question{action: action, place: place, tool: fileskills.Canonical(name)}, denied.Rule, denied.Path}, action != "" && place != ""
 }
 
 // refusal is a verdict as a skill's error.
@@ -182,30 +177,19 @@ func (l *callLeave) has(q question) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.ContainsFunc(l.given, func(g question) bool {
-		return g.place == q.place && g.tool == q.tool && sameLeave(g.action) == sameLeave(q.action)
+		return g.place == q.place && g.tool == q.tool && g.action.GrantedAs() == q.action.GrantedAs()
 	})
-}
-
-// sameLeave is the action that stands for those that are granted together.
-func sameLeave(a permission.Action) permission.Action {
-	switch a {
-	case permission.FSCreate:
-		return permission.FSWrite
-	case permission.FSList:
-		return permission.FSRead
-	}
-	return a
 }
 
 // granting is what was given, for the resolver.
 func (l *callLeave) granting() pathresolver.Grant {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var list []pathresolver.Access
-	for op, action := range actionOf {
-		for _, g := range l.given {
-			if sameLeave(action) == sameLeave(g.action) {
-				list = append(list, pathresolver.Access{Op: op, Place: g.place})
+	var list []access.Access
+	for _, g := range l.given {
+		for _, a := range access.ActionsOf(access.KindRead, access.KindWrite) {
+			if a.GrantedAs() == g.action.GrantedAs() {
+				list = append(list, access.Access{Action: a, Resource: g.place})
 			}
 		}
 	}
@@ -227,13 +211,13 @@ var _ fileskills.Gate = judgeGate{}
 // Check asks about the place that the path leads to; see policyGate.
 func (g judgeGate) Check(ctx context.Context, r fileskills.Request) fileskills.Decision {
 	leave := leaveOf(ctx)
-	v := leave.or(ctx, g.judge, question{action: permission.ToolUse, place: r.Skill, tool: r.Skill}, r.Input)
+	v := leave.or(ctx, g.judge, question{action: access.ToolUse, place: r.Skill, tool: r.Skill}, r.Input)
 	if v.allowed {
-		place := g.resolver.Explain(opOf(r.Use.Action), r.Use.Path).Place
+		place := placeOfUse(g.resolver, r.Use)
 		if place == "" {
 			return fileskills.Decision{Allow: true} // which it is not: the resolver says why
 		}
-		v = leave.or(ctx, g.judge, question{action: permission.Action(r.Use.Action), place: place, tool: r.Skill}, r.Input)
+		v = leave.or(ctx, g.judge, question{action: r.Use.Action, place: place, tool: r.Skill}, r.Input)
 		if g.same && isOnlyFiles(v.code) {
 			return fileskills.Decision{Allow: true} // likewise
 		}

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/claudecode"
-	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -35,9 +35,9 @@ type claudeCall struct {
 	effects claudecode.Effects
 	input   json.RawMessage
 
-	accesses []permission.Access // what is to be put to the policy, each once
-	refused  string              // why it is refused; "" for not
-	confirm  string              // why somebody has to say yes, whatever the policy says of the tool
+	accesses []access.Access // what is to be put to the policy, each once
+	refused  string          // why it is refused; "" for not
+	confirm  string          // why somebody has to say yes, whatever the policy says of the tool
 }
 
 // answer decides about one call. An error is a refusal, too.
@@ -64,7 +64,7 @@ func (j *claudeJudge) answer(ctx context.Context, tool string, input json.RawMes
 }
 
 // refuse notes why the call is refused; the first reason counts.
-func (c *claudeCall) refuse(ctx context.Context, action permission.Action, place, why string) {
+func (c *claudeCall) refuse(ctx context.Context, action access.Action, place, why string) {
 	if c.refused == "" {
 		c.note(ctx, question{action: action, place: place, tool: c.effects.Tool}, c.input) // A1
 		c.refused = why
@@ -79,8 +79,8 @@ func (c *claudeCall) ask(why string) {
 }
 
 // touches notes what is to be put to the policy.
-func (c *claudeCall) touches(action permission.Action, place string) {
-	if a := (permission.Access{Action: action, Resource: place}); !slices.Contains(c.accesses, a) {
+func (c *claudeCall) touches(action access.Action, place string) {
+	if a := (access.Access{Action: action, Resource: place}); !slices.Contains(c.accesses, a) {
 		c.accesses = append(c.accesses, a)
 	}
 }
@@ -89,7 +89,7 @@ func (c *claudeCall) touches(action permission.Action, place string) {
 // asked. Where nobody is there to be asked, Claude Code's own user is.
 func (c *claudeCall) put(ctx context.Context) (claudecode.Behaviour, string) {
 	e := c.effects
-	q := question{action: permission.ToolUse, place: e.Tool, tool: e.Tool, also: c.accesses, confirm: c.confirm}
+	q := question{action: access.ToolUse, place: e.Tool, tool: e.Tool, also: c.accesses, confirm: c.confirm}
 	switch {
 	case len(e.Uses) > 0 && len(c.accesses) > 0: // who uses a file by a tool uses the tool
 		last := len(c.accesses) - 1
@@ -115,11 +115,6 @@ func (c *claudeCall) put(ctx context.Context) (claudecode.Behaviour, string) {
 	return claudecode.Deny, v.text
 }
 
-// opsOf are the resolver's words for the actions of Claude Code's tools.
-var opsOf = map[permission.Action]fileskills.Action{
-	permission.FSRead: fileskills.ActionRead, permission.FSList: fileskills.ActionList, permission.FSWrite: fileskills.ActionWrite,
-}
-
 // use decides about one path by the rules, as far as nobody need be asked.
 func (c *claudeCall) use(ctx context.Context, u claudecode.Use) {
 	place := c.place(ctx, u.Action, u.Path)
@@ -134,8 +129,12 @@ func (c *claudeCall) use(ctx context.Context, u claudecode.Use) {
 
 // place is where a path leads, noted as something that is to be put to the policy.
 // It is "" for what is refused, and for what lies outside the project.
-func (c *claudeCall) place(ctx context.Context, action permission.Action, path string) string {
-	op := opOf(opsOf[action])
+func (c *claudeCall) place(ctx context.Context, action access.Action, path string) string {
+	op, ok := action.Op()
+	if !ok { // which EffectsOf never says
+		c.refuse(ctx, action, path, "the tool does something that is not known")
+		return ""
+	}
 	at := c.resolver.Explain(op, path)
 	var denied *pathresolver.DeniedError
 	err := c.resolver.Allows(op, path, 0)
@@ -161,7 +160,7 @@ func (c *claudeCall) place(ctx context.Context, action permission.Action, path s
 
 // elsewhere decides about what lies outside the directory: only a policy can let
 // that be asked for.
-func (c *claudeCall) elsewhere(ctx context.Context, action permission.Action, path string, denied *pathresolver.DeniedError) {
+func (c *claudeCall) elsewhere(ctx context.Context, action access.Action, path string, denied *pathresolver.DeniedError) {
 	place, err := endOf(path)
 	if err != nil {
 		c.refuse(ctx, action, filepath.Clean(path), err.Error())

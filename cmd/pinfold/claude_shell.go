@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/shellshape"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -162,15 +163,15 @@ func (c *claudeCall) mayWrite(path string) bool {
 
 // shellUse decides about one place of a known command.
 func (c *claudeCall) shellUse(ctx context.Context, u shellshape.Use, cwd string, part shellshape.Part) {
-	action, base := permission.FSRead, cwd
+	action, base := access.FSRead, cwd
 	switch u.Show {
 	case shellshape.Entries, shellshape.Names:
-		action = permission.FSList
+		action = access.FSList
 	case shellshape.Write:
-		action = permission.FSWrite
+		action = access.FSWrite
 	case shellshape.WriteBeneath:
 		if place := c.resolver.Explain(pathresolver.OpRead, cwd).Place; !coversAll(c.resolver.WritePaths(), place) {
-			c.refuse(ctx, permission.FSWrite, place, "'"+part.Argv[0]+"' may write beneath '"+pathresolver.EscapePath(place)+"', and no write path covers it")
+			c.refuse(ctx, access.FSWrite, place, "'"+part.Argv[0]+"' may write beneath '"+pathresolver.EscapePath(place)+"', and no write path covers it")
 		}
 		return
 	}
@@ -213,7 +214,7 @@ func (c *claudeCall) shellUse(ctx context.Context, u shellshape.Use, cwd string,
 
 // inTree decides about a path in git's history. It is one by its name alone: links
 // of the work tree lead it nowhere, and what the name stood for is not told.
-func (c *claudeCall) inTree(ctx context.Context, u shellshape.Use, action permission.Action, part shellshape.Part) {
+func (c *claudeCall) inTree(ctx context.Context, u shellshape.Use, action access.Action, part shellshape.Part) {
 	switch denied := c.resolver.Decide(pathresolver.OpRead, u.Path, 0); {
 	case denied == nil:
 	case denied.Rule != pathresolver.RuleAsk:

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/fileskills/mcpserver"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -34,8 +35,8 @@ var grantRule = regexp.MustCompile(`^grant:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]
 func (j callJudge) judge(ctx context.Context, q question, input json.RawMessage) verdict {
 	asked, refusal := false, verdict{}
 	if j.policy != nil {
-		for _, access := range q.each() {
-			d := j.policy.Check(ctx, permission.Request{Action: access.Action, Resource: access.Resource, Tool: q.tool})
+		for _, a := range q.each() {
+			d := j.policy.Check(ctx, permission.Request{Action: a.Action, Resource: a.Resource, Tool: q.tool})
 			switch {
 			case isOnlyFiles(d.Code): // the resolver holds the same rule, in the words of every surface
 			case d.Effect == permission.Deny:
@@ -136,7 +137,7 @@ func askText(q question, input json.RawMessage) string {
 		shown = strings.ToValidUTF8(shown[:maxAskedText], "") + "…"
 	}
 	what := fmt.Sprintf("%s wants %s of %q", q.tool, q.action, q.place)
-	if q.action == permission.ToolUse {
+	if q.action == access.ToolUse {
 		what = fmt.Sprintf("%q is to be called", q.place)
 	}
 	return what + ", which the policy wants asked for. Arguments: " + pathresolver.EscapePath(shown) + "\nAllow it, this once?"

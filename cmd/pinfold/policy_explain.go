@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -43,7 +44,7 @@ at: 'pinfold why' does.`,
 			if err != nil {
 				return usageError(err, "")
 			}
-			r := permission.Request{Principal: principal, Action: permission.Action(args[0]), Resource: args[1], Tool: tool}
+			r := permission.Request{Principal: principal, Action: access.Action(args[0]), Resource: args[1], Tool: tool}
 			x := permission.Enforcer{Policy: p, Registry: oneParent{principal, parent}}.Explain(r)
 			explainText(a.out, &x)
 			if !x.Decision.Allowed() {
@@ -62,7 +63,7 @@ at: 'pinfold why' does.`,
 // knownAction refuses a word that is no action.
 func knownAction(word string) error {
 	var words []string
-	for _, a := range permission.Actions() {
+	for _, a := range access.Actions() {
 		words = append(words, string(a))
 	}
 	if slices.Contains(words, word) {

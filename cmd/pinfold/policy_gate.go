@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -23,13 +24,13 @@ var _ fileskills.Gate = policyGate{}
 // Check asks about the place that the path leads to. A path that leads nowhere
 // the resolver refuses in its own words.
 func (g policyGate) Check(ctx context.Context, r fileskills.Request) fileskills.Decision {
-	d := g.policy.Check(ctx, permission.Request{Action: permission.ToolUse, Resource: r.Skill})
+	d := g.policy.Check(ctx, permission.Request{Action: access.ToolUse, Resource: r.Skill})
 	if d.Allowed() {
-		at := g.resolver.Explain(opOf(r.Use.Action), r.Use.Path)
-		if at.Place == "" {
+		place := placeOfUse(g.resolver, r.Use)
+		if place == "" {
 			return fileskills.Decision{Allow: true} // which it is not: the resolver says why
 		}
-		d = g.policy.Check(ctx, permission.Request{Action: permission.Action(r.Use.Action), Resource: at.Place, Tool: r.Skill})
+		d = g.policy.Check(ctx, permission.Request{Action: r.Use.Action, Resource: place, Tool: r.Skill})
 		if isOnlyFiles(d.Code) {
 			return fileskills.Decision{Allow: true} // likewise
 		}
@@ -41,18 +42,15 @@ func (g policyGate) Check(ctx context.Context, r fileskills.Request) fileskills.
 	return fileskills.Decision{Reason: strings.TrimSuffix(d.Cause()+"\n"+pathresolver.OriginText(d.Origin()), "\n")}
 }
 
-// opOf is the verb of the resolver. A move and a removal are about the name
-// itself: asked about where a link leads, a policy would judge another file.
-func opOf(a fileskills.Action) pathresolver.Op {
-	switch {
-	case a == fileskills.ActionMove:
-		return pathresolver.OpRename
-	case a == fileskills.ActionDelete:
-		return pathresolver.OpDelete
-	case a.Access() == fileskills.AccessRead:
-		return pathresolver.OpRead
+// placeOfUse is where a path leads that a skill uses, "" where that is no place. A
+// move and a removal are about the name itself: asked about where a link leads,
+// a policy would judge another file.
+func placeOfUse(r *pathresolver.Resolver, u fileskills.Use) string {
+	op, ok := u.Action.Op()
+	if !ok {
+		return ""
 	}
-	return pathresolver.OpWrite
+	return r.Explain(op, u.Path).Place
 }
 
 // isOnlyFiles reports whether the resolver refuses by the same rule, in the

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -61,7 +62,7 @@ func (p *policyFlags) listHint(path string) string {
 		return ""
 	}
 	at, lists := p.held.WriteList()
-	by := p.held.Check(context.Background(), permission.Request{Action: permission.FSWrite, Resource: path})
+	by := p.held.Check(context.Background(), permission.Request{Action: access.FSWrite, Resource: path})
 	if !lists || by.Source.File == callerLayer {
 		return ""
 	}

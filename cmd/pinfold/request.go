@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/pathresolver"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // askedFor are the operations on a path that can be asked for.
@@ -40,7 +40,7 @@ names it.`,
 			if !cmd.Flags().Changed("op") {
 				op = usualOp(args[0])
 			}
-			body.Action, body.Resource = permission.Action("fs."+op), placeOf(args[0])
+			body.Action, body.Resource = access.Action("fs."+op), placeOf(args[0])
 			return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
 				r, err := c.Ask(ctx, body)
 				if err != nil {

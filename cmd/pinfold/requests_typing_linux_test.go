@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/tuiinbox"
@@ -131,7 +132,7 @@ func (t *inboxTypist) burst() {
 func (t *inboxTypist) change() {
 	for len(t.open) < 1 || len(t.open) < 4 && t.r.IntN(3) == 0 {
 		r, err := t.b.Ask(t.Context(), t.who, broker.Call{
-			Request: permission.Request{Action: permission.FSWrite, Resource: fmt.Sprintf("src/%d.go", t.r.Uint32()), Tool: "write_file", MayBlock: true},
+			Request: permission.Request{Action: access.FSWrite, Resource: fmt.Sprintf("src/%d.go", t.r.Uint32()), Tool: "write_file", MayBlock: true},
 			Input:   []byte(`{"path": "x", "content": "y"}`), Reason: "why not",
 		})
 		if err != nil { // what one may ask for in a minute is bounded

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/broker/sqlitestore"
@@ -65,7 +66,7 @@ func servedBroker(t *testing.T) (b *broker.Broker, socket, project string) {
 func asks(t *testing.T, b *broker.Broker, to, reason string) broker.Request {
 	t.Helper()
 	r, err := b.Ask(t.Context(), broker.AgentIdentity("kid"), broker.Call{
-		Request: permission.Request{Action: permission.FSWrite, Resource: "src/a.go", Tool: "edit_file", MayBlock: true},
+		Request: permission.Request{Action: access.FSWrite, Resource: "src/a.go", Tool: "edit_file", MayBlock: true},
 		Input:   []byte(`{"path":"src/a.go","old_string":"version = 1","new_string":"` + to + `"}`), Reason: reason,
 	})
 	require.NoError(t, err)

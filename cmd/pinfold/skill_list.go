@@ -2,10 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/fileskills"
 )
 
@@ -27,7 +29,7 @@ func newSkillList(a *app) *cobra.Command {
 				return writeJSON(a.out.stdout, listed(set.Skills()))
 			}
 			for _, s := range set.Skills() {
-				a.out.stdout.printf("%-15s %-10s %s\n", s.Name, access(&s), firstSentence(s.Description))
+				a.out.stdout.printf("%-15s %-10s %s\n", s.Name, needsOf(&s), firstSentence(s.Description))
 			}
 			if len(r.WritePaths()) == 0 {
 				a.out.hint(f.noWritesHint())
@@ -51,17 +53,14 @@ func (f *skillFlags) noWritesHint() string {
 	return "without a --write-path no skill that writes is offered"
 }
 
-// access is what a skill needs, in the words of people.
-func access(s *fileskills.Skill) string {
-	var needs fileskills.Access
-	for _, action := range s.Uses {
-		needs |= action.Access()
-	}
+// needsOf is what a skill needs, in the words of people.
+func needsOf(s *fileskills.Skill) string {
+	reads := func(a access.Action) bool { return a.Kind() == access.KindRead }
 	var words []string
-	if needs&fileskills.AccessRead != 0 {
+	if slices.ContainsFunc(s.Uses, reads) {
 		words = append(words, "read")
 	}
-	if needs&fileskills.AccessWrite != 0 {
+	if s.Writes() {
 		words = append(words, "write")
 	}
 	return strings.Join(words, "+")
@@ -69,13 +68,13 @@ func access(s *fileskills.Skill) string {
 
 // listedSkill is a skill in the output of `skill list --json`.
 type listedSkill struct {
-	Name         string              `json:"name"`
-	Description  string              `json:"description"`
-	Uses         []fileskills.Action `json:"uses"`
-	Destructive  bool                `json:"destructive"`
-	Idempotent   bool                `json:"idempotent"`
-	InputSchema  json.RawMessage     `json:"input_schema"`
-	OutputSchema json.RawMessage     `json:"output_schema"`
+	Name         string          `json:"name"`
+	Description  string          `json:"description"`
+	Uses         []access.Action `json:"uses"`
+	Destructive  bool            `json:"destructive"`
+	Idempotent   bool            `json:"idempotent"`
+	InputSchema  json.RawMessage `json:"input_schema"`
+	OutputSchema json.RawMessage `json:"output_schema"`
 }
 
 func listed(skills []fileskills.Skill) []listedSkill {

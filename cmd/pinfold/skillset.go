@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -136,7 +137,7 @@ func (f *skillFlags) set(stdin io.Reader, o *output) (*fileskills.Set, *pathreso
 
 // timeout is what the policy gives a skill (T4).
 func (f *skillFlags) timeout(skill string) time.Duration {
-	d := f.held.Check(context.Background(), permission.Request{Action: permission.ToolUse, Resource: skill})
+	d := f.held.Check(context.Background(), permission.Request{Action: access.ToolUse, Resource: skill})
 	return time.Duration(d.Timeout) * time.Second
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -45,7 +46,7 @@ said; the exit status is the policy's.`,
 }
 
 func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
-	op, err := pathresolver.ParseOp(f.op)
+	op, err := access.ParseOp(f.op)
 	if err != nil {
 		return usageError(err, "")
 	}

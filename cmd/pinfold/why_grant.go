@@ -53,7 +53,7 @@ func grantFor(ctx context.Context, op pathresolver.Op, place string) (grant *why
 	defer c.Close()
 	ctx, stop := context.WithTimeout(ctx, whyWait)
 	defer stop()
-	d, err := c.Decide(ctx, brokerhttp.DecideBody{Action: viewActions[op], Resource: place, Peek: true})
+	d, err := c.Decide(ctx, brokerhttp.DecideBody{Action: op.Action(), Resource: place, Peek: true})
 	id, granted := strings.CutPrefix(d.Rule, "grant:")
 	if err != nil || !d.Allowed() || !granted {
 		return nil, d.Denial

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/fileskills"
 )
 
@@ -21,11 +22,11 @@ type confirm struct{ next fileskills.Gate }
 const confirmedPath = 1024
 
 // verbs are what an action means to a person.
-var verbs = map[fileskills.Action]string{
-	fileskills.ActionWrite:  "write",
-	fileskills.ActionCreate: "make",
-	fileskills.ActionDelete: "delete",
-	fileskills.ActionMove:   "move",
+var verbs = map[access.Action]string{
+	access.FSWrite:  "write",
+	access.FSCreate: "make",
+	access.FSDelete: "delete",
+	access.FSMove:   "move",
 }
 
 func (g confirm) Check(ctx context.Context, r fileskills.Request) fileskills.Decision {
@@ -34,7 +35,7 @@ func (g confirm) Check(ctx context.Context, r fileskills.Request) fileskills.Dec
 			return d
 		}
 	}
-	if r.Use.Action.Access()&fileskills.AccessWrite == 0 {
+	if r.Use.Action.Kind() == access.KindRead {
 		return fileskills.Decision{Allow: true}
 	}
 	verb := verbs[r.Use.Action]

@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/fileskills/mcpserver"
 )
@@ -65,7 +66,7 @@ func (refuseAll) Check(context.Context, fileskills.Request) fileskills.Decision 
 }
 
 func TestAConfirmationOnlyNarrows(t *testing.T) {
-	d := mcpserver.Confirm(refuseAll{}).Check(t.Context(), fileskills.Request{Use: fileskills.Use{Path: "a", Action: fileskills.ActionRead}})
+	d := mcpserver.Confirm(refuseAll{}).Check(t.Context(), fileskills.Request{Use: fileskills.Use{Path: "a", Action: access.FSRead}})
 	require.Equal(t, fileskills.Decision{Reason: "no"}, d)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/afero"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -88,7 +89,7 @@ func (f *aferoFS) place(op pathresolver.Op, unsafePath string) (string, error) {
 	return place, nil
 }
 
-func (f *aferoFS) Allows(a fileskills.Action, unsafePath string) error {
+func (f *aferoFS) Allows(a access.Action, unsafePath string) error {
 	op, ok := ops[a]
 	if !ok {
 		return fs.ErrPermission
@@ -97,10 +98,10 @@ func (f *aferoFS) Allows(a fileskills.Action, unsafePath string) error {
 	return err
 }
 
-var ops = map[fileskills.Action]pathresolver.Op{
-	fileskills.ActionRead: pathresolver.OpRead, fileskills.ActionList: pathresolver.OpRead,
-	fileskills.ActionWrite: pathresolver.OpWrite, fileskills.ActionCreate: pathresolver.OpCreate,
-	fileskills.ActionMove: pathresolver.OpRename, fileskills.ActionDelete: pathresolver.OpDelete,
+var ops = map[access.Action]pathresolver.Op{
+	access.FSRead: pathresolver.OpRead, access.FSList: pathresolver.OpRead,
+	access.FSWrite: pathresolver.OpWrite, access.FSCreate: pathresolver.OpCreate,
+	access.FSMove: pathresolver.OpRename, access.FSDelete: pathresolver.OpDelete,
 }
 
 func (f *aferoFS) WritePaths() []string { return slices.Clone(f.write) }

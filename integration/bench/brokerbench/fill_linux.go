@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -120,5 +121,5 @@ func (f *full) send(ctx context.Context, i int) error {
 
 // call is what an agent has to ask for.
 func call(place string) broker.Call {
-	return broker.Call{Request: permission.Request{Action: permission.FSWrite, Resource: place, Tool: "write_file", MayBlock: true}, Input: []byte(`{"path":"` + place + `"}`)}
+	return broker.Call{Request: permission.Request{Action: access.FSWrite, Resource: place, Tool: "write_file", MayBlock: true}, Input: []byte(`{"path":"` + place + `"}`)}
 }

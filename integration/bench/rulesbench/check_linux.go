@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/integration/bench/figures"
 	"github.com/pinfold-dev/pinfold/integration/bench/worker"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -29,10 +30,10 @@ var requests = []struct {
 	name, title string
 	request     permission.Request
 }{
-	{"check_read", "Check of reading a file", permission.Request{Action: permission.FSRead, Resource: "services/s0/src/internal/handler/user_handler.go"}},
-	{"check_write", "Check of writing by a tool", permission.Request{Action: permission.FSWrite, Resource: worker.WriteDir + "/internal/handler/user_handler.go", Tool: "edit_file"}},
-	{"check_refused", "Check of a refused write", permission.Request{Action: permission.FSWrite, Resource: "services/s7/src/x.lock"}},
-	{"check_send", "Check of a message to the parent", permission.Request{Principal: "me", Action: permission.MsgSend, Resource: "root", Tool: "nexus_send"}},
+	{"check_read", "Check of reading a file", permission.Request{Action: access.FSRead, Resource: "services/s0/src/internal/handler/user_handler.go"}},
+	{"check_write", "Check of writing by a tool", permission.Request{Action: access.FSWrite, Resource: worker.WriteDir + "/internal/handler/user_handler.go", Tool: "edit_file"}},
+	{"check_refused", "Check of a refused write", permission.Request{Action: access.FSWrite, Resource: "services/s7/src/x.lock"}},
+	{"check_send", "Check of a message to the parent", permission.Request{Principal: "me", Action: access.MsgSend, Resource: "root", Tool: "nexus_send"}},
 }
 
 // Rows are the names of the rows.

@@ -3,6 +3,7 @@ package rulesbench
 import (
 	"fmt"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/integration/bench/worker"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -39,7 +40,7 @@ func document(n int) permission.Document {
 		}
 	}
 	return permission.Document{Version: 1, Name: fmt.Sprintf("rules-%d", n), Network: &on, FS: &fs,
-		Defaults: map[permission.Action]permission.Effect{permission.MsgSend: permission.Allow, permission.ToolUse: permission.Allow}}
+		Defaults: map[access.Action]permission.Effect{access.MsgSend: permission.Allow, access.ToolUse: permission.Allow}}
 }
 
 // policy compiles document(n).

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/pinfold-dev/pinfold/permission"
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // Use is one thing that a call does to a path, which is absolute.
 type Use struct {
-	Action permission.Action
+	Action access.Action
 	Path   string
 	// Beneath says that everything beneath the path is looked at, and Content
 	// that what files hold is shown, not only their names.
@@ -36,14 +36,14 @@ type Effects struct {
 // what is done there.
 var fileTools = map[string]struct {
 	tool, argument string
-	actions        []permission.Action
+	actions        []access.Action
 }{
-	"Read":         {"Read", "file_path", []permission.Action{permission.FSRead}},
-	"NotebookRead": {"Read", "notebook_path", []permission.Action{permission.FSRead}},
-	"Write":        {"Write", "file_path", []permission.Action{permission.FSWrite}},
-	"Edit":         {"Edit", "file_path", []permission.Action{permission.FSRead, permission.FSWrite}},
-	"MultiEdit":    {"Edit", "file_path", []permission.Action{permission.FSRead, permission.FSWrite}},
-	"NotebookEdit": {"NotebookEdit", "notebook_path", []permission.Action{permission.FSRead, permission.FSWrite}},
+	"Read":         {"Read", "file_path", []access.Action{access.FSRead}},
+	"NotebookRead": {"Read", "notebook_path", []access.Action{access.FSRead}},
+	"Write":        {"Write", "file_path", []access.Action{access.FSWrite}},
+	"Edit":         {"Edit", "file_path", []access.Action{access.FSRead, access.FSWrite}},
+	"MultiEdit":    {"Edit", "file_path", []access.Action{access.FSRead, access.FSWrite}},
+	"NotebookEdit": {"NotebookEdit", "notebook_path", []access.Action{access.FSRead, access.FSWrite}},
 }
 
 // talkTools touch nothing but the conversation.
@@ -85,7 +85,7 @@ func EffectsOf(tool string, input json.RawMessage, cwd string) (Effects, error) 
 		if err == nil {
 			path, err = from(cwd, path)
 		}
-		e.use(Use{Action: permission.FSList, Path: path, Beneath: tool == "Grep", Content: tool == "Grep"})
+		e.use(Use{Action: access.FSList, Path: path, Beneath: tool == "Grep", Content: tool == "Grep"})
 		return e, err
 	case tool == "Bash":
 		var err error
@@ -137,7 +137,7 @@ func (e *Effects) glob(input json.RawMessage, cwd string) error {
 	if path, err = from(cwd, path); err == nil {
 		path, err = from(path, at)
 	}
-	e.use(Use{Action: permission.FSList, Path: path, Beneath: true})
+	e.use(Use{Action: access.FSList, Path: path, Beneath: true})
 	return err
 }
 

@@ -9,11 +9,11 @@ import (
 	"io"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/pathresolver"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // arguments reads a call's arguments strictly.
@@ -91,7 +91,7 @@ func key(agent string) string {
 }
 
 func status(ctx context.Context, c *brokerhttp.Client, input json.RawMessage) (string, error) {
-	id, err := target(ctx, c, input, permission.AgentStatus, "nexus_status")
+	id, err := target(ctx, c, input, access.AgentStatus, "nexus_status")
 	if err != nil {
 		return "", err
 	}
@@ -119,7 +119,7 @@ func ending(e broker.Exit) string {
 }
 
 func cancel(ctx context.Context, c *brokerhttp.Client, input json.RawMessage) (string, error) {
-	id, err := target(ctx, c, input, permission.AgentCancel, "nexus_cancel")
+	id, err := target(ctx, c, input, access.AgentCancel, "nexus_cancel")
 	if err != nil {
 		return "", err
 	}
@@ -128,7 +128,7 @@ func cancel(ctx context.Context, c *brokerhttp.Client, input json.RawMessage) (s
 }
 
 func destroy(ctx context.Context, c *brokerhttp.Client, input json.RawMessage) (string, error) {
-	id, err := target(ctx, c, input, permission.AgentDestroy, "nexus_destroy")
+	id, err := target(ctx, c, input, access.AgentDestroy, "nexus_destroy")
 	if err != nil {
 		return "", err
 	}
@@ -138,7 +138,7 @@ func destroy(ctx context.Context, c *brokerhttp.Client, input json.RawMessage) (
 
 // target is the agent that a call is about. Where none is named there is no
 // address to call, so the broker is asked for its refusal (T10).
-func target(ctx context.Context, c *brokerhttp.Client, input json.RawMessage, action permission.Action, tool string) (string, error) {
+func target(ctx context.Context, c *brokerhttp.Client, input json.RawMessage, action access.Action, tool string) (string, error) {
 	var in struct {
 		AgentID string `json:"agent_id"`
 	}

@@ -4,15 +4,15 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/fileskills/mcpserver"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // tool is one of them, before it has a client.
 type tool struct {
 	name, description, schema string
-	action                    permission.Action
+	action                    access.Action
 	aimed                     bool // at an agent
 	readOnly, destructive     bool
 	call                      func(context.Context, *brokerhttp.Client, json.RawMessage) (string, error)
@@ -20,7 +20,7 @@ type tool struct {
 
 var all = []tool{
 	{
-		name: "nexus_create", action: permission.AgentSpawn, call: create,
+		name: "nexus_create", action: access.AgentSpawn, call: create,
 		description: "Hire an agent that reports to you, with a policy within your own. With a command it starts at once, in a sandbox of its own; without one it is only registered.",
 		schema: `{"type":"object","additionalProperties":false,"required":["task"],"properties":{
 			"task":{"type":"string","description":"what it is to do; the command finds it in PINFOLD_TASK and wherever {task} stands"},
@@ -33,24 +33,24 @@ var all = []tool{
 			"tools":{"type":"array","items":{"type":"string"}}}}`,
 	},
 	{
-		name: "nexus_send", action: permission.MsgSend, aimed: true, call: send,
+		name: "nexus_send", action: access.MsgSend, aimed: true, call: send,
 		description: "Send a message to an agent, by its id or session key.",
 		schema: `{"type":"object","additionalProperties":false,"required":["agent_id","content"],"properties":{
 			"agent_id":{"type":"string","description":"the agent's id, or its session key such as agent:boss:main"},
 			"content":{"type":"string"}}}`,
 	},
 	{
-		name: "nexus_status", action: permission.AgentStatus, aimed: true, readOnly: true, call: status,
+		name: "nexus_status", action: access.AgentStatus, aimed: true, readOnly: true, call: status,
 		description: "Say where an agent stands: working, idle, exited or fired, and how it ended.",
 		schema:      byID,
 	},
 	{
-		name: "nexus_cancel", action: permission.AgentCancel, aimed: true, destructive: true, call: cancel,
+		name: "nexus_cancel", action: access.AgentCancel, aimed: true, destructive: true, call: cancel,
 		description: "Interrupt an agent: what it runs and what it asks for is cancelled, the agent stays.",
 		schema:      byID,
 	},
 	{
-		name: "nexus_destroy", action: permission.AgentDestroy, aimed: true, destructive: true, call: destroy,
+		name: "nexus_destroy", action: access.AgentDestroy, aimed: true, destructive: true, call: destroy,
 		description: "Fire an agent and all that it has hired: their processes are ended.",
 		schema:      byID,
 	},

@@ -8,9 +8,9 @@ import (
 
 	strict "github.com/go-json-experiment/json"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/fileskills"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // skillCall is a skill with its arguments.
@@ -26,21 +26,21 @@ var skills = []string{"write_file", "edit_file", "edit_file_batch", "append_file
 // after the other. The note says why there is none, where that is worth saying.
 func callOf(r broker.Request) (calls []skillCall, note string) {
 	switch r.Action {
-	case permission.FSWrite, permission.FSCreate, permission.ToolUse:
+	case access.FSWrite, access.FSCreate, access.ToolUse:
 	default:
 		return nil, "" // the action says it all
 	}
 	switch {
-	case r.Tool == "" || r.Input == "{}" && r.Action != permission.ToolUse:
+	case r.Tool == "" || r.Input == "{}" && r.Action != access.ToolUse:
 		return nil, "what will be written is not known before it is written"
-	case r.Action == permission.ToolUse && r.Input == "{}":
+	case r.Action == access.ToolUse && r.Input == "{}":
 		return nil, ""
 	case slices.Contains(skills, r.Tool):
 		return []skillCall{{r.Tool, json.RawMessage(r.Input)}}, ""
 	}
 	calls, known := peerCalls(r.Tool, []byte(r.Input))
 	switch {
-	case !known && r.Action == permission.ToolUse:
+	case !known && r.Action == access.ToolUse:
 		return nil, ""
 	case !known:
 		return nil, "no difference can be made for this tool: its arguments say what it does"

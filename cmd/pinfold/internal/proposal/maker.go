@@ -5,10 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/pathresolver"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // What one look may cost, and how many are made at a time, for the operator and
@@ -125,7 +125,7 @@ func (m *Maker) rules(ctx context.Context, r broker.Request) (pathresolver.Confi
 // placeOf is the place that an approval would let be written; "" where a tool is
 // asked for as such, which writes where the agent may anyway.
 func placeOf(r broker.Request) string {
-	if r.Action == permission.ToolUse {
+	if r.Action == access.ToolUse {
 		return ""
 	}
 	return r.Resource

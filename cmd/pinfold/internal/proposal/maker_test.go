@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/broker/sqlitestore"
@@ -65,7 +66,7 @@ func (w *world) file(name, text string) {
 }
 
 // ask makes a request, and returns what is proposed by it.
-func (w *world) ask(action permission.Action, resource, tool, input string) brokerhttp.Proposal {
+func (w *world) ask(action access.Action, resource, tool, input string) brokerhttp.Proposal {
 	w.Helper()
 	r, err := w.b.Ask(w.Context(), broker.AgentIdentity("worker"), broker.Call{
 		Request: permission.Request{Action: action, Resource: resource, Tool: tool, MayBlock: true}, Input: []byte(input),
@@ -114,7 +115,7 @@ func TestDifferences(t *testing.T) {
 		{"Edit", "src/a.go", `{"file_path":"ROOT/src/a.go","old_string":"= 1","new_string":"= 4"}`, "--- a/src/a.go\n+++ b/src/a.go\n@@ -1,3 +1,3 @@\n package a\n \n-const version = 1\n+const version = 4\n", 1, 1},
 		{"MultiEdit", "src/a.go", `{"file_path":"src/a.go","edits":[{"old_string":"= 1","new_string":"= 5"},{"old_string":"= 5","new_string":"= 6"}]}`, "--- a/src/a.go\n+++ b/src/a.go\n@@ -1,3 +1,3 @@\n package a\n \n-const version = 1\n+const version = 6\n", 1, 1},
 	} {
-		p := w.ask(permission.FSWrite, c.resource, c.tool, strings.ReplaceAll(c.input, "ROOT", w.root))
+		p := w.ask(access.FSWrite, c.resource, c.tool, strings.ReplaceAll(c.input, "ROOT", w.root))
 		require.Empty(t, p.Note, c.tool)
 		require.Equal(t, c.diff, p.Diff, c.tool)
 		require.Equal(t, []int{c.added, c.removed}, []int{p.Added, p.Removed}, c.tool)
@@ -132,28 +133,28 @@ func TestNotes(t *testing.T) {
 	require.NoError(t, os.Symlink("a.go", filepath.Join(w.root, "src/link")))
 	before := w.tree()
 	for _, c := range []struct {
-		action                permission.Action
+		action                access.Action
 		resource, tool, input string
 		note                  string
 	}{
-		{permission.FSWrite, "src/a.go", "", "", "not known before it is written"},
-		{permission.FSDelete, "src/a.go", "", "", ""},
-		{permission.FSWrite, "src/a.go", "Bash", `{"command":"rm x"}`, "no difference can be made for this tool"},
-		{permission.FSWrite, "src/a.go", "Edit", `{"file_path":7}`, "are not what this tool takes"},
-		{permission.FSWrite, "src/a.go", "edit_file", `{"path":"src/a.go","old_string":"nowhere","new_string":"x"}`, "as the files are now, the call would fail: "},
-		{permission.FSWrite, "src/a.go", "write_file", `{"path":"src/a.go","content":"package a\n\nconst version = 1\n"}`, "would change nothing"},
-		{permission.FSWrite, "src/empty", "write_file", `{"path":"src/empty","content":""}`, "would be made, without content"},
-		{permission.FSWrite, "src/bin", "append_file", `{"path":"src/bin","content":"x"}`, "would fail"},
-		{permission.FSWrite, "src/x", "write_file", `{"path":"src/x","content":"a\u0000"}`, "is no text"},
-		{permission.FSWrite, "src/big", "append_file", `{"path":"src/big","content":"x"}`, "too large"},
+		{access.FSWrite, "src/a.go", "", "", "not known before it is written"},
+		{access.FSDelete, "src/a.go", "", "", ""},
+		{access.FSWrite, "src/a.go", "Bash", `{"command":"rm x"}`, "no difference can be made for this tool"},
+		{access.FSWrite, "src/a.go", "Edit", `{"file_path":7}`, "are not what this tool takes"},
+		{access.FSWrite, "src/a.go", "edit_file", `{"path":"src/a.go","old_string":"nowhere","new_string":"x"}`, "as the files are now, the call would fail: "},
+		{access.FSWrite, "src/a.go", "write_file", `{"path":"src/a.go","content":"package a\n\nconst version = 1\n"}`, "would change nothing"},
+		{access.FSWrite, "src/empty", "write_file", `{"path":"src/empty","content":""}`, "would be made, without content"},
+		{access.FSWrite, "src/bin", "append_file", `{"path":"src/bin","content":"x"}`, "would fail"},
+		{access.FSWrite, "src/x", "write_file", `{"path":"src/x","content":"a\u0000"}`, "is no text"},
+		{access.FSWrite, "src/big", "append_file", `{"path":"src/big","content":"x"}`, "too large"},
 		// The words of a call do not hide what is asked for.
-		{permission.FSWrite, "key.txt", "write_file", `{"path":"docs/a","content":"harmless"}`, "name another place than the one that is asked for: 'docs/a'"},
-		{permission.FSWrite, "src/b.go", "edit_file", `{"path":"src/link","old_string":"= 1","new_string":"= 2"}`, "another place than the one that is asked for: 'src/a.go'"},
+		{access.FSWrite, "key.txt", "write_file", `{"path":"docs/a","content":"harmless"}`, "name another place than the one that is asked for: 'docs/a'"},
+		{access.FSWrite, "src/b.go", "edit_file", `{"path":"src/link","old_string":"= 1","new_string":"= 2"}`, "another place than the one that is asked for: 'src/a.go'"},
 		// Nor do they show what the agent could not read.
-		{permission.FSWrite, "key.txt", "copy_file", `{"source":"secret/key","destination":"key.txt"}`, "would fail"},
-		{permission.FSWrite, "key.txt", "copy_file", `{"source":"asked/old","destination":"key.txt"}`, "only after asking, so no difference"},
-		{permission.FSWrite, "src/read", "edit_file", `{"path":"src/read","old_string":"a","new_string":"b"}`, "only after asking, so no difference"},
-		{permission.FSWrite, "key.txt", "copy_file", `{"source":"/etc/passwd","destination":"key.txt"}`, "would fail"},
+		{access.FSWrite, "key.txt", "copy_file", `{"source":"secret/key","destination":"key.txt"}`, "would fail"},
+		{access.FSWrite, "key.txt", "copy_file", `{"source":"asked/old","destination":"key.txt"}`, "only after asking, so no difference"},
+		{access.FSWrite, "src/read", "edit_file", `{"path":"src/read","old_string":"a","new_string":"b"}`, "only after asking, so no difference"},
+		{access.FSWrite, "key.txt", "copy_file", `{"source":"/etc/passwd","destination":"key.txt"}`, "would fail"},
 	} {
 		p := w.ask(c.action, c.resource, c.tool, c.input)
 		require.Empty(t, p.Diff, c.input)
@@ -165,7 +166,7 @@ func TestNotes(t *testing.T) {
 		require.Contains(t, p.Note, c.note)
 	}
 	// A tool that has to be asked for as such writes where the agent may anyway.
-	p := w.ask(permission.ToolUse, "Write", "Write", `{"file_path":"docs/n","content":"n\n"}`)
+	p := w.ask(access.ToolUse, "Write", "Write", `{"file_path":"docs/n","content":"n\n"}`)
 	require.Equal(t, "--- /dev/null\n+++ b/docs/n\n@@ -0,0 +1 @@\n+n\n", p.Diff)
 	require.Equal(t, before, w.tree())
 }
@@ -174,17 +175,17 @@ func TestNotes(t *testing.T) {
 // bounded.
 func TestHostileContent(t *testing.T) {
 	w := newWorld(t)
-	p := w.ask(permission.FSWrite, "src/x", "write_file", `{"path":"src/x","content":"a\u001b[2Jb\r\tc\u202ed\n"}`)
+	p := w.ask(access.FSWrite, "src/x", "write_file", `{"path":"src/x","content":"a\u001b[2Jb\r\tc\u202ed\n"}`)
 	require.Equal(t, "--- /dev/null\n+++ b/src/x\n@@ -0,0 +1 @@\n+a\\x1b[2Jb\\r\tc\\u202ed\n", p.Diff)
-	p = w.ask(permission.FSWrite, "src/e\n+forged", "write_file", `{"path":"src/e\n+forged","content":"a\n"}`)
+	p = w.ask(access.FSWrite, "src/e\n+forged", "write_file", `{"path":"src/e\n+forged","content":"a\n"}`)
 	require.Equal(t, "--- /dev/null\n+++ b/src/e\\n+forged\n@@ -0,0 +1 @@\n+a\n", p.Diff)
 
-	p = w.ask(permission.FSWrite, "src/y", "write_file", `{"path":"src/y","content":"`+strings.Repeat(`\u202e\n`, 20_000)+`"}`)
+	p = w.ask(access.FSWrite, "src/y", "write_file", `{"path":"src/y","content":"`+strings.Repeat(`\u202e\n`, 20_000)+`"}`)
 	require.True(t, p.Cut)
 	require.Equal(t, 20_000, p.Added)
 	require.Less(t, len(p.Diff), 70<<10)
 	require.Contains(t, p.Diff[len(p.Diff)-200:], "[diff cut")
-	p = w.ask(permission.FSWrite, "src/z", "write_file", `{"path":"src/z","content":"`+strings.Repeat(`x`, 100_000)+`"}`)
+	p = w.ask(access.FSWrite, "src/z", "write_file", `{"path":"src/z","content":"`+strings.Repeat(`x`, 100_000)+`"}`)
 	require.True(t, p.Cut)
 	require.Contains(t, p.Diff, "bytes more]")
 }
@@ -193,7 +194,7 @@ func TestHostileContent(t *testing.T) {
 func TestStrangers(t *testing.T) {
 	w := newWorld(t)
 	r, err := w.b.Ask(t.Context(), broker.AgentIdentity("worker"), broker.Call{
-		Request: permission.Request{Action: permission.FSWrite, Resource: "src/a.go", Tool: "write_file", MayBlock: true}, Input: []byte(`{"path":"src/a.go","content":"x"}`),
+		Request: permission.Request{Action: access.FSWrite, Resource: "src/a.go", Tool: "write_file", MayBlock: true}, Input: []byte(`{"path":"src/a.go","content":"x"}`),
 	})
 	require.NoError(t, err)
 	for _, who := range []broker.Identity{broker.AgentIdentity("other"), broker.AgentIdentity("nobody"), {}} {

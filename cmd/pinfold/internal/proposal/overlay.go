@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -70,8 +71,8 @@ func (o *overlay) Remove(string) error { return errReadOnly }
 func (o *overlay) WritePaths() []string { return o.resolver.WritePaths() }
 
 // Allows asks the rules, and notes where a skill wants to write elsewhere.
-func (o *overlay) Allows(a fileskills.Action, unsafePath string) error {
-	if a.Access()&fileskills.AccessWrite != 0 {
+func (o *overlay) Allows(a access.Action, unsafePath string) error {
+	if a.Kind() != access.KindRead {
 		o.leads(unsafePath)
 	}
 	return o.noteAsk(o.reads().Allows(a, unsafePath))

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/proposal"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -19,7 +20,7 @@ import (
 // reading what is to be answered.
 func TestAgentsKeepNobodyWaiting(t *testing.T) {
 	w := newWorld(t)
-	id := w.asked(permission.FSWrite, "src/a.go", "Write", `{"file_path":"src/a.go","content":"x"}`)
+	id := w.asked(access.FSWrite, "src/a.go", "Write", `{"file_path":"src/a.go","content":"x"}`)
 	began, release := make(chan struct{}), make(chan struct{})
 	var looks atomic.Int32
 	const slow = 2 // as many as are made at a time
@@ -45,7 +46,7 @@ func TestAgentsKeepNobodyWaiting(t *testing.T) {
 	all.Wait()
 }
 
-func (w *world) asked(action permission.Action, resource, tool, input string) string {
+func (w *world) asked(action access.Action, resource, tool, input string) string {
 	w.Helper()
 	r, err := w.b.Ask(w.Context(), broker.AgentIdentity("worker"), broker.Call{
 		Request: permission.Request{Action: action, Resource: resource, Tool: tool, MayBlock: true}, Input: []byte(input),

@@ -12,10 +12,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/keyburst"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // fake is a broker in memory.
@@ -79,7 +79,7 @@ func (f *fake) Watch(ctx context.Context, look func()) error {
 
 func request(id, place string) broker.Request {
 	return broker.Request{
-		ID: id, AgentID: "kid", Action: permission.FSWrite, Resource: place, Tool: "edit_file", Digest: "digest of " + id,
+		ID: id, AgentID: "kid", Action: access.FSWrite, Resource: place, Tool: "edit_file", Digest: "digest of " + id,
 		Input: `{"path":"` + place + `"}`, Reason: "because of " + id, CreatedAt: time.Now(),
 	}
 }
@@ -363,7 +363,7 @@ func TestHostileText(t *testing.T) {
 	r := request("r1", evil)
 	r.AgentID, r.Tool, r.Reason = "kid", evil, evil
 	r.Input = evil
-	r.Also = []permission.Access{{Action: permission.FSWrite, Resource: "ALSO " + evil}}
+	r.Also = []access.Access{{Action: access.FSWrite, Resource: "ALSO " + evil}}
 	in := newInbox(t, r)
 	in.f.diff = "+" + evil + "\n"
 	in.send(changed{})

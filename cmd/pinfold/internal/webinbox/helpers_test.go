@@ -19,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/broker/sqlitestore"
@@ -126,7 +127,7 @@ func (w *world) askWith(who broker.Identity, place, reason, input string) broker
 // askFor is a call that writes a place.
 func askFor(place string) broker.Call {
 	return broker.Call{
-		Request: permission.Request{Action: permission.FSWrite, Resource: place, Tool: "write_file", MayBlock: true},
+		Request: permission.Request{Action: access.FSWrite, Resource: place, Tool: "write_file", MayBlock: true},
 		Input:   []byte(`{"path": "` + place + `", "content": "x\n"}`), Reason: "the manual says so",
 	}
 }

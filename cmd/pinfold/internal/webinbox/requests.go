@@ -47,8 +47,8 @@ func rowOf(r broker.Request) row {
 	}
 }
 
-// access is one thing that an approval lets an agent do.
-type access struct {
+// accessRow is one thing that an approval lets an agent do.
+type accessRow struct {
 	Action   string `json:"action"`
 	Resource string `json:"resource"`
 }
@@ -59,7 +59,7 @@ type whole struct {
 	row
 	Yours     bool                 `json:"yours"` // to answer
 	Digest    string               `json:"digest"`
-	Access    []access             `json:"access"`
+	Access    []accessRow          `json:"access"`
 	Arguments string               `json:"arguments"`
 	Cut       bool                 `json:"cut"` // Arguments do not hold all
 	Change    *brokerhttp.Proposal `json:"change"`
@@ -86,11 +86,11 @@ func (s *Server) request(r *http.Request) (any, error) {
 	}
 	w := whole{
 		row: rowOf(q), Yours: q.ApproverID == "" && q.Status == broker.Pending, Digest: q.Digest,
-		Access: []access{{shown(string(q.Action)), all(q.Resource)}},
+		Access: []accessRow{{shown(string(q.Action)), all(q.Resource)}},
 		Code:   string(q.Code), DenyReason: shown(q.DenyReason), Resolver: shown(q.Resolver), Resolved: q.ResolvedAt,
 	}
 	for _, a := range q.Also {
-		w.Access = append(w.Access, access{shown(string(a.Action)), all(a.Resource)})
+		w.Access = append(w.Access, accessRow{shown(string(a.Action)), all(a.Resource)})
 	}
 	w.Arguments, w.Cut = arguments(q.Input)
 	if a, err := s.opt.Broker.Agent(r.Context(), operator, q.AgentID); err == nil {
