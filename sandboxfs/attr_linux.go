@@ -5,6 +5,9 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // statxMask is what a view asks about a file.
@@ -154,4 +157,23 @@ func (p *part) StatFs(_ <-chan struct{}, in *fuse.InHeader, out *fuse.StatfsOut)
 		}
 		return nil
 	})
+}
+
+// fileID is how the resolver knows a file whose hard links it counts.
+func fileID(sx *unix.Statx_t) pathresolver.FileID {
+	id := pathresolver.FileID{Dev: unix.Mkdev(sx.Dev_major, sx.Dev_minor), Ino: sx.Ino, Links: sx.Nlink}
+	if sx.Mask&unix.STATX_BTIME != 0 {
+		id.Born = sx.Btime.Sec*1e9 + int64(sx.Btime.Nsec)
+	}
+	return id
+}
+
+// Readlink shows a link as it is.
+func (p *part) Readlink(_ <-chan struct{}, h *fuse.InHeader) (target []byte, st fuse.Status) {
+	st = p.look(h.NodeId, func(_ *node, fd int, _ string) error {
+		text, err := fsat.Readlink(fd)
+		target = []byte(text)
+		return err
+	})
+	return target, st
 }

@@ -1,6 +1,9 @@
 package sandboxfs
 
 import (
+	"bytes"
+	"encoding/binary"
+	"sync"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -176,4 +179,113 @@ func (p *part) FsyncDir(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	defer closeFD(fd)
 	p.slow(&in.InHeader)
 	return status(unix.Fsync(fd))
+}
+
+// listings are the open directories that have to be asked for. A listing takes
+// several requests: what was allowed to the first of them lasts until the
+// directory is closed.
+type listings struct {
+	mu    sync.Mutex
+	last  uint64
+	given map[uint64]pathresolver.Grant // by handle
+}
+
+// askedListing reports whether listing a directory has to be asked for. The
+// kernel must not remember it for others then.
+func (p *part) askedListing(n *node) bool {
+	if p.v.asks == nil || !p.r.AsksRead() {
+		return false
+	}
+	place, err := p.tab.place(n)
+	return err == nil && p.r.Verdict(place).AskRead
+}
+
+// open returns a handle, which is not 0.
+func (l *listings) open() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.given == nil {
+		l.given = map[uint64]pathresolver.Grant{}
+	}
+	l.last++
+	l.given[l.last] = nil
+	return l.last
+}
+
+// leave is what was granted to a handle; 0 is none.
+func (l *listings) leave(fh uint64) pathresolver.Grant {
+	if fh == 0 {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.given[fh]
+}
+
+func (l *listings) grant(fh uint64, leave pathresolver.Grant) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, open := l.given[fh]; open {
+		l.given[fh] = leave
+	}
+}
+
+func (l *listings) close(fh uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.given, fh)
+}
+
+// dirBuffer is how much of a directory is read by one system call, in bytes.
+const dirBuffer = 32 << 10
+
+var dirBuffers = sync.Pool{New: func() any { return new([dirBuffer]byte) }}
+
+// dirent is one entry of getdents64(2). next is the offset after it, which
+// the file system gave and understands in another descriptor too.
+type dirent struct {
+	ino  uint64
+	next uint64
+	typ  uint32 // S_IFMT bits, 0 if unknown
+	name string
+}
+
+// eachEntry reads a directory from an offset on until yield returns false.
+func eachEntry(fd int, from uint64, yield func(dirent) bool) error {
+	if from != 0 {
+		if _, err := unix.Seek(fd, int64(from), unix.SEEK_SET); err != nil {
+			return err
+		}
+	}
+	buf := dirBuffers.Get().(*[dirBuffer]byte)
+	defer dirBuffers.Put(buf)
+	for {
+		size, err := unix.Getdents(fd, buf[:])
+		if err == unix.EINTR {
+			continue
+		}
+		if err == unix.ENOENT { // removed while it was open: it is empty
+			return nil
+		}
+		if err != nil || size <= 0 {
+			return err
+		}
+		for rest := buf[:size]; len(rest) > 19; {
+			length := int(binary.NativeEndian.Uint16(rest[16:]))
+			if length < 20 || length > len(rest) {
+				return unix.EIO
+			}
+			name, _, _ := bytes.Cut(rest[19:length], []byte{0})
+			entry := dirent{
+				ino:  binary.NativeEndian.Uint64(rest),
+				next: binary.NativeEndian.Uint64(rest[8:]),
+				typ:  uint32(rest[18]) << 12,
+				name: string(name),
+			}
+			if !yield(entry) {
+				return nil
+			}
+			rest = rest[length:]
+		}
+	}
 }

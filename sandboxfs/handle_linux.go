@@ -3,7 +3,9 @@ package sandboxfs
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 )
 
@@ -180,4 +182,108 @@ func (o *opens) count() (handles, backing int) {
 		}
 	}
 	return len(o.byID), backing
+}
+
+// probePassthrough finds out whether the kernel takes a file from us to read
+// and write it by itself. It does so for root in the initial user namespace.
+func (p *part) probePassthrough() {
+	// The file behind a write path that is a file may be replaced on the host
+	// while it is open: then one kernel inode would have two backing files.
+	if p.ReadOnly || p.File || !p.v.o.Passthrough {
+		return
+	}
+	fd, err := unix.MemfdCreate("probe", unix.MFD_CLOEXEC)
+	if err != nil {
+		return
+	}
+	defer closeFD(fd)
+	if id, e := p.conn.RegisterBacking(fd); e == 0 {
+		p.unregister(id)
+		p.passthrough.Store(true)
+	}
+}
+
+// passes reports whether the kernel moves the data of open files itself.
+func (p *part) passes() bool { return p.passthrough.Load() }
+
+// answerOpen makes a handle of fd and tells the kernel how to use it. sx is
+// how the file was when it was opened; nil if it was made, or is about to change.
+func (p *part) answerOpen(n *node, fd int, writable bool, sx *unix.Statx_t, out *fuse.OpenOut) {
+	h, backing := p.opens.add(n, fd, writable, func() int32 {
+		if !p.passes() || p.isGitText(n) {
+			return 0
+		}
+		id, e := p.conn.RegisterBacking(fd)
+		if e != 0 {
+			return 0 // the server moves the data while this file is open
+		}
+		return id
+	})
+	out.Fh = h.id
+	if !writable {
+		// Nothing is to be flushed. Only a POSIX read lock would be given back
+		// by close(2); one taken through such a handle goes with the handle.
+		out.OpenFlags = fuse.FOPEN_NOFLUSH
+	}
+	if backing > 0 {
+		out.OpenFlags |= fuse.FOPEN_PASSTHROUGH
+		out.BackingID = backing
+	} else if sx != nil && !n.fixed && p.stamps.unchanged(n, sx) {
+		out.OpenFlags |= fuse.FOPEN_KEEP_CACHE
+	}
+}
+
+// unregister gives back the kernel's id of a file. It fails only when the
+// connection has ended, and the id with it.
+func (p *part) unregister(id int32) {
+	p.conn.UnregisterBacking(id)
+}
+
+// maxStamps bounds how many files are remembered.
+const maxStamps = 1 << 16
+
+// settled is how old a change must be before the times of a file are taken to
+// tell it from the next one: file systems stamp by the tick.
+const settled = 20 * time.Millisecond
+
+// stamp is how the content of a file was when it was last opened.
+type stamp struct {
+	size         uint64
+	mtime, ctime int64
+}
+
+// stamps decides whether the kernel may keep what it has read of a file when
+// it is opened again. By default it reads anew after each open, which is right
+// where the host may have written meanwhile.
+type stamps struct {
+	mu   sync.Mutex
+	last map[*node]stamp
+}
+
+// unchanged reports whether n is as it was when it was opened before.
+func (s *stamps) unchanged(n *node, sx *unix.Statx_t) bool {
+	now := stamp{
+		size:  sx.Size,
+		mtime: sx.Mtime.Sec*1e9 + int64(sx.Mtime.Nsec),
+		ctime: sx.Ctime.Sec*1e9 + int64(sx.Ctime.Nsec),
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, known := s.last[n]
+	if known && before == now {
+		return true
+	}
+	if time.Since(time.Unix(0, max(now.mtime, now.ctime))) < settled || !known && len(s.last) >= maxStamps {
+		delete(s.last, n)
+		return false
+	}
+	s.last[n] = now
+	n.held.Store(true)
+	return false
+}
+
+func (s *stamps) forget(n *node) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.last, n)
 }

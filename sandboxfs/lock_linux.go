@@ -2,6 +2,7 @@ package sandboxfs
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -108,4 +109,183 @@ func lockEnd(lk *unix.Flock_t) uint64 {
 		return 1<<63 - 1
 	}
 	return uint64(lk.Start + lk.Len - 1)
+}
+
+// Locks of write parts are taken on the backing files, so that they hold
+// against the host too. flock(2) locks lie on a descriptor that belongs to the
+// handle; not on the one that it reads from, which the kernel may hold open
+// longer for passthrough. The others belong to an owner, a process or an open file: each owner has a
+// descriptor of its own per file, with open file description locks on it
+// (F_OFD_SETLK, fcntl_locking(2)); closing it drops what the owner held.
+
+// lockOwner is who holds POSIX locks of a file.
+type lockOwner struct {
+	node  *node
+	owner uint64
+}
+
+// ownerLocks is the descriptor that carries the locks of one owner.
+type ownerLocks struct {
+	fd int
+	by map[uint64]bool // the handles that they were taken through
+}
+
+type lockTable struct {
+	mu     sync.Mutex
+	owners map[lockOwner]*ownerLocks
+	flocks map[uint64]int // by handle
+	freed  chan struct{}  // closed, and made anew, when a lock was given back
+}
+
+func (t *lockTable) init() {
+	t.owners, t.flocks, t.freed = map[lockOwner]*ownerLocks{}, map[uint64]int{}, make(chan struct{})
+}
+
+// wake has those who wait for a lock try again. The lock is held.
+func (t *lockTable) wake() {
+	close(t.freed)
+	t.freed = make(chan struct{})
+}
+
+// waiting returns a channel that is closed when a lock was given back.
+func (t *lockTable) waiting() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.freed
+}
+
+// set takes or gives back a lock without waiting.
+func (t *lockTable) set(h *handle, owner uint64, lk *unix.Flock_t) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := lockOwner{h.node, owner}
+	held := t.owners[key]
+	if held == nil && lk.Type == unix.F_UNLCK {
+		return nil
+	}
+	if held == nil {
+		fd, err := reopenForLocks(h)
+		if err != nil {
+			return err
+		}
+		held = &ownerLocks{fd: fd, by: map[uint64]bool{}}
+	}
+	err := unix.FcntlFlock(uintptr(held.fd), unix.F_OFD_SETLK, lk)
+	switch {
+	case err != nil && t.owners[key] == nil:
+		closeFD(held.fd)
+	case err == nil && lk.Type == unix.F_UNLCK && lk.Start == 0 && lk.Len == 0:
+		t.dropOwner(key, held)
+	case err == nil:
+		held.by[h.id] = true
+		t.owners[key] = held
+		if lk.Type == unix.F_UNLCK {
+			t.wake()
+		}
+	}
+	return err
+}
+
+// reopenForLocks opens the file of h once more. A write lock needs a
+// descriptor that may write, which the kernel has checked of the caller's.
+//
+// It does so with all rights of the server, on a thread of no locked goroutine:
+// a file may have been made as one that cannot be opened again. Nothing is gained
+// by it: opening h was checked, and this descriptor carries locks only.
+func reopenForLocks(h *handle) (fd int, err error) {
+	const flags = unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY
+	opened := make(chan struct{})
+	go func() {
+		defer close(opened)
+		if !h.writable {
+			fd, err = unix.Open(procPath(h.fd), flags|unix.O_RDONLY, 0)
+			return
+		}
+		fd, err = unix.Open(procPath(h.fd), flags|unix.O_RDWR, 0)
+		if err == unix.EACCES { // a file that may be written but not read
+			fd, err = unix.Open(procPath(h.fd), flags|unix.O_WRONLY, 0)
+		}
+	}()
+	<-opened
+	return fd, err
+}
+
+// get asks who is in the way of a lock.
+func (t *lockTable) get(h *handle, owner uint64, lk *unix.Flock_t) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fd := h.fd
+	if held := t.owners[lockOwner{h.node, owner}]; held != nil {
+		fd = held.fd // own locks are not in the way
+	}
+	return unix.FcntlFlock(uintptr(fd), unix.F_OFD_GETLK, lk)
+}
+
+// flushed is close(2) of some descriptor of the file by this owner: all of
+// its locks on the file go, as POSIX wants it.
+func (t *lockTable) flushed(n *node, owner uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := lockOwner{n, owner}
+	if held := t.owners[key]; held != nil {
+		t.dropOwner(key, held)
+	}
+}
+
+// released is the end of a handle: locks that were taken through no other go.
+func (t *lockTable) released(fh uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for key, held := range t.owners {
+		delete(held.by, fh)
+		if len(held.by) == 0 {
+			t.dropOwner(key, held)
+		}
+	}
+	if fd, ok := t.flocks[fh]; ok {
+		closeFD(fd)
+		delete(t.flocks, fh)
+		t.wake()
+	}
+}
+
+// flock is flock(2) without waiting.
+func (t *lockTable) flock(h *handle, typ uint32) error {
+	how := map[uint32]int{unix.F_RDLCK: unix.LOCK_SH, unix.F_WRLCK: unix.LOCK_EX, unix.F_UNLCK: unix.LOCK_UN}[typ]
+	if how == 0 {
+		return unix.EINVAL
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fd, ok := t.flocks[h.id]
+	if !ok {
+		var err error
+		if fd, err = reopenForLocks(h); err != nil {
+			return err
+		}
+		t.flocks[h.id] = fd
+	}
+	err := unix.Flock(fd, how|unix.LOCK_NB)
+	if err == nil && how != unix.LOCK_EX {
+		t.wake() // given back, or made weaker
+	}
+	return err
+}
+
+func (t *lockTable) dropOwner(key lockOwner, held *ownerLocks) {
+	closeFD(held.fd)
+	delete(t.owners, key)
+	t.wake()
+}
+
+func (t *lockTable) closeAll() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for key, held := range t.owners {
+		t.dropOwner(key, held)
+	}
+	for fh, fd := range t.flocks {
+		closeFD(fd)
+		delete(t.flocks, fh)
+	}
 }

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/internal/helper"
 	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
 
@@ -152,61 +154,38 @@ func silencePoll(at string, p *part) error {
 	return nil
 }
 
-// Unmount takes away what Mount mounted. It always succeeds: where something
-// still uses the view it is detached, lazily is true, and the connection ends
-// when the last user is gone or Close is called.
-func (v *View) Unmount() (lazily bool, err error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.unmount(0)
-}
-
-// unmount takes away what Mount mounted; busy are flags of umount2(2) for what
-// is in use.
-func (v *View) unmount(busy int) (lazily bool, err error) {
-	for i := len(v.mounted) - 1; i >= 0; i-- {
-		late, e := v.mounted[i].unmount(busy, v.o.Unmounter)
-		lazily = lazily || late
-		err = errors.Join(err, e)
-	}
-	return lazily, err
-}
-
-// mountAt returns which mount a path leads to, and the device of its files. It
-// makes no request, so it works for one that is not served yet or not any more.
-func mountAt(path string) (id, dev uint64) {
-	var sx unix.Statx_t
-	const noRequest = unix.AT_SYMLINK_NOFOLLOW | unix.AT_STATX_DONT_SYNC
-	if err := unix.Statx(unix.AT_FDCWD, path, noRequest, unix.STATX_MNT_ID_UNIQUE, &sx); err != nil {
-		return 0, 0
-	}
-	return sx.Mnt_id, unix.Mkdev(sx.Dev_major, sx.Dev_minor)
-}
-
-// gone reports whether somebody else has unmounted it: what is mounted at the
-// same path by now is not ours to take away.
-func (m *mounted) gone() bool {
-	id, _ := mountAt(m.path)
-	return id != 0 && id != m.id
-}
-
-func (m *mounted) unmount(busy int, by func(path string, force bool) (bool, error)) (lazily bool, err error) {
-	if m.path == "" || m.gone() {
-		return false, nil
-	}
-	if by != nil {
-		lazily, err = by(m.path, busy&unix.MNT_FORCE != 0)
-	} else if m.byFM {
-		lazily, err = fusermountUnmount(m.path)
-	} else if err = unix.Unmount(m.path, unix.UMOUNT_NOFOLLOW); err == unix.EBUSY {
-		lazily, err = true, unix.Unmount(m.path, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH|busy)
-	}
-	if err == unix.EINVAL || err == unix.ENOENT {
-		err = nil // somebody else was faster
-	}
+// fusermountMount mounts for an ordinary user. The program opens /dev/fuse
+// and sends the descriptor back (fusermount3(1), _FUSE_COMMFD).
+func fusermountMount(path, options string) (fd int, err error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return lazily, fmt.Errorf("unmount %q: %w", m.path, err)
+		return -1, err
 	}
-	m.path, m.lazy = "", lazily
-	return lazily, nil
+	defer closeFD(pair[0])
+	theirs := os.NewFile(uintptr(pair[1]), "fusermount3")
+	program, err := helper.Path("fusermount3")
+	if err != nil {
+		_ = theirs.Close()
+		return -1, err
+	}
+	cmd := exec.Command(program, "-o", options, "--", path)
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "_FUSE_COMMFD=3"} // it may start mount(8)
+	cmd.ExtraFiles = []*os.File{theirs}
+	out, err := cmd.CombinedOutput()
+	_ = theirs.Close()
+	if err != nil {
+		return -1, fmt.Errorf("fusermount3: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	oob := make([]byte, unix.CmsgSpace(4))
+	_, n, _, _, err := unix.Recvmsg(pair[0], make([]byte, 1), oob, unix.MSG_CMSG_CLOEXEC)
+	if err != nil {
+		return -1, fmt.Errorf("fusermount3: %w", err)
+	}
+	messages, err := unix.ParseSocketControlMessage(oob[:n])
+	if err == nil && len(messages) == 1 {
+		if fds, err := unix.ParseUnixRights(&messages[0]); err == nil && len(fds) == 1 {
+			return fds[0], nil
+		}
+	}
+	return -1, errors.New("fusermount3 sent no descriptor")
 }

@@ -108,61 +108,116 @@ func (p *part) made(dirfd int, name string, mode uint32, sx *unix.Statx_t) error
 	return statFD(fd, sx)
 }
 
-// Unlink is unlink(2).
-func (p *part) Unlink(_ <-chan struct{}, h *fuse.InHeader, name string) fuse.Status {
-	return p.remove(h, "unlink", name, 0)
-}
-
-// Rmdir is rmdir(2). Hidden entries keep a directory from being empty.
-func (p *part) Rmdir(_ <-chan struct{}, h *fuse.InHeader, name string) fuse.Status {
-	return p.remove(h, "rmdir", name, unix.AT_REMOVEDIR)
-}
-
-func (p *part) remove(h *fuse.InHeader, call, name string, flags int) fuse.Status {
-	if !plainName(name) {
-		return fuse.EINVAL
-	}
-	st := p.removeGranted(h, call, name, flags, nil)
+// Tmpfile is open(2) with O_TMPFILE: a file without a name in a directory
+// that may be written. What name it gets later is decided by Link.
+func (p *part) Tmpfile(_ <-chan struct{}, in *fuse.CreateIn, out *fuse.CreateOut) fuse.Status {
+	st := p.tmpfile(in, out, nil)
 	if st != toConsult {
 		return st
 	}
-	leave, st := p.consult(h)
+	leave, st := p.consult(&in.InHeader)
 	if st != fuse.OK {
 		return st
 	}
-	return p.removeGranted(h, call, name, flags, leave)
+	return p.tmpfile(in, out, leave)
 }
 
-func (p *part) removeGranted(h *fuse.InHeader, call, name string, flags int, leave pathresolver.Grant) fuse.Status {
-	defer p.hold(name)()
-	dir, dirfd, place, err := p.openDir(h.NodeId)
+func (p *part) tmpfile(in *fuse.CreateIn, out *fuse.CreateOut, leave pathresolver.Grant) fuse.Status {
+	p.moves.RLock()
+	defer p.moves.RUnlock()
+	dir, place, err := p.locate(in.NodeId)
 	if err != nil {
 		return status(err)
 	}
-	defer closeFD(dirfd)
-	child := joinPlace(place, name)
-	if d := p.r.DecideGranted(leave, pathresolver.OpDelete, child, 0); d != nil {
-		return p.ask(h, call, d, leave, act{op: pathresolver.OpDelete, place: child})
+	if d := p.r.DecideGranted(leave, pathresolver.OpCreate, place, fs.ModeDir); d != nil {
+		return p.ask(&in.InHeader, "tmpfile", d, leave, act{op: pathresolver.OpCreate, place: place, kind: fs.ModeDir})
 	}
-	if st := p.lockAt(h, call, child, dirfd, name); st != fuse.OK {
-		return st
+	mode := plainMode(in.Mode&0o7777, false)
+	var fd int
+	err = p.as(in.Caller, func() (e error) {
+		fd, e = p.r.OpenPlace(place, int(in.Flags)&(keptFlags|unix.O_EXCL)|unix.O_TMPFILE, mode)
+		return e
+	})
+	if err != nil {
+		return status(p.walkError(dir, err))
 	}
-	gone := p.dying(dir, dirfd, name)
-	gone.asked = leave != nil
-	err = unix.Unlinkat(dirfd, name, flags)
-	if err == nil {
-		p.tab.removed(dir, name)
+	var sx unix.Statx_t
+	if err = p.setMode(fd, mode); err == nil {
+		err = statFD(fd, &sx)
 	}
-	p.bury(gone, err == nil)
-	return status(err)
+	if err != nil {
+		closeFD(fd)
+		return status(err)
+	}
+	n := p.tab.nameless(identityOf(&sx))
+	p.entry(n, false, &sx, &out.EntryOut)
+	p.answerOpen(n, fd, true, nil, &out.OpenOut)
+	return fuse.OK
 }
 
-// Readlink shows a link as it is.
-func (p *part) Readlink(_ <-chan struct{}, h *fuse.InHeader) (target []byte, st fuse.Status) {
-	st = p.look(h.NodeId, func(_ *node, fd int, _ string) error {
-		text, err := fsat.Readlink(fd)
-		target = []byte(text)
-		return err
+// Create is open(2) with O_CREAT of a name that the kernel believes missing.
+func (p *part) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
+	if !plainName(name) {
+		return fuse.EINVAL
+	}
+	st := p.create(in, name, out, nil)
+	if st != toConsult {
+		return st
+	}
+	leave, st := p.consult(&in.InHeader)
+	if st != fuse.OK {
+		return st
+	}
+	return p.create(in, name, out, leave)
+}
+
+func (p *part) create(in *fuse.CreateIn, name string, out *fuse.CreateOut, leave pathresolver.Grant) fuse.Status {
+	defer p.hold(name)()
+	dir, place, err := p.locate(in.NodeId)
+	if err != nil {
+		return status(err)
+	}
+	child := joinPlace(place, name)
+	d := p.r.DecideGranted(leave, pathresolver.OpCreate, child, 0)
+	text := false
+	if d != nil {
+		var may bool
+		if may, text = p.mayWrite(d, child); may {
+			d = nil
+		}
+	}
+	if d != nil {
+		return p.ask(&in.InHeader, "create", d, leave, act{op: pathresolver.OpCreate, place: child})
+	}
+	mode := p.hookMode(child, plainMode(in.Mode&0o7777, false))
+	var fd int
+	err = p.as(in.Caller, func() (e error) {
+		fd, e = p.r.OpenPlace(child, int(in.Flags)&keptFlags|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, mode)
+		return e
 	})
-	return target, st
+	if err == unix.EEXIST && in.Flags&unix.O_EXCL == 0 {
+		return status(unix.ESTALE) // the host was faster: the kernel looks again, and opens
+	}
+	if err != nil {
+		return status(p.walkError(dir, err))
+	}
+	var sx unix.Statx_t
+	if err = p.setMode(fd, mode); err == nil {
+		err = statFD(fd, &sx)
+	}
+	if err != nil {
+		closeFD(fd)
+		return status(err)
+	}
+	p.r.NoteMade(child, 0, fileID(&sx))
+	n := p.answer(dir, name, true, false, &sx, &out.EntryOut)
+	p.answerOpen(n, fd, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, nil, &out.OpenOut)
+	if text {
+		p.holdText(n, out.Fh)
+	}
+	if leave != nil {
+		p.opens.madeBy(out.Fh)
+	}
+	p.changed(pathresolver.OpCreate, child, sx.Mode)
+	return fuse.OK
 }

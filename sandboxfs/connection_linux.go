@@ -3,7 +3,6 @@ package sandboxfs
 import (
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -183,15 +182,25 @@ func (p *part) addStats(s *Stats) {
 // slow is said before what may take long. p.moves is not held.
 func (p *part) slow(h *fuse.InHeader) { p.conn.Slow(h) }
 
-// refuse reports a refusal and returns its errno.
-func (p *part) refuse(h *fuse.InHeader, call string, d *pathresolver.DeniedError) fuse.Status {
-	return p.refuseAs(h, call, d, errno(d.Rule))
-}
+// wantOpenFiles is how many descriptors a serving process should be able to
+// hold: a file that is open in a write part costs one.
+const wantOpenFiles = 1 << 16
 
-func (p *part) refuseAs(h *fuse.InHeader, call string, d *pathresolver.DeniedError, e syscall.Errno) fuse.Status {
-	p.v.refusals.add(Refusal{
-		Time: time.Now(), PID: h.Pid, UID: h.Uid, Op: d.Op, Place: d.Path,
-		Rule: d.Rule, Pattern: d.Pattern, Origin: d.Origin, Errno: e, Syscall: call,
-	})
-	return fuse.Status(e)
-}
+// raiseOpenFiles raises RLIMIT_NOFILE as far as this process may, where it is
+// low. It changes the process, once. A view works with less: an open beyond it
+// is EMFILE for the caller.
+//
+// The Go runtime has raised the soft limit before, and gives what is started
+// the first one, as long as nobody else changes it: select(2) fails in
+// programs that trust a small limit. So it is left alone where it is enough.
+var raiseOpenFiles = sync.OnceFunc(func() {
+	var now unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &now); err != nil || now.Cur >= wantOpenFiles {
+		return
+	}
+	high := unix.Rlimit{Cur: wantOpenFiles, Max: max(now.Max, wantOpenFiles)}
+	// Setrlimit would have the runtime forget the first limit even on failure.
+	if unix.Prlimit(0, unix.RLIMIT_NOFILE, &high, nil) != nil && now.Cur+1 < now.Max {
+		_ = unix.Prlimit(0, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: now.Max, Max: now.Max}, nil)
+	}
+})

@@ -2,6 +2,10 @@ package sandboxfs
 
 import (
 	"io/fs"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -43,4 +47,17 @@ func (p *part) named(to string, mode uint16) {
 	if tell := p.v.o.OnChange; tell != nil {
 		tell(Change{Op: pathresolver.OpLink, To: to, Mode: fsat.FileMode(uint32(mode))})
 	}
+}
+
+// refuse reports a refusal and returns its errno.
+func (p *part) refuse(h *fuse.InHeader, call string, d *pathresolver.DeniedError) fuse.Status {
+	return p.refuseAs(h, call, d, errno(d.Rule))
+}
+
+func (p *part) refuseAs(h *fuse.InHeader, call string, d *pathresolver.DeniedError, e syscall.Errno) fuse.Status {
+	p.v.refusals.add(Refusal{
+		Time: time.Now(), PID: h.Pid, UID: h.Uid, Op: d.Op, Place: d.Path,
+		Rule: d.Rule, Pattern: d.Pattern, Origin: d.Origin, Errno: e, Syscall: call,
+	})
+	return fuse.Status(e)
 }

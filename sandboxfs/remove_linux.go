@@ -3,9 +3,11 @@ package sandboxfs
 import (
 	"sync"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // maxGraves bounds the descriptors that are held for files without a name.
@@ -108,4 +110,53 @@ func (g *graves) closeAll() {
 		closeFD(fd)
 		delete(g.fd, n)
 	}
+}
+
+// Unlink is unlink(2).
+func (p *part) Unlink(_ <-chan struct{}, h *fuse.InHeader, name string) fuse.Status {
+	return p.remove(h, "unlink", name, 0)
+}
+
+// Rmdir is rmdir(2). Hidden entries keep a directory from being empty.
+func (p *part) Rmdir(_ <-chan struct{}, h *fuse.InHeader, name string) fuse.Status {
+	return p.remove(h, "rmdir", name, unix.AT_REMOVEDIR)
+}
+
+func (p *part) remove(h *fuse.InHeader, call, name string, flags int) fuse.Status {
+	if !plainName(name) {
+		return fuse.EINVAL
+	}
+	st := p.removeGranted(h, call, name, flags, nil)
+	if st != toConsult {
+		return st
+	}
+	leave, st := p.consult(h)
+	if st != fuse.OK {
+		return st
+	}
+	return p.removeGranted(h, call, name, flags, leave)
+}
+
+func (p *part) removeGranted(h *fuse.InHeader, call, name string, flags int, leave pathresolver.Grant) fuse.Status {
+	defer p.hold(name)()
+	dir, dirfd, place, err := p.openDir(h.NodeId)
+	if err != nil {
+		return status(err)
+	}
+	defer closeFD(dirfd)
+	child := joinPlace(place, name)
+	if d := p.r.DecideGranted(leave, pathresolver.OpDelete, child, 0); d != nil {
+		return p.ask(h, call, d, leave, act{op: pathresolver.OpDelete, place: child})
+	}
+	if st := p.lockAt(h, call, child, dirfd, name); st != fuse.OK {
+		return st
+	}
+	gone := p.dying(dir, dirfd, name)
+	gone.asked = leave != nil
+	err = unix.Unlinkat(dirfd, name, flags)
+	if err == nil {
+		p.tab.removed(dir, name)
+	}
+	p.bury(gone, err == nil)
+	return status(err)
 }
