@@ -112,7 +112,7 @@ var freshRaces = []race{
 		clear:   func(g *ground, n string) { g.remove(g.in("m" + n)) },
 	},
 	{
-		id: "W36f", title: "W36 with fresh names: write into a read-only part", policy: []string{"-w", "out"}, fresh: true,
+		id: "W36f", title: "W36 with fresh names: write into a read-only mount", policy: []string{"-w", "out"}, fresh: true,
 		attack: []string{"pairs", "out/p"}, op: do1("write", "out/p/m#/new#", "evil"),
 		setup: pairDirs("src", "out", "out/p"), clear: unpair("out/p"),
 		prepare: func(g *ground, n string) { g.pairDir("out/p/m"+n, "../../src") },

@@ -12,7 +12,7 @@ import (
 // View is what the launcher needs of a view: *sandboxfs.View.
 type View interface {
 	// Parts lists the connections in mount order, parents first.
-	Parts() []sandboxfs.Part
+	Mounts() []sandboxfs.Mount
 	// MountArgs gives the arguments of mount(2) for part i, whose /dev/fuse
 	// is open as descriptor fuseFD in the process that mounts.
 	MountArgs(i, fuseFD int) (source, fstype string, flags uintptr, data string)

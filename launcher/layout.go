@@ -159,7 +159,7 @@ func (b *builder) view(nth int, v Placed) {
 	if v.View == nil {
 		return
 	}
-	for i, part := range v.View.Parts() {
+	for i, part := range v.View.Mounts() {
 		b.add(Step{Do: DoView, Path: path.Join(v.Root, part.Place), View: nth, Part: i})
 	}
 }

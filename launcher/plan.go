@@ -103,7 +103,7 @@ func NewPlan(c Config, host Host) (*Plan, error) {
 // does not see: those in the parts that the kernel keeps read-only.
 func watchable(c Config) bool {
 	return c.OnRefusal != nil && c.View != nil &&
-		slices.ContainsFunc(c.View.Parts(), func(p sandboxfs.Part) bool { return p.ReadOnly })
+		slices.ContainsFunc(c.View.Mounts(), func(p sandboxfs.Mount) bool { return p.ReadOnly })
 }
 
 // builder collects steps. made knows the directories that exist by then.

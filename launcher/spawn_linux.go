@@ -122,7 +122,7 @@ func (s *session) childConfig() *childConfig {
 	cfg := &childConfig{Plan: s.plan}
 	for _, v := range s.config.views() {
 		var parts []mountArgs
-		for i := range v.View.Parts() {
+		for i := range v.View.Mounts() {
 			var m mountArgs
 			m.Source, m.FSType, m.Flags, m.Data = v.View.MountArgs(i, fdFuse)
 			parts = append(parts, m)

@@ -23,7 +23,7 @@ func (s *session) judge() {
 		return
 	}
 	defer s.attempts.Close()
-	j := judge{r: s.config.Resolver, root: s.plan.Root, parts: s.config.View.Parts(), uid: uint32(s.plan.ID.UID)}
+	j := judge{r: s.config.Resolver, root: s.plan.Root, parts: s.config.View.Mounts(), uid: uint32(s.plan.ID.UID)}
 	told := gob.NewDecoder(s.attempts)
 	for {
 		var heard attempts
@@ -46,7 +46,7 @@ func (s *session) judge() {
 type judge struct {
 	r     *pathresolver.Resolver
 	root  string
-	parts []sandboxfs.Part // parents first
+	parts []sandboxfs.Mount // parents first
 	uid   uint32
 }
 

@@ -17,7 +17,7 @@ import (
 
 const noLimit = time.Duration(-1)
 
-// askingFor are the rules of these tests: one part for each place, so that
+// askingFor are the rules of these tests: one mount for each place, so that
 // some lie in a write path and some do not.
 func askingFor() pathresolver.Config {
 	return pathresolver.Config{WritePaths: []string{"out"}, AskWrite: []string{"src", "out/gen"}, AskRead: []string{"vault", "out/key"}, Protect: []string{"src/fixed"}}
@@ -99,7 +99,7 @@ func TestOpenWaits(t *testing.T) {
 	})
 }
 
-// A single file that has to be asked for is a part of its own, where there can
+// A single file that has to be asked for is a mount of its own, where there can
 // be several.
 func TestFileIsAskedFor(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {

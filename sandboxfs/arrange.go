@@ -17,31 +17,31 @@ const (
 	kindFile
 )
 
-// arrange cuts the tree into parts. Without a write path the whole is one
-// read-only part. Otherwise the whole is a read-only part, over which each
-// write path lies as a part that can be written: most of what an agent does
+// arrange cuts the tree into mounts. Without a write path the whole is one
+// read-only mount. Otherwise the whole is a read-only mount, over which each
+// write path lies as a mount that can be written: most of what an agent does
 // is reading, which a connection that is never written serves without being
-// asked. A write path that does not exist yet is served by the part at its
-// nearest ancestor that does; where that is the root, by the only part.
+// asked. A write path that does not exist yet is served by the mount at its
+// nearest ancestor that does; where that is the root, by the only mount.
 //
 // A place where something may have to be asked for is served as a write path
-// is: on the read-only part the kernel does not ask for opens, and refuses
+// is: on the read-only mount the kernel does not ask for opens, and refuses
 // writes as never possible. Where it is missing and may be made after asking,
 // its directory is, if that is there; otherwise nothing is, since nobody in the
 // view can make the place. Should the host make it later, it is refused on the
-// read-only part.
+// read-only mount.
 //
-// A write path that is a regular file becomes a part of its own whose root is
-// that file: the directory that it lies in stays on the fast part, and the
+// A write path that is a regular file becomes a mount of its own whose root is
+// that file: the directory that it lies in stays on the fast mount, and the
 // mount keeps the file from being renamed away, as the rules want it.
 //
-// The result is in mount order, and what says who covers a place: the part
+// The result is in mount order, and what says who covers a place: the mount
 // with the longest prefix.
-func arrange(writePaths []string, asks []pathresolver.AskPlace, single, reportAll bool, at func(place string) kind) []Part {
+func arrange(writePaths []string, asks []pathresolver.AskPlace, single, reportAll bool, at func(place string) kind) []Mount {
 	if reportAll || single && len(writePaths)+len(asks) > 0 {
-		return []Part{{Place: "."}}
+		return []Mount{{Place: "."}}
 	}
-	parts := []Part{{Place: ".", ReadOnly: true}}
+	parts := []Mount{{Place: ".", ReadOnly: true}}
 	for _, wp := range writePaths {
 		place, k := wp, at(wp)
 		for k == kindMissing && place != "." {
@@ -50,7 +50,7 @@ func arrange(writePaths []string, asks []pathresolver.AskPlace, single, reportAl
 				k = kindMissing // beneath a file nothing can be made
 			}
 		}
-		parts = append(parts, Part{Place: place, File: k == kindFile})
+		parts = append(parts, Mount{Place: place, File: k == kindFile})
 	}
 	for _, ask := range asks {
 		place, k := ask.Place, at(ask.Place)
@@ -61,19 +61,19 @@ func arrange(writePaths []string, asks []pathresolver.AskPlace, single, reportAl
 			}
 		}
 		if k != kindMissing {
-			parts = append(parts, Part{Place: place, File: k == kindFile})
+			parts = append(parts, Mount{Place: place, File: k == kindFile})
 		}
 	}
-	if slices.ContainsFunc(parts[1:], func(p Part) bool { return p.Place == "." }) {
-		return []Part{{Place: "."}}
+	if slices.ContainsFunc(parts[1:], func(p Mount) bool { return p.Place == "." }) {
+		return []Mount{{Place: "."}}
 	}
 	nested := parts[1:] // some names sort before "."
 	sort.Slice(nested, func(i, j int) bool { return nested[i].Place < nested[j].Place })
 	return dropNested(parts)
 }
 
-// dropNested removes the parts that lie beneath another one that is written.
-func dropNested(parts []Part) []Part {
+// dropNested removes the mounts that lie beneath another one that is written.
+func dropNested(parts []Mount) []Mount {
 	kept := parts[:1]
 	for _, p := range parts[1:] {
 		nested := false

@@ -61,7 +61,7 @@ func TestAskWriteIsEACCES(t *testing.T) {
 // Of what may be read only after asking the name and the attributes are seen;
 // its content is EACCES at open(2), by no other name and after no move.
 func TestAskReadIsEACCES(t *testing.T) {
-	for _, ask := range []string{"vault", "**/vault"} { // a part of its own, and one for all
+	for _, ask := range []string{"vault", "**/vault"} { // a mount of its own, and one for all
 		eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 			f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}, AskRead: []string{ask, "out/key"}},
 				"vault/a=SECRET", "vault/sub/b=SECRET", "out/key=SECRET", "out/x=x", "src/l => ../vault/a", "src/f=f")
@@ -80,8 +80,8 @@ func TestAskReadIsEACCES(t *testing.T) {
 				_, err = unix.Getxattr(f.in(place), "user.note", make([]byte, 64))
 				require.ErrorIs(t, err, syscall.EACCES, place)
 				if place != "src/l" {
-					require.Contains(t, acrossParts, unix.Link(f.in(place), f.in("out/stolen")), place)
-					require.Contains(t, acrossParts, unix.Rename(f.in(place), f.in("out/stolen")), place)
+					require.Contains(t, acrossMounts, unix.Link(f.in(place), f.in("out/stolen")), place)
+					require.Contains(t, acrossMounts, unix.Rename(f.in(place), f.in("out/stolen")), place)
 				}
 				if !o.DefaultPermissions {
 					require.ErrorIs(t, unix.Access(f.in(place), unix.R_OK), syscall.EACCES)
@@ -106,8 +106,8 @@ func TestAskReadIsEACCES(t *testing.T) {
 	}
 }
 
-// acrossParts are what a name gets that is to leave a part, or a rule.
-var acrossParts = []error{syscall.EACCES, syscall.EXDEV, syscall.EROFS}
+// acrossMounts are what a name gets that is to leave a mount, or a rule.
+var acrossMounts = []error{syscall.EACCES, syscall.EXDEV, syscall.EROFS}
 
 // What no read path covers is not there, and what leads to one shows only that.
 func TestReadPathsInTheView(t *testing.T) {
@@ -160,7 +160,7 @@ func TestAskPlacesAreParts(t *testing.T) {
 		v, err := sandboxfs.New(r, sandboxfs.Options{})
 		require.NoError(t, err)
 		var got []string
-		for _, p := range v.Parts() {
+		for _, p := range v.Mounts() {
 			name := p.Place
 			if p.ReadOnly {
 				name += " ro"

@@ -33,8 +33,8 @@ func sameMount(a, b *unix.Statx_t) bool {
 // inode is the inode number to show. All files of a connection seem to lie on
 // one device, so those of another file system beneath the root are moved out
 // of the way of the root's own.
-func (p *part) inode(ino uint64, dev uint32) uint64 {
-	if dev == p.rootDev {
+func (c *connection) inode(ino uint64, dev uint32) uint64 {
+	if dev == c.rootDev {
 		return ino
 	}
 	return ino ^ uint64(dev)*0x9e3779b97f4a7c15
@@ -42,9 +42,9 @@ func (p *part) inode(ino uint64, dev uint32) uint64 {
 
 // fill copies the attributes of the backing file. Device numbers are left
 // out: nothing that is opened in a view is a device.
-func (p *part) fill(sx *unix.Statx_t, out *fuse.Attr) {
+func (c *connection) fill(sx *unix.Statx_t, out *fuse.Attr) {
 	*out = fuse.Attr{
-		Ino: p.inode(sx.Ino, deviceOf(sx)), Size: sx.Size, Blocks: sx.Blocks,
+		Ino: c.inode(sx.Ino, deviceOf(sx)), Size: sx.Size, Blocks: sx.Blocks,
 		Atime: uint64(sx.Atime.Sec), Atimensec: sx.Atime.Nsec,
 		Mtime: uint64(sx.Mtime.Sec), Mtimensec: sx.Mtime.Nsec,
 		Ctime: uint64(sx.Ctime.Sec), Ctimensec: sx.Ctime.Nsec,
@@ -52,36 +52,36 @@ func (p *part) fill(sx *unix.Statx_t, out *fuse.Attr) {
 		Owner:   fuse.Owner{Uid: sx.Uid, Gid: sx.Gid},
 		Blksize: sx.Blksize,
 	}
-	if ids := p.v.o.SquashIDs; ids != nil {
+	if ids := c.v.o.SquashIDs; ids != nil {
 		out.Owner = fuse.Owner{Uid: ids.UID, Gid: ids.GID}
 	}
 }
 
 // GetAttr is stat(2) of something the kernel knows already.
-func (p *part) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
+func (c *connection) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
 	var sx unix.Statx_t
-	valid, err := p.attributes(in.NodeId, &sx)
+	valid, err := c.attributes(in.NodeId, &sx)
 	if err != nil {
 		return status(err)
 	}
-	p.fill(&sx, &out.Attr)
+	c.fill(&sx, &out.Attr)
 	out.SetTimeout(valid)
 	return fuse.OK
 }
 
 // Statx is statx(2) where it asks for more than stat(2) tells.
-func (p *part) Statx(_ <-chan struct{}, in *fuse.StatxIn, out *fuse.StatxOut) fuse.Status {
+func (c *connection) Statx(_ <-chan struct{}, in *fuse.StatxIn, out *fuse.StatxOut) fuse.Status {
 	var sx unix.Statx_t
-	valid, err := p.attributes(in.NodeId, &sx)
+	valid, err := c.attributes(in.NodeId, &sx)
 	if err != nil {
 		return status(err)
 	}
 	out.FromStatx(&sx)
-	out.Ino = p.inode(sx.Ino, deviceOf(&sx))
+	out.Ino = c.inode(sx.Ino, deviceOf(&sx))
 	out.DevMajor, out.DevMinor, out.RdevMajor, out.RdevMinor = 0, 0, 0, 0
 	out.Attributes, out.AttributesMask = 0, 0
 	out.Mask &= unix.STATX_BASIC_STATS | unix.STATX_BTIME
-	if ids := p.v.o.SquashIDs; ids != nil {
+	if ids := c.v.o.SquashIDs; ids != nil {
 		out.Uid, out.Gid = ids.UID, ids.GID
 	}
 	out.SetTimeout(valid)
@@ -90,32 +90,32 @@ func (p *part) Statx(_ <-chan struct{}, in *fuse.StatxIn, out *fuse.StatxOut) fu
 
 // attributes asks about the file of a request, and says how long the kernel
 // may trust the answer.
-func (p *part) attributes(id uint64, sx *unix.Statx_t) (valid time.Duration, err error) {
-	p.moves.RLock()
-	defer p.moves.RUnlock()
-	n, err := p.node(id)
+func (c *connection) attributes(id uint64, sx *unix.Statx_t) (valid time.Duration, err error) {
+	c.moves.RLock()
+	defer c.moves.RUnlock()
+	n, err := c.node(id)
 	if err == nil {
-		err = p.stat(n, sx)
+		err = c.stat(n, sx)
 	}
 	if err != nil {
 		return 0, err
 	}
-	return p.valid(p.tab.watched(n)), nil
+	return c.valid(c.tab.watched(n)), nil
 }
 
 // stat asks about a node: by a file that is open, which is the only way when
 // its name is gone, by its name, or by its place.
-func (p *part) stat(n *node, sx *unix.Statx_t) error {
+func (c *connection) stat(n *node, sx *unix.Statx_t) error {
 	if !n.fixed { // a fixed node is a place, whatever is open
-		if h := p.opens.anyOf(n); h != nil {
+		if h := c.opens.anyOf(n); h != nil {
 			defer h.drop()
 			return statFD(h.fd, sx)
 		}
-		if p.statName(n, sx) == nil {
+		if c.statName(n, sx) == nil {
 			return nil
 		}
 	}
-	fd, _, err := p.open(n, unix.O_PATH, sx)
+	fd, _, err := c.open(n, unix.O_PATH, sx)
 	if err == nil {
 		closeFD(fd)
 	}
@@ -124,29 +124,29 @@ func (p *part) stat(n *node, sx *unix.Statx_t) error {
 
 // statName asks about a node by its first name, in a directory that was at its
 // place just now, which is what a Lookup does as well.
-func (p *part) statName(n *node, sx *unix.Statx_t) error {
-	dir, name := p.tab.nameOf(n)
+func (c *connection) statName(n *node, sx *unix.Statx_t) error {
+	dir, name := c.tab.nameOf(n)
 	if dir == nil {
 		return unix.ESTALE
 	}
-	place, err := p.tab.place(dir)
+	place, err := c.tab.place(dir)
 	if err != nil {
 		return err
 	}
-	in, err := p.recently(dir, place)
+	in, err := c.cachedDirOf(dir, place)
 	if err != nil {
 		return err
 	}
 	defer in.drop()
-	if err := p.statIn(in, joinPlace(place, name), name, sx); err != nil {
+	if err := c.statIn(in, joinPlace(place, name), name, sx); err != nil {
 		return err
 	}
-	return p.same(n, sx)
+	return c.same(n, sx)
 }
 
 // StatFs is statfs(2).
-func (p *part) StatFs(_ <-chan struct{}, in *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
-	return p.look(in.NodeId, func(_ *node, fd int, _ string) error {
+func (c *connection) StatFs(_ <-chan struct{}, in *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
+	return c.look(in.NodeId, func(_ *node, fd int, _ string) error {
 		var fs unix.Statfs_t
 		if err := unix.Fstatfs(fd, &fs); err != nil {
 			return err
@@ -169,8 +169,8 @@ func fileID(sx *unix.Statx_t) pathresolver.FileID {
 }
 
 // Readlink shows a link as it is.
-func (p *part) Readlink(_ <-chan struct{}, h *fuse.InHeader) (target []byte, st fuse.Status) {
-	st = p.look(h.NodeId, func(_ *node, fd int, _ string) error {
+func (c *connection) Readlink(_ <-chan struct{}, h *fuse.InHeader) (target []byte, st fuse.Status) {
+	st = c.look(h.NodeId, func(_ *node, fd int, _ string) error {
 		text, err := fsat.Readlink(fd)
 		target = []byte(text)
 		return err

@@ -16,7 +16,7 @@ import (
 )
 
 // BenchmarkView shows what one operation costs on the host, in the read-only
-// part and in a write part. It is for working on this package: client and
+// mount and in a write mount. It is for working on this package: client and
 // server share the process. `make bench` compares with other file systems.
 func BenchmarkView(b *testing.B) {
 	base := b.TempDir()

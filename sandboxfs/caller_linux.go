@@ -15,8 +15,8 @@ import (
 // takes the caller's identifiers for file systems (setfsuid(2)) and keeps the
 // right to pass permission checks: those were the kernel's, made before it
 // asked us, with groups that we do not know.
-func (p *part) as(who fuse.Caller, create func() error) error {
-	if p.v.o.Unprivileged || p.self.UID != 0 || p.v.o.SquashIDs != nil || who.Uid == p.self.UID && who.Gid == p.self.GID {
+func (c *connection) as(who fuse.Caller, create func() error) error {
+	if c.v.o.Unprivileged || c.self.UID != 0 || c.v.o.SquashIDs != nil || who.Uid == c.self.UID && who.Gid == c.self.GID {
 		return create()
 	}
 	result := make(chan error, 1)
@@ -27,7 +27,7 @@ func (p *part) as(who fuse.Caller, create func() error) error {
 		err := takeIDs(who.Uid, who.Gid)
 		if err == nil {
 			err = create()
-			if takeIDs(p.self.UID, p.self.GID) == nil {
+			if takeIDs(c.self.UID, c.self.GID) == nil {
 				runtime.UnlockOSThread()
 			}
 		}
@@ -60,9 +60,9 @@ func takeIDs(uid, gid uint32) error {
 
 // setMode gives a new file the bits that this process's own umask took. The
 // caller's umask is in mode already.
-func (p *part) setMode(fd int, mode uint32) error {
+func (c *connection) setMode(fd int, mode uint32) error {
 	mode &= 0o7777
-	if mode&p.umask == 0 {
+	if mode&c.umask == 0 {
 		return nil
 	}
 	var st unix.Stat_t
@@ -85,7 +85,7 @@ func chmodFD(fd int, mode uint32) error {
 // somebody without the right to keep them has changed. A server without
 // capabilities cannot take them from a file of somebody else's, and need not: its
 // own writes take them, as do those that the kernel makes for it.
-func (p *part) killPrivileges(fd int) error {
+func (c *connection) killPrivileges(fd int) error {
 	var st unix.Stat_t
 	if err := fsat.Fstat(fd, &st); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (p *part) killPrivileges(fd int) error {
 		return nil
 	}
 	err := chmodFD(fd, st.Mode&0o7777&^kill)
-	if err == unix.EPERM && p.v.o.Unprivileged {
+	if err == unix.EPERM && c.v.o.Unprivileged {
 		return nil
 	}
 	return err

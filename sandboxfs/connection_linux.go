@@ -13,26 +13,26 @@ import (
 	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
 
-// part serves one connection. Its methods that go-fuse calls lie in the files
+// connection serves one connection. Its methods that go-fuse calls lie in the files
 // named after the operations.
 //
 // Locks, in this order: moves, then one of table.mu, opens.mu, lockTable.mu,
-// graves.mu, recent.mu or watcher.mu. Only moves is held while the tree is
-// walked; opens.mu, lockTable.mu, graves.mu and watcher.mu are held during
+// unlinked.mu, dirs.mu or watcher.mu. Only moves is held while the tree is
+// walked; opens.mu, lockTable.mu, unlinked.mu and watcher.mu are held during
 // system calls on descriptors that are open.
-type part struct {
-	Part
+type connection struct {
+	Mount
 	fuse.RawFileSystem // answers what is not implemented with ENOSYS
 	v                  *View
 	r                  *pathresolver.Resolver
 	tab                *table
 	opens              opens
-	graves             graves
+	unlinked           unlinked
 	stamps             stamps
-	recent             recent
+	dirs               dirCache
 	questions          questions
 	listings           listings
-	watch              *watcher // of the read-only part, nil otherwise
+	watch              *watcher // of the read-only mount, nil otherwise
 	conn               *fuseconn.Conn
 
 	// moves keeps names still: who acts on a place holds it shared from
@@ -50,15 +50,15 @@ type part struct {
 	passthrough atomic.Bool // the kernel reads and writes open files by itself
 }
 
-var _ fuseconn.Handler = (*part)(nil)
+var _ fuseconn.Handler = (*connection)(nil)
 
-func newPart(v *View, what Part, layout []Part) (*part, error) {
+func newConnection(v *View, what Mount, layout []Mount) (*connection, error) {
 	typ := uint16(unix.S_IFDIR)
 	if what.File {
 		typ = unix.S_IFREG
 	}
-	p := &part{
-		Part:          what,
+	c := &connection{
+		Mount:         what,
 		RawFileSystem: fuse.NewDefaultRawFileSystem(),
 		v:             v,
 		r:             v.r,
@@ -67,26 +67,26 @@ func newPart(v *View, what Part, layout []Part) (*part, error) {
 		umask:         processUmask(),
 		begun:         time.Now(),
 	}
-	p.opens.init()
-	p.graves.fd, p.stamps.last = map[*node]int{}, map[*node]stamp{}
-	p.tab.freed = p.forgotten
+	c.opens.init()
+	c.unlinked.fd, c.stamps.last = map[*node]int{}, map[*node]stamp{}
+	c.tab.freed = c.forgotten
 	for _, other := range layout {
 		if other.Place != what.Place && within(other.Place, what.Place) {
-			p.tab.fix(namesBetween(what.Place, other.Place), other.File)
+			c.tab.fix(namesBetween(what.Place, other.Place), other.File)
 		}
 	}
-	if err := p.examineRoot(); err != nil {
+	if err := c.examineRoot(); err != nil {
 		return nil, err
 	}
 	if what.ReadOnly {
-		p.watch = newWatcher(p)
+		c.watch = newWatcher(c)
 	}
-	return p, nil
+	return c, nil
 }
 
 // examineRoot asks once for what holds of the whole tree.
-func (p *part) examineRoot() error {
-	fd, err := p.r.OpenPlace(".", unix.O_PATH|unix.O_DIRECTORY, 0)
+func (c *connection) examineRoot() error {
+	fd, err := c.r.OpenPlace(".", unix.O_PATH|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return err
 	}
@@ -95,95 +95,95 @@ func (p *part) examineRoot() error {
 	if err := fsat.Statx(fd, "", unix.AT_EMPTY_PATH, statxMask, &sx); err != nil {
 		return err
 	}
-	p.rootDev = deviceOf(&sx)
+	c.rootDev = deviceOf(&sx)
 	var fs unix.Statfs_t
 	if err := unix.Fstatfs(fd, &fs); err == nil {
-		p.stacked = fs.Type == unix.OVERLAYFS_SUPER_MAGIC
+		c.stacked = fs.Type == unix.OVERLAYFS_SUPER_MAGIC
 	}
 	return nil
 }
 
 // String is go-fuse's name of the file system.
-func (p *part) String() string { return fsName }
+func (c *connection) String() string { return fsName }
 
 // start comes before the first request.
-func (p *part) start(c *fuseconn.Conn) {
-	p.conn = c
-	p.probePassthrough()
-	if p.watch != nil {
-		p.watch.start()
+func (c *connection) start(conn *fuseconn.Conn) {
+	c.conn = conn
+	c.probePassthrough()
+	if c.watch != nil {
+		c.watch.start()
 	}
 }
 
 // close frees what a connection that has ended may have left open.
-func (p *part) close() {
-	if p.watch != nil {
-		p.watch.close()
+func (c *connection) close() {
+	if c.watch != nil {
+		c.watch.close()
 	}
-	p.opens.closeAll()
-	p.graves.closeAll()
-	p.recent.closeAll()
+	c.opens.closeAll()
+	c.unlinked.closeAll()
+	c.dirs.closeAll()
 }
 
 // how long the kernel may trust what it was told, at most, about ...
 const (
-	validWatched = 10 * time.Second        // a directory whose changes are notified
-	validPlain   = time.Second - recentFor // everything else
+	validWatched = 10 * time.Second          // a directory whose changes are notified
+	validPlain   = time.Second - dirCacheFor // everything else
 )
 
-func (p *part) valid(watched bool) time.Duration {
-	if watched && p.ReadOnly {
+func (c *connection) valid(watched bool) time.Duration {
+	if watched && c.ReadOnly {
 		return validWatched
 	}
 	return validPlain
 }
 
-func (p *part) serverOptions() *fuse.MountOptions {
+func (c *connection) serverOptions() *fuse.MountOptions {
 	o := &fuse.MountOptions{
-		Logger:               p.v.o.Logger,
+		Logger:               c.v.o.Logger,
 		MaxWrite:             fuseconn.MaxData,
 		MaxBackground:        64,
 		EnableSymlinkCaching: true,
 		MaxStackDepth:        1,
 		// Where somebody else than root comes in the kernel has to look at the
 		// access lists of the host, which costs a request a file.
-		EnableAcl: p.v.o.DefaultPermissions && (p.v.o.AllowOther || p.v.o.Owner.UID != 0),
+		EnableAcl: c.v.o.DefaultPermissions && (c.v.o.AllowOther || c.v.o.Owner.UID != 0),
 	}
-	if p.ReadOnly {
+	if c.ReadOnly {
 		o.ExtraCapabilities = fuse.CAP_NO_OPENDIR_SUPPORT
 		o.DisabledCapabilities = fuse.CAP_PASSTHROUGH
 		return o
 	}
-	if p.stacked {
+	if c.stacked {
 		o.MaxStackDepth = 2
 	}
 	o.EnableLocks = true
 	o.DisabledCapabilities = fuse.CAP_NO_OPEN_SUPPORT | fuse.CAP_NO_OPENDIR_SUPPORT
-	if !p.v.o.Passthrough {
+	if !c.v.o.Passthrough {
 		o.DisabledCapabilities |= fuse.CAP_PASSTHROUGH
 	}
 	o.ExtraCapabilities = fuse.CAP_ATOMIC_O_TRUNC | fuse.CAP_HANDLE_KILLPRIV_V2
 	return o
 }
 
-func (p *part) addStats(s *Stats) {
-	s.Requests += p.requests.Load()
-	s.Nodes += p.tab.size()
-	handles, backing := p.opens.count()
+func (c *connection) addStats(s *Stats) {
+	s.Requests += c.requests.Load()
+	s.Nodes += c.tab.size()
+	handles, backing := c.opens.count()
 	s.Handles += handles
 	s.Backing += backing
-	if p.watch != nil {
-		watches, sent := p.watch.count()
+	if c.watch != nil {
+		watches, sent := c.watch.count()
 		s.Watches += watches
 		s.Notified += sent
 	}
 }
 
 // slow is said before what may take long. p.moves is not held.
-func (p *part) slow(h *fuse.InHeader) { p.conn.Slow(h) }
+func (c *connection) slow(h *fuse.InHeader) { c.conn.Slow(h) }
 
 // wantOpenFiles is how many descriptors a serving process should be able to
-// hold: a file that is open in a write part costs one.
+// hold: a file that is open in a write mount costs one.
 const wantOpenFiles = 1 << 16
 
 // raiseOpenFiles raises RLIMIT_NOFILE as far as this process may, where it is

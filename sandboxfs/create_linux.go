@@ -11,16 +11,16 @@ import (
 )
 
 // Mkdir is mkdir(2).
-func (p *part) Mkdir(_ <-chan struct{}, in *fuse.MkdirIn, name string, out *fuse.EntryOut) fuse.Status {
+func (c *connection) Mkdir(_ <-chan struct{}, in *fuse.MkdirIn, name string, out *fuse.EntryOut) fuse.Status {
 	mode := plainMode(in.Mode&0o7777, true)
-	return p.make(&in.InHeader, "mkdir", name, fs.ModeDir, mode, out, func(dirfd int) error {
+	return c.make(&in.InHeader, "mkdir", name, fs.ModeDir, mode, out, func(dirfd int) error {
 		return unix.Mkdirat(dirfd, name, mode)
 	})
 }
 
 // Mknod is mknod(2) of a regular file, a FIFO or a socket. Devices are never
 // made, nor the character device 0:0 by which overlayfs hides files.
-func (p *part) Mknod(_ <-chan struct{}, in *fuse.MknodIn, name string, out *fuse.EntryOut) fuse.Status {
+func (c *connection) Mknod(_ <-chan struct{}, in *fuse.MknodIn, name string, out *fuse.EntryOut) fuse.Status {
 	var kind fs.FileMode
 	switch in.Mode & unix.S_IFMT {
 	case unix.S_IFREG, 0:
@@ -32,69 +32,69 @@ func (p *part) Mknod(_ <-chan struct{}, in *fuse.MknodIn, name string, out *fuse
 		return fuse.EPERM
 	}
 	mode := plainMode(in.Mode, false)
-	return p.make(&in.InHeader, "mknod", name, kind, mode, out, func(dirfd int) error {
+	return c.make(&in.InHeader, "mknod", name, kind, mode, out, func(dirfd int) error {
 		return unix.Mknodat(dirfd, name, mode, 0)
 	})
 }
 
 // Symlink is symlink(2). The target is free text: whoever follows the link
 // does so inside the view.
-func (p *part) Symlink(_ <-chan struct{}, h *fuse.InHeader, target, name string, out *fuse.EntryOut) fuse.Status {
+func (c *connection) Symlink(_ <-chan struct{}, h *fuse.InHeader, target, name string, out *fuse.EntryOut) fuse.Status {
 	kind := fs.ModeSymlink
-	if p.isGitTrial(h.NodeId, name, target) {
+	if c.isGitTrial(h.NodeId, name, target) {
 		kind = 0
 	}
-	return p.make(h, "symlink", name, kind, 0, out, func(dirfd int) error {
+	return c.make(h, "symlink", name, kind, 0, out, func(dirfd int) error {
 		return unix.Symlinkat(target, dirfd, name)
 	})
 }
 
 // make asks the rules, makes a new name by create, and answers with it.
-func (p *part) make(h *fuse.InHeader, call, name string, kind fs.FileMode, mode uint32, out *fuse.EntryOut, create func(dirfd int) error) fuse.Status {
+func (c *connection) make(h *fuse.InHeader, call, name string, kind fs.FileMode, mode uint32, out *fuse.EntryOut, create func(dirfd int) error) fuse.Status {
 	if !plainName(name) {
 		return fuse.EINVAL
 	}
-	st := p.makeGranted(h, call, name, kind, mode, out, create, nil)
+	st := c.makeGranted(h, call, name, kind, mode, out, create, nil)
 	if st != toConsult {
 		return st
 	}
-	leave, st := p.consult(h)
+	leave, st := c.consult(h)
 	if st != fuse.OK {
 		return st
 	}
-	return p.makeGranted(h, call, name, kind, mode, out, create, leave)
+	return c.makeGranted(h, call, name, kind, mode, out, create, leave)
 }
 
-func (p *part) makeGranted(h *fuse.InHeader, call, name string, kind fs.FileMode, mode uint32, out *fuse.EntryOut, create func(dirfd int) error, leave pathresolver.Grant) fuse.Status {
-	defer p.hold(name)()
-	dir, dirfd, place, err := p.openDir(h.NodeId)
+func (c *connection) makeGranted(h *fuse.InHeader, call, name string, kind fs.FileMode, mode uint32, out *fuse.EntryOut, create func(dirfd int) error, leave pathresolver.Grant) fuse.Status {
+	defer c.hold(name)()
+	dir, dirfd, place, err := c.openDir(h.NodeId)
 	if err != nil {
 		return status(err)
 	}
 	defer closeFD(dirfd)
 	child := joinPlace(place, name)
-	if d := p.r.DecideGranted(leave, pathresolver.OpCreate, child, kind); d != nil {
-		return p.ask(h, call, d, leave, act{op: pathresolver.OpCreate, place: child, kind: kind})
+	if d := c.r.DecideGranted(leave, pathresolver.OpCreate, child, kind); d != nil {
+		return c.ask(h, call, d, leave, operation{op: pathresolver.OpCreate, place: child, kind: kind})
 	}
-	if err := p.as(h.Caller, func() error { return create(dirfd) }); err != nil {
+	if err := c.as(h.Caller, func() error { return create(dirfd) }); err != nil {
 		return status(err)
 	}
 	if kind == 0 {
-		mode = p.hookMode(child, mode)
+		mode = c.hookMode(child, mode)
 	}
 	var sx unix.Statx_t
-	if err := p.made(dirfd, name, mode, &sx); err != nil {
+	if err := c.made(dirfd, name, mode, &sx); err != nil {
 		return status(err)
 	}
-	p.r.NoteMade(child, kind, fileID(&sx))
-	p.answer(dir, name, true, false, &sx, out)
-	p.changed(pathresolver.OpCreate, child, sx.Mode)
+	c.r.NoteMade(child, kind, fileID(&sx))
+	c.answer(dir, name, true, false, &sx, out)
+	c.changed(pathresolver.OpCreate, child, sx.Mode)
 	return fuse.OK
 }
 
 // made asks about what was made, after it has got the mode that it was to have.
-func (p *part) made(dirfd int, name string, mode uint32, sx *unix.Statx_t) error {
-	if mode&p.umask == 0 { // of a link it is 0
+func (c *connection) made(dirfd int, name string, mode uint32, sx *unix.Statx_t) error {
+	if mode&c.umask == 0 { // of a link it is 0
 		return fsat.Statx(dirfd, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, sx)
 	}
 	fd, err := fsat.Openat(dirfd, name, unix.O_PATH|unix.O_NOFOLLOW, 0)
@@ -102,7 +102,7 @@ func (p *part) made(dirfd int, name string, mode uint32, sx *unix.Statx_t) error
 		return err
 	}
 	defer closeFD(fd)
-	if err := p.setMode(fd, mode); err != nil {
+	if err := c.setMode(fd, mode); err != nil {
 		return err
 	}
 	return statFD(fd, sx)
@@ -110,114 +110,114 @@ func (p *part) made(dirfd int, name string, mode uint32, sx *unix.Statx_t) error
 
 // Tmpfile is open(2) with O_TMPFILE: a file without a name in a directory
 // that may be written. What name it gets later is decided by Link.
-func (p *part) Tmpfile(_ <-chan struct{}, in *fuse.CreateIn, out *fuse.CreateOut) fuse.Status {
-	st := p.tmpfile(in, out, nil)
+func (c *connection) Tmpfile(_ <-chan struct{}, in *fuse.CreateIn, out *fuse.CreateOut) fuse.Status {
+	st := c.tmpfile(in, out, nil)
 	if st != toConsult {
 		return st
 	}
-	leave, st := p.consult(&in.InHeader)
+	leave, st := c.consult(&in.InHeader)
 	if st != fuse.OK {
 		return st
 	}
-	return p.tmpfile(in, out, leave)
+	return c.tmpfile(in, out, leave)
 }
 
-func (p *part) tmpfile(in *fuse.CreateIn, out *fuse.CreateOut, leave pathresolver.Grant) fuse.Status {
-	p.moves.RLock()
-	defer p.moves.RUnlock()
-	dir, place, err := p.locate(in.NodeId)
+func (c *connection) tmpfile(in *fuse.CreateIn, out *fuse.CreateOut, leave pathresolver.Grant) fuse.Status {
+	c.moves.RLock()
+	defer c.moves.RUnlock()
+	dir, place, err := c.locate(in.NodeId)
 	if err != nil {
 		return status(err)
 	}
-	if d := p.r.DecideGranted(leave, pathresolver.OpCreate, place, fs.ModeDir); d != nil {
-		return p.ask(&in.InHeader, "tmpfile", d, leave, act{op: pathresolver.OpCreate, place: place, kind: fs.ModeDir})
+	if d := c.r.DecideGranted(leave, pathresolver.OpCreate, place, fs.ModeDir); d != nil {
+		return c.ask(&in.InHeader, "tmpfile", d, leave, operation{op: pathresolver.OpCreate, place: place, kind: fs.ModeDir})
 	}
 	mode := plainMode(in.Mode&0o7777, false)
 	var fd int
-	err = p.as(in.Caller, func() (e error) {
-		fd, e = p.r.OpenPlace(place, int(in.Flags)&(keptFlags|unix.O_EXCL)|unix.O_TMPFILE, mode)
+	err = c.as(in.Caller, func() (e error) {
+		fd, e = c.r.OpenPlace(place, int(in.Flags)&(keptFlags|unix.O_EXCL)|unix.O_TMPFILE, mode)
 		return e
 	})
 	if err != nil {
-		return status(p.walkError(dir, err))
+		return status(c.walkError(dir, err))
 	}
 	var sx unix.Statx_t
-	if err = p.setMode(fd, mode); err == nil {
+	if err = c.setMode(fd, mode); err == nil {
 		err = statFD(fd, &sx)
 	}
 	if err != nil {
 		closeFD(fd)
 		return status(err)
 	}
-	n := p.tab.nameless(identityOf(&sx))
-	p.entry(n, false, &sx, &out.EntryOut)
-	p.answerOpen(n, fd, true, nil, &out.OpenOut)
+	n := c.tab.nameless(identityOf(&sx))
+	c.entry(n, false, &sx, &out.EntryOut)
+	c.answerOpen(n, fd, true, nil, &out.OpenOut)
 	return fuse.OK
 }
 
 // Create is open(2) with O_CREAT of a name that the kernel believes missing.
-func (p *part) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
+func (c *connection) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
 	if !plainName(name) {
 		return fuse.EINVAL
 	}
-	st := p.create(in, name, out, nil)
+	st := c.create(in, name, out, nil)
 	if st != toConsult {
 		return st
 	}
-	leave, st := p.consult(&in.InHeader)
+	leave, st := c.consult(&in.InHeader)
 	if st != fuse.OK {
 		return st
 	}
-	return p.create(in, name, out, leave)
+	return c.create(in, name, out, leave)
 }
 
-func (p *part) create(in *fuse.CreateIn, name string, out *fuse.CreateOut, leave pathresolver.Grant) fuse.Status {
-	defer p.hold(name)()
-	dir, place, err := p.locate(in.NodeId)
+func (c *connection) create(in *fuse.CreateIn, name string, out *fuse.CreateOut, leave pathresolver.Grant) fuse.Status {
+	defer c.hold(name)()
+	dir, place, err := c.locate(in.NodeId)
 	if err != nil {
 		return status(err)
 	}
 	child := joinPlace(place, name)
-	d := p.r.DecideGranted(leave, pathresolver.OpCreate, child, 0)
+	d := c.r.DecideGranted(leave, pathresolver.OpCreate, child, 0)
 	text := false
 	if d != nil {
 		var may bool
-		if may, text = p.mayWrite(d, child); may {
+		if may, text = c.mayWrite(d, child); may {
 			d = nil
 		}
 	}
 	if d != nil {
-		return p.ask(&in.InHeader, "create", d, leave, act{op: pathresolver.OpCreate, place: child})
+		return c.ask(&in.InHeader, "create", d, leave, operation{op: pathresolver.OpCreate, place: child})
 	}
-	mode := p.hookMode(child, plainMode(in.Mode&0o7777, false))
+	mode := c.hookMode(child, plainMode(in.Mode&0o7777, false))
 	var fd int
-	err = p.as(in.Caller, func() (e error) {
-		fd, e = p.r.OpenPlace(child, int(in.Flags)&keptFlags|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, mode)
+	err = c.as(in.Caller, func() (e error) {
+		fd, e = c.r.OpenPlace(child, int(in.Flags)&keptFlags|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, mode)
 		return e
 	})
 	if err == unix.EEXIST && in.Flags&unix.O_EXCL == 0 {
 		return status(unix.ESTALE) // the host was faster: the kernel looks again, and opens
 	}
 	if err != nil {
-		return status(p.walkError(dir, err))
+		return status(c.walkError(dir, err))
 	}
 	var sx unix.Statx_t
-	if err = p.setMode(fd, mode); err == nil {
+	if err = c.setMode(fd, mode); err == nil {
 		err = statFD(fd, &sx)
 	}
 	if err != nil {
 		closeFD(fd)
 		return status(err)
 	}
-	p.r.NoteMade(child, 0, fileID(&sx))
-	n := p.answer(dir, name, true, false, &sx, &out.EntryOut)
-	p.answerOpen(n, fd, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, nil, &out.OpenOut)
+	c.r.NoteMade(child, 0, fileID(&sx))
+	n := c.answer(dir, name, true, false, &sx, &out.EntryOut)
+	c.answerOpen(n, fd, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, nil, &out.OpenOut)
 	if text {
-		p.holdText(n, out.Fh)
+		c.holdText(n, out.Fh)
 	}
 	if leave != nil {
-		p.opens.madeBy(out.Fh)
+		c.opens.madeBy(out.Fh)
 	}
-	p.changed(pathresolver.OpCreate, child, sx.Mode)
+	c.changed(pathresolver.OpCreate, child, sx.Mode)
 	return fuse.OK
 }

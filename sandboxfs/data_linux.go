@@ -7,25 +7,25 @@ import (
 	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
 
-// ReadFile is read(2). On the read-only part there is no handle: the file is
+// ReadFile is read(2). On the read-only mount there is no handle: the file is
 // found by its place again, and must be the one that the kernel means.
-func (p *part) ReadFile(in *fuse.ReadIn) (fd int, release func(), st fuse.Status) {
-	return p.readable(&in.InHeader, in.Fh)
+func (c *connection) ReadFile(in *fuse.ReadIn) (fd int, release func(), st fuse.Status) {
+	return c.readable(&in.InHeader, in.Fh)
 }
 
 // readable returns a descriptor to read from, and what to do after.
-func (p *part) readable(in *fuse.InHeader, fh uint64) (fd int, done func(), st fuse.Status) {
-	p.requests.Add(1)
-	if !p.ReadOnly {
-		h, err := p.opens.get(fh)
+func (c *connection) readable(in *fuse.InHeader, fh uint64) (fd int, done func(), st fuse.Status) {
+	c.requests.Add(1)
+	if !c.ReadOnly {
+		h, err := c.opens.get(fh)
 		if err != nil {
 			return -1, nil, status(err)
 		}
 		return h.fd, func() {}, fuse.OK
 	}
-	p.moves.RLock()
-	defer p.moves.RUnlock()
-	n, err := p.node(in.NodeId)
+	c.moves.RLock()
+	defer c.moves.RUnlock()
+	n, err := c.node(in.NodeId)
 	if err != nil {
 		return -1, nil, status(err)
 	}
@@ -33,12 +33,12 @@ func (p *part) readable(in *fuse.InHeader, fh uint64) (fd int, done func(), st f
 		return -1, nil, fuse.EACCES
 	}
 	var sx unix.Statx_t
-	fd, place, err := p.open(n, unix.O_RDONLY, &sx)
+	fd, place, err := c.open(n, unix.O_RDONLY, &sx)
 	if err != nil {
 		return -1, nil, status(err)
 	}
-	// What has to be asked for lies on other parts, but for another spelling.
-	if st := p.refuseRead(in, "read", place); st != fuse.OK {
+	// What has to be asked for lies on other mounts, but for another spelling.
+	if st := c.refuseRead(in, "read", place); st != fuse.OK {
 		closeFD(fd)
 		return -1, nil, st
 	}
@@ -46,9 +46,9 @@ func (p *part) readable(in *fuse.InHeader, fh uint64) (fd int, done func(), st f
 }
 
 // WriteFile is write(2) of a file whose data goes through the server.
-func (p *part) WriteFile(in *fuse.WriteIn, data fuseconn.Data) (uint32, fuse.Status) {
-	p.requests.Add(1)
-	h, err := p.opens.get(in.Fh)
+func (c *connection) WriteFile(in *fuse.WriteIn, data fuseconn.Data) (uint32, fuse.Status) {
+	c.requests.Add(1)
+	h, err := c.opens.get(in.Fh)
 	if err != nil {
 		return 0, status(err)
 	}
@@ -57,10 +57,10 @@ func (p *part) WriteFile(in *fuse.WriteIn, data fuseconn.Data) (uint32, fuse.Sta
 		if !ok {
 			return 0, fuse.EACCES // no line is that long
 		}
-		return p.writeText(in, h, text)
+		return c.writeText(in, h, text)
 	}
 	if in.WriteFlags&fuse.WRITE_KILL_SUIDGID != 0 {
-		if err := p.killPrivileges(h.fd); err != nil {
+		if err := c.killPrivileges(h.fd); err != nil {
 			return 0, status(err)
 		}
 	}
@@ -72,15 +72,15 @@ func (p *part) WriteFile(in *fuse.WriteIn, data fuseconn.Data) (uint32, fuse.Sta
 }
 
 // Fsync is fsync(2) and fdatasync(2).
-func (p *part) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
-	if p.ReadOnly {
+func (c *connection) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
+	if c.ReadOnly {
 		return fuse.OK // nothing was written here
 	}
-	h, err := p.opens.get(in.Fh)
+	h, err := c.opens.get(in.Fh)
 	if err != nil {
 		return status(err)
 	}
-	p.slow(&in.InHeader)
+	c.slow(&in.InHeader)
 	if in.FsyncFlags&1 != 0 {
 		return status(unix.Fdatasync(h.fd))
 	}
@@ -88,22 +88,22 @@ func (p *part) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 }
 
 // Fallocate is fallocate(2).
-func (p *part) Fallocate(_ <-chan struct{}, in *fuse.FallocateIn) fuse.Status {
-	h, err := p.opens.get(in.Fh)
+func (c *connection) Fallocate(_ <-chan struct{}, in *fuse.FallocateIn) fuse.Status {
+	h, err := c.opens.get(in.Fh)
 	if err != nil {
 		return status(err)
 	}
 	if !h.writable || h.text {
 		return fuse.EBADF
 	}
-	p.slow(&in.InHeader)
+	c.slow(&in.InHeader)
 	return status(unix.Fallocate(h.fd, in.Mode, int64(in.Offset), int64(in.Length)))
 }
 
 // Lseek is lseek(2) with SEEK_DATA and SEEK_HOLE. The offset of the backing
 // descriptor, which it moves, means nothing.
-func (p *part) Lseek(_ <-chan struct{}, in *fuse.LseekIn, out *fuse.LseekOut) fuse.Status {
-	fd, done, st := p.readable(&in.InHeader, in.Fh)
+func (c *connection) Lseek(_ <-chan struct{}, in *fuse.LseekIn, out *fuse.LseekOut) fuse.Status {
+	fd, done, st := c.readable(&in.InHeader, in.Fh)
 	if st != fuse.OK {
 		return st
 	}
@@ -113,13 +113,13 @@ func (p *part) Lseek(_ <-chan struct{}, in *fuse.LseekIn, out *fuse.LseekOut) fu
 	return status(err)
 }
 
-// CopyFileRange is copy_file_range(2) between two files of this part.
-func (p *part) CopyFileRange(_ <-chan struct{}, in *fuse.CopyFileRangeIn) (uint32, fuse.Status) {
-	from, err := p.opens.get(in.FhIn)
+// CopyFileRange is copy_file_range(2) between two files of this mount.
+func (c *connection) CopyFileRange(_ <-chan struct{}, in *fuse.CopyFileRangeIn) (uint32, fuse.Status) {
+	from, err := c.opens.get(in.FhIn)
 	if err != nil {
 		return 0, status(err)
 	}
-	to, err := p.opens.get(in.FhOut)
+	to, err := c.opens.get(in.FhOut)
 	if err != nil {
 		return 0, status(err)
 	}
@@ -130,7 +130,7 @@ func (p *part) CopyFileRange(_ <-chan struct{}, in *fuse.CopyFileRangeIn) (uint3
 	const little = 64 << 10 // is copied so soon that others may wait for it
 	var sx unix.Statx_t
 	if err := statFD(from.fd, &sx); err != nil || min(in.Len, sx.Size) > little {
-		p.slow(&in.InHeader)
+		c.slow(&in.InHeader)
 	}
 	offIn, offOut := int64(in.OffIn), int64(in.OffOut)
 	size, err := unix.CopyFileRange(from.fd, &offIn, to.fd, &offOut, int(min(in.Len, most)), int(in.Flags))
@@ -139,6 +139,6 @@ func (p *part) CopyFileRange(_ <-chan struct{}, in *fuse.CopyFileRangeIn) (uint3
 
 // Ioctl is ioctl(2): none is passed on. Among those of file systems are some
 // that change flags or content whatever the descriptor allows.
-func (p *part) Ioctl(_ <-chan struct{}, _ *fuse.IoctlIn, _ []byte, _ *fuse.IoctlOut, _ []byte) fuse.Status {
+func (c *connection) Ioctl(_ <-chan struct{}, _ *fuse.IoctlIn, _ []byte, _ *fuse.IoctlOut, _ []byte) fuse.Status {
 	return fuse.Status(unix.ENOTTY)
 }

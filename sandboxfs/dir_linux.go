@@ -13,29 +13,29 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// OpenDir is answered with ENOSYS in the read-only part, once: the kernel then
+// OpenDir is answered with ENOSYS in the read-only mount, once: the kernel then
 // opens directories by itself and remembers what it has read of them until they
 // change. Reading one opens it anew each time; its offsets are those of the
 // host's file system, which keeps them stable.
 //
-// In a write part the kernel trusts a name for a second, but a listing for as
+// In a write mount the kernel trusts a name for a second, but a listing for as
 // long as the directory's time of change stays: from a listing that it remembers
 // it would have to look up each name by itself. So one that is no longer fresh is
 // read again, and brings the names with it.
-func (p *part) OpenDir(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
-	if p.ReadOnly {
+func (c *connection) OpenDir(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
+	if c.ReadOnly {
 		return fuse.ENOSYS
 	}
-	n, err := p.node(in.NodeId)
+	n, err := c.node(in.NodeId)
 	if err != nil {
 		return status(err)
 	}
-	if p.askedListing(n) {
-		out.Fh = p.listings.open()
+	if c.askedListing(n) {
+		out.Fh = c.listings.open()
 		return fuse.OK
 	}
 	out.OpenFlags = fuse.FOPEN_CACHE_DIR
-	if n.listed.Load() > p.age()-freshListing {
+	if n.listed.Load() > c.age()-freshListing {
 		out.OpenFlags |= fuse.FOPEN_KEEP_CACHE
 	}
 	return fuse.OK
@@ -45,27 +45,27 @@ func (p *part) OpenDir(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fu
 // goes through it, in milliseconds.
 const freshListing = int32(validPlain / time.Millisecond / 3)
 
-// age is how long the part has been there, in milliseconds. It begins with more
+// age is how long the mount has been there, in milliseconds. It begins with more
 // than freshListing, so that 0, of a node that was never listed, is not fresh.
-func (p *part) age() int32 {
-	return int32(min(time.Since(p.begun)/time.Millisecond, 1<<30)) + freshListing + 1
+func (c *connection) age() int32 {
+	return int32(min(time.Since(c.begun)/time.Millisecond, 1<<30)) + freshListing + 1
 }
 
 // ReadDir lists names. Hidden ones are left out.
-func (p *part) ReadDir(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
-	return p.list(in, func(l *listing, e dirent, _ pathresolver.Verdict) bool {
+func (c *connection) ReadDir(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+	return c.list(in, func(l *listing, e dirent, _ pathresolver.Verdict) bool {
 		return out.AddDirEntry(l.entry(e))
 	})
 }
 
 // ReadDirPlus lists names and what a Lookup of each would answer.
-func (p *part) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
-	if n := p.tab.get(in.NodeId); n != nil && in.Offset == 0 {
-		n.listed.Store(p.age())
+func (c *connection) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+	if n := c.tab.get(in.NodeId); n != nil && in.Offset == 0 {
+		n.listed.Store(c.age())
 	}
-	return p.list(in, func(l *listing, e dirent, verdict pathresolver.Verdict) bool {
+	return c.list(in, func(l *listing, e dirent, verdict pathresolver.Verdict) bool {
 		var sx unix.Statx_t
-		known := e.name != "." && e.name != ".." && (!p.ReadOnly || !verdict.AskRead)
+		known := e.name != "." && e.name != ".." && (!c.ReadOnly || !verdict.AskRead)
 		if known {
 			err := fsat.Statx(l.fd, e.name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, &sx)
 			if err == unix.ENOENT {
@@ -86,10 +86,10 @@ func (p *part) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntr
 		if !known {
 			return true
 		}
-		if n := p.tab.fixedChild(l.dir, e.name); n == nil {
-			p.answer(l.dir, e.name, !p.ReadOnly && verdict.Writable, l.watched, &sx, answer)
+		if n := c.tab.fixedChild(l.dir, e.name); n == nil {
+			c.answer(l.dir, e.name, !c.ReadOnly && verdict.Writable, l.watched, &sx, answer)
 		} else {
-			_ = p.answerFixed(n, answer)
+			_ = c.answerFixed(n, answer)
 		}
 		return true
 	})
@@ -97,7 +97,7 @@ func (p *part) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntr
 
 // listing is one pass over a directory.
 type listing struct {
-	p       *part
+	c       *connection
 	dir     *node
 	fd      int
 	place   string
@@ -106,47 +106,47 @@ type listing struct {
 }
 
 func (l *listing) entry(e dirent) fuse.DirEntry {
-	return fuse.DirEntry{Name: e.name, Ino: l.p.inode(e.ino, deviceOf(&l.sx)), Mode: e.typ, Off: e.next}
+	return fuse.DirEntry{Name: e.name, Ino: l.c.inode(e.ino, deviceOf(&l.sx)), Mode: e.typ, Off: e.next}
 }
 
 // list opens the directory of a request and calls add for each name that is
 // not hidden, until add has no more room.
-func (p *part) list(in *fuse.ReadIn, add func(*listing, dirent, pathresolver.Verdict) bool) fuse.Status {
-	st := p.listGranted(in, add, p.listings.leave(in.Fh))
+func (c *connection) list(in *fuse.ReadIn, add func(*listing, dirent, pathresolver.Verdict) bool) fuse.Status {
+	st := c.listGranted(in, add, c.listings.leave(in.Fh))
 	if st != toConsult {
 		return st
 	}
-	leave, st := p.consult(&in.InHeader)
+	leave, st := c.consult(&in.InHeader)
 	if st != fuse.OK {
 		return st
 	}
-	p.listings.grant(in.Fh, leave)
-	return p.listGranted(in, add, leave)
+	c.listings.grant(in.Fh, leave)
+	return c.listGranted(in, add, leave)
 }
 
-func (p *part) listGranted(in *fuse.ReadIn, add func(*listing, dirent, pathresolver.Verdict) bool, leave pathresolver.Grant) fuse.Status {
-	p.moves.RLock()
-	defer p.moves.RUnlock()
-	dir, err := p.node(in.NodeId)
+func (c *connection) listGranted(in *fuse.ReadIn, add func(*listing, dirent, pathresolver.Verdict) bool, leave pathresolver.Grant) fuse.Status {
+	c.moves.RLock()
+	defer c.moves.RUnlock()
+	dir, err := c.node(in.NodeId)
 	if err != nil {
 		return status(err)
 	}
-	l := listing{p: p, dir: dir}
-	l.fd, l.place, err = p.open(dir, unix.O_RDONLY|unix.O_DIRECTORY, &l.sx)
+	l := listing{c: c, dir: dir}
+	l.fd, l.place, err = c.open(dir, unix.O_RDONLY|unix.O_DIRECTORY, &l.sx)
 	if err != nil {
 		return status(err)
 	}
 	defer closeFD(l.fd)
-	if p.r.AsksRead() {
-		if d := p.r.DecideGranted(leave, pathresolver.OpRead, l.place, 0); d != nil {
-			return p.ask(&in.InHeader, "readdir", d, leave, act{op: pathresolver.OpRead, place: l.place})
+	if c.r.AsksRead() {
+		if d := c.r.DecideGranted(leave, pathresolver.OpRead, l.place, 0); d != nil {
+			return c.ask(&in.InHeader, "readdir", d, leave, operation{op: pathresolver.OpRead, place: l.place})
 		}
 	}
-	l.watched = p.watch.add(dir, l.fd, &l.sx)
+	l.watched = c.watch.add(dir, l.fd, &l.sx)
 	return status(eachEntry(l.fd, in.Offset, func(e dirent) bool {
 		var verdict pathresolver.Verdict
 		if e.name != "." && e.name != ".." {
-			verdict = p.r.VerdictIn(l.place, e.name)
+			verdict = c.r.VerdictIn(l.place, e.name)
 		}
 		hidden := verdict.Hidden || verdict.TraverseOnly && e.typ != 0 && e.typ != unix.S_IFDIR
 		return hidden || add(&l, e, verdict)
@@ -154,30 +154,30 @@ func (p *part) listGranted(in *fuse.ReadIn, add func(*listing, dirent, pathresol
 }
 
 // ReleaseDir ends a listing.
-func (p *part) ReleaseDir(in *fuse.ReleaseIn) {
+func (c *connection) ReleaseDir(in *fuse.ReleaseIn) {
 	if in.Fh != 0 {
-		p.listings.close(in.Fh)
+		c.listings.close(in.Fh)
 	}
 }
 
 // FsyncDir is fsync(2) of a directory.
-func (p *part) FsyncDir(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
-	if p.ReadOnly {
+func (c *connection) FsyncDir(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
+	if c.ReadOnly {
 		return fuse.OK
 	}
-	p.moves.RLock()
-	n, err := p.node(in.NodeId)
+	c.moves.RLock()
+	n, err := c.node(in.NodeId)
 	fd := -1
 	if err == nil {
 		var sx unix.Statx_t
-		fd, _, err = p.open(n, unix.O_RDONLY|unix.O_DIRECTORY, &sx)
+		fd, _, err = c.open(n, unix.O_RDONLY|unix.O_DIRECTORY, &sx)
 	}
-	p.moves.RUnlock() // nobody has to wait for the disk
+	c.moves.RUnlock() // nobody has to wait for the disk
 	if err != nil {
 		return status(err)
 	}
 	defer closeFD(fd)
-	p.slow(&in.InHeader)
+	c.slow(&in.InHeader)
 	return status(unix.Fsync(fd))
 }
 
@@ -192,12 +192,12 @@ type listings struct {
 
 // askedListing reports whether listing a directory has to be asked for. The
 // kernel must not remember it for others then.
-func (p *part) askedListing(n *node) bool {
-	if p.v.asks == nil || !p.r.AsksRead() {
+func (c *connection) askedListing(n *node) bool {
+	if c.v.asks == nil || !c.r.AsksRead() {
 		return false
 	}
-	place, err := p.tab.place(n)
-	return err == nil && p.r.Verdict(place).AskRead
+	place, err := c.tab.place(n)
+	return err == nil && c.r.Verdict(place).AskRead
 }
 
 // open returns a handle, which is not 0.

@@ -10,19 +10,19 @@
 //	err = v.Mount("/mnt/view")
 //
 // A process that mounts by itself, in a namespace of its own, opens /dev/fuse
-// for each of v.Parts, calls mount(2) with v.MountArgs, and has the serving
+// for each of v.Mounts, calls mount(2) with v.MountArgs, and has the serving
 // process call v.Serve.
 //
 // # Arrangement
 //
-// A view is one or more connections, parts (arrange.go). The whole tree is
+// A view is one or more connections, mounts (arrange.go). The whole tree is
 // one that is read-only and stateless: the kernel opens files and directories
 // in it without asking and keeps what it has read. Over each write path lies
 // one that can be written, as root with passthrough: the kernel reads and
 // writes the open files by itself; and so over each place that something has to
 // be asked for. Such a place that was missing, and that nobody inside could make
-// (arrange.go), is refused without being asked for once the host makes it. Which parts exist is decided apart from
-// what each answers: every part asks the same resolver about the place of
+// (arrange.go), is refused without being asked for once the host makes it. Which mounts exist is decided apart from
+// what each answers: every mount asks the same resolver about the place of
 // every name, so that one connection for all (SingleConnection) gives the
 // same verdicts.
 //
@@ -66,12 +66,12 @@
 //
 // Changes that the host makes are seen within
 //
-//   - 10 s in the read-only part, and in practice at once: directories that
+//   - 10 s in the read-only mount, and in practice at once: directories that
 //     the kernel knows are watched (inotify), and it is told of each change;
 //   - 1 s where watches are not to be had, or more than maxWatches directories
 //     would need one, or where they tell of nothing, since others than this kernel
 //     change the tree (FUSE and network file systems beneath);
-//   - 1 s in write parts, for names and attributes. The data of files that are
+//   - 1 s in write mounts, for names and attributes. The data of files that are
 //     open with passthrough is the host's own.
 //
 // Changes through the view are seen at once.
@@ -82,10 +82,10 @@
 //
 // # Limits
 //
-// The kernel refuses writes in the read-only part by itself, so that
+// The kernel refuses writes in the read-only mount by itself, so that
 // OnRefusal does not hear of them; Options.ReportAll trades speed for that.
 // With DefaultPermissions access(2) is answered by the kernel from the mode of
-// a file: in a write part it says that a protected file may be written, and
+// a file: in a write mount it says that a protected file may be written, and
 // the write is then EROFS; of what has to be asked for that it may be read, and
 // the open is then EACCES. Without it (Unprivileged, or a server that is not
 // root) access(2) carries the verdict. Where hard links are to be broken, a
@@ -98,15 +98,15 @@
 // through a descriptor for reading is given back when the last descriptor of
 // that open file is closed. A server that is not root can lock only what it
 // may open again: a file that is open for writing and was made with mode 0444
-// gives EACCES. Files and directories in the read-only part that
+// gives EACCES. Files and directories in the read-only mount that
 // the host removes while they are open give ESTALE. A path of more than
 // 4,095 bytes from the root is ENAMETOOLONG. inotify(7) inside the view tells of changes through
-// the view only. The name ".go-fuse-epoll-hack" in the root of a part belongs to
+// the view only. The name ".go-fuse-epoll-hack" in the root of a mount belongs to
 // go-fuse: a file of that name on the host is not shown, and none is made.
 //
 // # Locks
 //
-// See the type part: moves before one of the locks of its tables; only moves,
+// See the type connection: moves before one of the locks of its tables; only moves,
 // which keeps names still, is held during a walk of the tree. Some of the
 // others are held during system calls on open descriptors. The
 // server may be interrupted while it waits for a file lock and nowhere else.

@@ -28,45 +28,45 @@ func isTextContent(c pathresolver.GitContent) bool {
 // mayWrite reports whether a refusal only says that something is seen to when the
 // file is made or written, as it is here: what is written to it is checked (text), it
 // does not become executable, or it is made where there is none.
-func (p *part) mayWrite(d *pathresolver.DeniedError, place string) (may, text bool) {
+func (c *connection) mayWrite(d *pathresolver.DeniedError, place string) (may, text bool) {
 	if d.Rule != pathresolver.RuleGitContent {
 		return false, false
 	}
-	text = isTextContent(p.r.GitContent(place))
-	return text || p.r.GitHook(place) || p.r.GitConfigLock(place), text
+	text = isTextContent(c.r.GitContent(place))
+	return text || c.r.GitHook(place) || c.r.GitConfigLock(place), text
 }
 
 // isGitText reports whether what is written to a node is checked. The kernel
 // does not write to such a file by itself.
-func (p *part) isGitText(n *node) bool {
-	place, err := p.tab.place(n)
-	return err == nil && isTextContent(p.r.GitContent(place))
+func (c *connection) isGitText(n *node) bool {
+	place, err := c.tab.place(n)
+	return err == nil && isTextContent(c.r.GitContent(place))
 }
 
 // holdText marks an open file as one whose writes are checked, if they are.
-func (p *part) holdText(n *node, fh uint64) {
-	if !p.isGitText(n) {
+func (c *connection) holdText(n *node, fh uint64) {
+	if !c.isGitText(n) {
 		return
 	}
-	if h, err := p.opens.get(fh); err == nil {
+	if h, err := c.opens.get(fh); err == nil {
 		h.text = true
 	}
 }
 
 // writeText writes the whole content of a file at once, if it may have that. git
 // writes these files so.
-func (p *part) writeText(in *fuse.WriteIn, h *handle, data []byte) (uint32, fuse.Status) {
-	p.moves.RLock()
-	defer p.moves.RUnlock()
-	place, err := p.tab.place(h.node)
+func (c *connection) writeText(in *fuse.WriteIn, h *handle, data []byte) (uint32, fuse.Status) {
+	c.moves.RLock()
+	defer c.moves.RUnlock()
+	place, err := c.tab.place(h.node)
 	if err != nil {
 		return 0, fuse.EACCES
 	}
 	if in.Offset != 0 {
 		return 0, fuse.EACCES
 	}
-	if d := p.r.CheckGitText(place, data); d != nil {
-		return 0, p.refuse(&in.InHeader, "write", d)
+	if d := c.r.CheckGitText(place, data); d != nil {
+		return 0, c.refuse(&in.InHeader, "write", d)
 	}
 	n, err := fsat.Pwrite(h.fd, data, 0, false)
 	if err == nil {
@@ -76,12 +76,12 @@ func (p *part) writeText(in *fuse.WriteIn, h *handle, data []byte) (uint32, fuse
 }
 
 // checkLock refuses to change a file that a git elsewhere is just writing.
-func (p *part) checkLock(h *fuse.InHeader, call, place string, sx *unix.Statx_t) fuse.Status {
-	if place == "" || !p.r.GitLock(place) {
+func (c *connection) checkLock(h *fuse.InHeader, call, place string, sx *unix.Statx_t) fuse.Status {
+	if place == "" || !c.r.GitLock(place) {
 		return fuse.OK
 	}
-	if d := p.r.CheckGitLock(place, fileID(sx)); d != nil {
-		return p.refuse(h, call, d)
+	if d := c.r.CheckGitLock(place, fileID(sx)); d != nil {
+		return c.refuse(h, call, d)
 	}
 	return fuse.OK
 }
@@ -89,38 +89,38 @@ func (p *part) checkLock(h *fuse.InHeader, call, place string, sx *unix.Statx_t)
 // lockAt refuses to take a name away by which a git elsewhere prepares something,
 // also where it came just now. What is this view's own stays so: nothing else moves
 // meanwhile, and git makes its locks only where there are none.
-func (p *part) lockAt(h *fuse.InHeader, call, place string, dirfd int, name string) fuse.Status {
-	if !p.r.GitLock(place) {
+func (c *connection) lockAt(h *fuse.InHeader, call, place string, dirfd int, name string) fuse.Status {
+	if !c.r.GitLock(place) {
 		return fuse.OK
 	}
 	var sx unix.Statx_t
 	if err := fsat.Statx(dirfd, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, &sx); err != nil {
 		return status(err)
 	}
-	return p.checkLock(h, call, place, &sx)
+	return c.checkLock(h, call, place, &sx)
 }
 
 // hold keeps other requests from moving names, or for some names from changing any:
 // HEAD makes a directory a repository, which is decided by what it holds, and a
 // lock of git's is decided on by who made it. It returns the way to let go.
-func (p *part) hold(name string) (release func()) {
+func (c *connection) hold(name string) (release func()) {
 	if name == "HEAD" || pathresolver.IsGitLockName(name) {
-		p.moves.Lock()
-		return p.moves.Unlock
+		c.moves.Lock()
+		return c.moves.Unlock
 	}
-	p.moves.RLock()
-	return p.moves.RUnlock
+	c.moves.RLock()
+	return c.moves.RUnlock
 }
 
 // mayHandle says whether an open file may stand for itself where it is changed
 // by SETATTR: not where its writes are checked, nor where a hook would become
 // executable.
-func (p *part) mayHandle(in *fuse.SetAttrIn, h *handle) fuse.Status {
+func (c *connection) mayHandle(in *fuse.SetAttrIn, h *handle) fuse.Status {
 	if size, resize := in.GetSize(); resize && size != 0 && h.text {
 		return fuse.EACCES
 	}
 	if mode, ok := in.GetMode(); ok && mode&0o111 != 0 {
-		if place, err := p.tab.place(h.node); err == nil && p.r.GitHook(place) {
+		if place, err := c.tab.place(h.node); err == nil && c.r.GitHook(place) {
 			return fuse.EACCES
 		}
 	}
@@ -129,19 +129,19 @@ func (p *part) mayHandle(in *fuse.SetAttrIn, h *handle) fuse.Status {
 
 // isGitTrial reports whether a link is the one by which "git init" finds out
 // whether there are any.
-func (p *part) isGitTrial(dir uint64, name, target string) bool {
-	n := p.tab.get(dir)
+func (c *connection) isGitTrial(dir uint64, name, target string) bool {
+	n := c.tab.get(dir)
 	if n == nil || target != "testing" {
 		return false
 	}
-	place, err := p.tab.place(n)
-	return err == nil && p.r.GitTriesLink(joinPlace(place, name), target)
+	place, err := c.tab.place(n)
+	return err == nil && c.r.GitTriesLink(joinPlace(place, name), target)
 }
 
 // hookMode is the mode that a new file gets: a hook in a repository that was
 // made in this view is not executable.
-func (p *part) hookMode(place string, mode uint32) uint32 {
-	if mode&0o111 != 0 && p.r.GitHook(place) {
+func (c *connection) hookMode(place string, mode uint32) uint32 {
+	if mode&0o111 != 0 && c.r.GitHook(place) {
 		return mode &^ 0o111
 	}
 	return mode
@@ -149,46 +149,46 @@ func (p *part) hookMode(place string, mode uint32) uint32 {
 
 // arrives asks the rules about git directories whether what is at one name may
 // get the other. checked says that it may once its content has been looked at.
-func (p *part) arrives(fromFD int, oldName, source string, toFD int, newName, target string, exchange bool) (checked bool, d *pathresolver.DeniedError, err error) {
-	if d, err = p.arrival(fromFD, oldName, source, target); err != nil {
+func (c *connection) arrives(fromFD int, oldName, source string, toFD int, newName, target string, exchange bool) (checked bool, d *pathresolver.DeniedError, err error) {
+	if d, err = c.arrival(fromFD, oldName, source, target); err != nil {
 		return false, nil, err
 	}
 	if d != nil {
-		checked = d.Rule == pathresolver.RuleGitContent && !exchange && p.r.GitContent(target) != pathresolver.GitFree
+		checked = d.Rule == pathresolver.RuleGitContent && !exchange && c.r.GitContent(target) != pathresolver.GitFree
 		if checked {
 			d = nil
 		}
 		return checked, d, nil
 	}
 	if exchange {
-		d, err = p.arrival(toFD, newName, target, source)
+		d, err = c.arrival(toFD, newName, target, source)
 	}
 	return false, d, err
 }
 
-func (p *part) arrival(dirfd int, name, from, to string) (*pathresolver.DeniedError, error) {
+func (c *connection) arrival(dirfd int, name, from, to string) (*pathresolver.DeniedError, error) {
 	var sx unix.Statx_t
 	if err := fsat.Statx(dirfd, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, &sx); err != nil {
 		return nil, err
 	}
-	return p.r.DecideArrival(from, to, pathresolver.Arrival{Mode: fsat.FileMode(uint32(sx.Mode)), ID: fileID(&sx)}), nil
+	return c.r.DecideArrival(from, to, pathresolver.Arrival{Mode: fsat.FileMode(uint32(sx.Mode)), ID: fileID(&sx)}), nil
 }
 
 // renameChecked moves a file to a name under which its content is checked. The
 // file that stands there afterwards is another one, so both names are forgotten.
-func (p *part) renameChecked(in *fuse.RenameIn, from nameKey, fromFD int, to nameKey, toFD int, source, target string) fuse.Status {
-	p.slow(&in.InHeader) // an index of a large tree has many megabytes
-	replaced := p.dying(to.dir, toFD, to.name)
-	err := p.r.MoveChecked(fromFD, from.name, toFD, to.name, target, in.Flags&unix.RENAME_NOREPLACE != 0)
+func (c *connection) renameChecked(in *fuse.RenameIn, from nameKey, fromFD int, to nameKey, toFD int, source, target string) fuse.Status {
+	c.slow(&in.InHeader) // an index of a large tree has many megabytes
+	replaced := c.beforeRemoval(to.dir, toFD, to.name)
+	err := c.r.MoveChecked(fromFD, from.name, toFD, to.name, target, in.Flags&unix.RENAME_NOREPLACE != 0)
 	if err == nil {
-		p.moved(source, target, nil, false)
-		p.tab.removed(from.dir, from.name)
-		p.tab.removed(to.dir, to.name)
+		c.moved(source, target, nil, false)
+		c.tab.removed(from.dir, from.name)
+		c.tab.removed(to.dir, to.name)
 	}
-	p.bury(replaced, err == nil)
+	c.retain(replaced, err == nil)
 	var d *pathresolver.DeniedError
 	if errors.As(err, &d) {
-		return p.refuse(&in.InHeader, "rename", d)
+		return c.refuse(&in.InHeader, "rename", d)
 	}
 	return status(err)
 }
@@ -196,17 +196,17 @@ func (p *part) renameChecked(in *fuse.RenameIn, from nameKey, fromFD int, to nam
 // keepSame does what is left to do where a refused move would change nothing: it
 // removes the file. Both names are forgotten, since the kernel takes the file for
 // the one that stands at the second name.
-func (p *part) keepSame(from nameKey, fromFD int, source string, to nameKey, toFD int, target string) bool {
-	if p.r.Decide(pathresolver.OpDelete, source, 0) != nil || p.r.Decide(pathresolver.OpRead, target, 0) != nil ||
-		!p.r.SameGitConfig(fromFD, from.name, source, toFD, to.name, target) {
+func (c *connection) keepSame(from nameKey, fromFD int, source string, to nameKey, toFD int, target string) bool {
+	if c.r.Decide(pathresolver.OpDelete, source, 0) != nil || c.r.Decide(pathresolver.OpRead, target, 0) != nil ||
+		!c.r.SameGitConfig(fromFD, from.name, source, toFD, to.name, target) {
 		return false
 	}
-	gone := p.dying(from.dir, fromFD, from.name)
+	gone := c.beforeRemoval(from.dir, fromFD, from.name)
 	err := unix.Unlinkat(fromFD, from.name, 0)
 	if err == nil {
-		p.tab.removed(from.dir, from.name)
-		p.tab.removed(to.dir, to.name)
+		c.tab.removed(from.dir, from.name)
+		c.tab.removed(to.dir, to.name)
 	}
-	p.bury(gone, err == nil)
+	c.retain(gone, err == nil)
 	return err == nil
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// handle is an open file of a write part. Its descriptor allows what the
+// handle is an open file of a write mount. Its descriptor allows what the
 // caller was allowed, no more.
 type handle struct {
 	id       uint64
@@ -41,7 +41,7 @@ type opened struct {
 	backing int32 // the kernel's id of the file, 0 where the server moves the data
 }
 
-// opens are the open handles of a part.
+// opens are the open handles of a mount.
 type opens struct {
 	mu     sync.Mutex
 	byID   map[uint64]*handle
@@ -186,10 +186,10 @@ func (o *opens) count() (handles, backing int) {
 
 // probePassthrough finds out whether the kernel takes a file from us to read
 // and write it by itself. It does so for root in the initial user namespace.
-func (p *part) probePassthrough() {
+func (c *connection) probePassthrough() {
 	// The file behind a write path that is a file may be replaced on the host
 	// while it is open: then one kernel inode would have two backing files.
-	if p.ReadOnly || p.File || !p.v.o.Passthrough {
+	if c.ReadOnly || c.File || !c.v.o.Passthrough {
 		return
 	}
 	fd, err := unix.MemfdCreate("probe", unix.MFD_CLOEXEC)
@@ -197,23 +197,23 @@ func (p *part) probePassthrough() {
 		return
 	}
 	defer closeFD(fd)
-	if id, e := p.conn.RegisterBacking(fd); e == 0 {
-		p.unregister(id)
-		p.passthrough.Store(true)
+	if id, e := c.conn.RegisterBacking(fd); e == 0 {
+		c.unregister(id)
+		c.passthrough.Store(true)
 	}
 }
 
 // passes reports whether the kernel moves the data of open files itself.
-func (p *part) passes() bool { return p.passthrough.Load() }
+func (c *connection) passes() bool { return c.passthrough.Load() }
 
 // answerOpen makes a handle of fd and tells the kernel how to use it. sx is
 // how the file was when it was opened; nil if it was made, or is about to change.
-func (p *part) answerOpen(n *node, fd int, writable bool, sx *unix.Statx_t, out *fuse.OpenOut) {
-	h, backing := p.opens.add(n, fd, writable, func() int32 {
-		if !p.passes() || p.isGitText(n) {
+func (c *connection) answerOpen(n *node, fd int, writable bool, sx *unix.Statx_t, out *fuse.OpenOut) {
+	h, backing := c.opens.add(n, fd, writable, func() int32 {
+		if !c.passes() || c.isGitText(n) {
 			return 0
 		}
-		id, e := p.conn.RegisterBacking(fd)
+		id, e := c.conn.RegisterBacking(fd)
 		if e != 0 {
 			return 0 // the server moves the data while this file is open
 		}
@@ -228,15 +228,15 @@ func (p *part) answerOpen(n *node, fd int, writable bool, sx *unix.Statx_t, out 
 	if backing > 0 {
 		out.OpenFlags |= fuse.FOPEN_PASSTHROUGH
 		out.BackingID = backing
-	} else if sx != nil && !n.fixed && p.stamps.unchanged(n, sx) {
+	} else if sx != nil && !n.fixed && c.stamps.unchanged(n, sx) {
 		out.OpenFlags |= fuse.FOPEN_KEEP_CACHE
 	}
 }
 
 // unregister gives back the kernel's id of a file. It fails only when the
 // connection has ended, and the id with it.
-func (p *part) unregister(id int32) {
-	p.conn.UnregisterBacking(id)
+func (c *connection) unregister(id int32) {
+	c.conn.UnregisterBacking(id)
 }
 
 // maxStamps bounds how many files are remembered.

@@ -12,13 +12,13 @@ import (
 )
 
 // GetLk is F_GETLK.
-func (p *part) GetLk(_ <-chan struct{}, in *fuse.LkIn, out *fuse.LkOut) fuse.Status {
-	h, err := p.opens.get(in.Fh)
+func (c *connection) GetLk(_ <-chan struct{}, in *fuse.LkIn, out *fuse.LkOut) fuse.Status {
+	h, err := c.opens.get(in.Fh)
 	if err != nil {
 		return status(err)
 	}
 	lk := flockOf(in)
-	if err := p.opens.locks.get(h, in.Owner, &lk); err != nil {
+	if err := c.opens.locks.get(h, in.Owner, &lk); err != nil {
 		return status(err)
 	}
 	out.Lk = in.Lk
@@ -31,8 +31,8 @@ func (p *part) GetLk(_ <-chan struct{}, in *fuse.LkIn, out *fuse.LkOut) fuse.Sta
 }
 
 // SetLk is F_SETLK and flock(2) with LOCK_NB.
-func (p *part) SetLk(_ <-chan struct{}, in *fuse.LkIn) fuse.Status {
-	return status(p.tryLock(in))
+func (c *connection) SetLk(_ <-chan struct{}, in *fuse.LkIn) fuse.Status {
+	return status(c.tryLock(in))
 }
 
 // lockPoll bounds how late a lock that the host gave back is noticed. Locks
@@ -41,21 +41,21 @@ const lockPoll = 50 * time.Millisecond
 
 // LockFile is F_SETLKW and flock(2), which wait. A signal ends the wait, and so
 // does the end of the connection.
-func (p *part) LockFile(in *fuse.LkIn) fuseconn.Reply {
-	if err := p.tryLock(in); err != unix.EAGAIN {
+func (c *connection) LockFile(in *fuse.LkIn) fuseconn.Reply {
+	if err := c.tryLock(in); err != unix.EAGAIN {
 		return fuseconn.Reply{Status: status(err)}
 	}
 	again := *in
 	return fuseconn.Reply{Later: func(ctx context.Context) fuseconn.Reply {
-		return fuseconn.Reply{Status: p.waitLock(ctx, &again)}
+		return fuseconn.Reply{Status: c.waitLock(ctx, &again)}
 	}}
 }
 
-func (p *part) waitLock(ctx context.Context, in *fuse.LkIn) fuse.Status {
+func (c *connection) waitLock(ctx context.Context, in *fuse.LkIn) fuse.Status {
 	pause := time.Millisecond
 	for {
-		freed := p.opens.locks.waiting()
-		if err := p.tryLock(in); err != unix.EAGAIN {
+		freed := c.opens.locks.waiting()
+		if err := c.tryLock(in); err != unix.EAGAIN {
 			return status(err)
 		}
 		retry := time.NewTimer(pause)
@@ -71,28 +71,28 @@ func (p *part) waitLock(ctx context.Context, in *fuse.LkIn) fuse.Status {
 	}
 }
 
-func (p *part) tryLock(in *fuse.LkIn) error {
-	h, err := p.opens.get(in.Fh)
+func (c *connection) tryLock(in *fuse.LkIn) error {
+	h, err := c.opens.get(in.Fh)
 	if err != nil {
 		return err
 	}
 	if in.LkFlags&fuse.LK_FLOCK == 0 {
 		lk := flockOf(in)
-		return p.opens.locks.set(h, in.Owner, &lk)
+		return c.opens.locks.set(h, in.Owner, &lk)
 	}
-	return p.opens.locks.flock(h, in.Lk.Typ)
+	return c.opens.locks.flock(h, in.Lk.Typ)
 }
 
 // Flush is close(2) of one of the descriptors of an open file.
-func (p *part) Flush(_ <-chan struct{}, in *fuse.FlushIn) fuse.Status {
-	if p.ReadOnly {
+func (c *connection) Flush(_ <-chan struct{}, in *fuse.FlushIn) fuse.Status {
+	if c.ReadOnly {
 		return fuse.ENOSYS // no handles, no locks of ours: the kernel asks once
 	}
-	h, err := p.opens.get(in.Fh)
+	h, err := c.opens.get(in.Fh)
 	if err != nil {
 		return status(err)
 	}
-	p.opens.locks.flushed(h.node, in.LockOwner)
+	c.opens.locks.flushed(h.node, in.LockOwner)
 	return fuse.OK
 }
 
@@ -111,7 +111,7 @@ func lockEnd(lk *unix.Flock_t) uint64 {
 	return uint64(lk.Start + lk.Len - 1)
 }
 
-// Locks of write parts are taken on the backing files, so that they hold
+// Locks of write mounts are taken on the backing files, so that they hold
 // against the host too. flock(2) locks lie on a descriptor that belongs to the
 // handle; not on the one that it reads from, which the kernel may hold open
 // longer for passthrough. The others belong to an owner, a process or an open file: each owner has a

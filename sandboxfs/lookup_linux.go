@@ -9,102 +9,102 @@ import (
 
 // Lookup answers what a name in a directory is. Here the rules are asked:
 // a hidden name is not there, whoever made it and when.
-func (p *part) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
+func (c *connection) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
 	if !plainName(name) {
 		return fuse.ENOENT
 	}
-	p.moves.RLock()
-	defer p.moves.RUnlock()
-	dir, place, err := p.locate(h.NodeId)
+	c.moves.RLock()
+	defer c.moves.RUnlock()
+	dir, place, err := c.locate(h.NodeId)
 	if err != nil {
 		return status(err)
 	}
-	if n := p.tab.fixedChild(dir, name); n != nil {
-		return p.answerFixed(n, out)
+	if n := c.tab.fixedChild(dir, name); n != nil {
+		return c.answerFixed(n, out)
 	}
-	verdict := p.r.VerdictIn(place, name)
+	verdict := c.r.VerdictIn(place, name)
 	child := joinPlace(place, name)
 	if verdict.Hidden {
-		return p.hidden(h, child, out)
+		return c.hidden(h, child, out)
 	}
-	if p.ReadOnly && verdict.AskRead {
+	if c.ReadOnly && verdict.AskRead {
 		// It was made since the view was arranged. The kernel would not ask for
 		// opens of it, so that no leave could be withdrawn.
-		p.refuseRead(h, "lookup", child)
+		c.refuseRead(h, "lookup", child)
 		return fuse.EACCES
 	}
-	in, err := p.recently(dir, place)
+	in, err := c.cachedDirOf(dir, place)
 	if err != nil {
 		return status(err)
 	}
 	defer in.drop()
-	watched := p.watch.add(dir, in.fd, &in.sx)
+	watched := c.watch.add(dir, in.fd, &in.sx)
 	var sx unix.Statx_t
-	err = p.statIn(in, child, name, &sx)
+	err = c.statIn(in, child, name, &sx)
 	if err == unix.ENOENT {
-		out.SetEntryTimeout(p.valid(watched)) // node id 0: the kernel may remember that it is missing
+		out.SetEntryTimeout(c.valid(watched)) // node id 0: the kernel may remember that it is missing
 		return fuse.OK
 	}
 	if err != nil {
 		return status(err)
 	}
 	if verdict.TraverseOnly && sx.Mode&unix.S_IFMT != unix.S_IFDIR {
-		return p.hidden(h, child, out)
+		return c.hidden(h, child, out)
 	}
-	p.answer(dir, name, verdict.Writable, watched, &sx, out)
+	c.answer(dir, name, verdict.Writable, watched, &sx, out)
 	return fuse.OK
 }
 
 // hidden answers for a name that does not exist for the caller.
-func (p *part) hidden(h *fuse.InHeader, place string, out *fuse.EntryOut) fuse.Status {
-	if d := p.r.DecideLook(place); d != nil {
-		p.refuse(h, "lookup", d)
+func (c *connection) hidden(h *fuse.InHeader, place string, out *fuse.EntryOut) fuse.Status {
+	if d := c.r.DecideLook(place); d != nil {
+		c.refuse(h, "lookup", d)
 	}
-	out.SetEntryTimeout(p.valid(true))
+	out.SetEntryTimeout(c.valid(true))
 	return fuse.OK
 }
 
 // statIn asks about a name in a directory. What is mounted on it is for the
 // resolver to say.
-func (p *part) statIn(in *recentDir, place, name string, sx *unix.Statx_t) error {
+func (c *connection) statIn(in *cachedDir, place, name string, sx *unix.Statx_t) error {
 	err := fsat.Statx(in.fd, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, sx)
 	if err != nil || sameMount(sx, &in.sx) {
 		return err
 	}
-	fd, err := p.r.OpenPlace(place, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	fd, err := c.r.OpenPlace(place, unix.O_PATH|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return p.walkError(in.node, err)
+		return c.walkError(in.node, err)
 	}
 	defer closeFD(fd)
 	return statFD(fd, sx)
 }
 
 // answer tells the kernel of a file that was found at name in dir.
-func (p *part) answer(dir *node, name string, writable, watched bool, sx *unix.Statx_t, out *fuse.EntryOut) *node {
+func (c *connection) answer(dir *node, name string, writable, watched bool, sx *unix.Statx_t, out *fuse.EntryOut) *node {
 	typ := sx.Mode & unix.S_IFMT
-	linked := !p.ReadOnly && sx.Nlink > 1 && typ != unix.S_IFDIR
-	n := p.tab.found(dir, name, identityOf(sx), typ, linked, writable)
-	p.entry(n, watched, sx, out)
+	linked := !c.ReadOnly && sx.Nlink > 1 && typ != unix.S_IFDIR
+	n := c.tab.found(dir, name, identityOf(sx), typ, linked, writable)
+	c.entry(n, watched, sx, out)
 	return n
 }
 
 // entry fills in the answer for a node of which a lookup was counted.
-func (p *part) entry(n *node, watched bool, sx *unix.Statx_t, out *fuse.EntryOut) {
+func (c *connection) entry(n *node, watched bool, sx *unix.Statx_t, out *fuse.EntryOut) {
 	out.NodeId, out.Generation = n.id, 1
-	p.fill(sx, &out.Attr)
-	out.SetEntryTimeout(p.valid(watched))
-	out.SetAttrTimeout(p.valid(watched))
+	c.fill(sx, &out.Attr)
+	out.SetEntryTimeout(c.valid(watched))
+	out.SetAttrTimeout(c.valid(watched))
 }
 
 // answerFixed answers for a directory that leads to a nested mount. It is
 // there for the kernel even while it is missing on the host, or the mount
 // beneath it would be detached: asking for its attributes then tells.
-func (p *part) answerFixed(n *node, out *fuse.EntryOut) fuse.Status {
+func (c *connection) answerFixed(n *node, out *fuse.EntryOut) fuse.Status {
 	var sx unix.Statx_t
-	fd, _, err := p.open(n, unix.O_PATH, &sx)
+	fd, _, err := c.open(n, unix.O_PATH, &sx)
 	if err == nil {
 		closeFD(fd)
-		p.entry(n, false, &sx, out)
+		c.entry(n, false, &sx, out)
 		return fuse.OK
 	}
 	out.NodeId, out.Generation = n.id, 1
@@ -113,6 +113,6 @@ func (p *part) answerFixed(n *node, out *fuse.EntryOut) fuse.Status {
 }
 
 // Forget drops what the kernel no longer remembers.
-func (p *part) Forget(id, count uint64) {
-	p.tab.forget(id, count)
+func (c *connection) Forget(id, count uint64) {
+	c.tab.forget(id, count)
 }

@@ -19,7 +19,7 @@ const fsName = "pinfold"
 
 // mounted is one connection that Mount put somewhere.
 type mounted struct {
-	part *part
+	part *connection
 	path string
 	id   uint64 // of the mount, as statx(2) has it
 	dev  uint64 // of its files; 0 if it is not ours to abort
@@ -29,11 +29,11 @@ type mounted struct {
 	control int
 }
 
-// MountArgs are the arguments of mount(2) for the i-th part, for a process
-// that mounts fuseFD, its open /dev/fuse, at Parts()[i].Place beneath the
-// mount point of the first part. Identifiers are those of its user namespace.
+// MountArgs are the arguments of mount(2) for the i-th mount, for a process
+// that mounts fuseFD, its open /dev/fuse, at Mounts()[i].Place beneath the
+// mount point of the first mount. Identifiers are those of its user namespace.
 func (v *View) MountArgs(i, fuseFD int) (source, fstype string, flags uintptr, data string) {
-	p := v.parts[i]
+	p := v.connections[i]
 	flags = unix.MS_NOSUID | unix.MS_NODEV
 	if p.ReadOnly {
 		flags |= unix.MS_RDONLY
@@ -64,13 +64,13 @@ func (v *View) mountOptions() []string {
 	return opts
 }
 
-// Serve takes over fuseFD, on which the i-th part was mounted, and returns
+// Serve takes over fuseFD, on which the i-th mount was mounted, and returns
 // when requests are answered.
 func (v *View) Serve(i, fuseFD int) error {
-	p := v.parts[i]
+	p := v.connections[i]
 	c, err := v.server.Connect(fuseFD, p, p.serverOptions(), v.serving.Done)
 	if err != nil {
-		return fmt.Errorf("serve part %q: %w", p.Place, err)
+		return fmt.Errorf("serve mount %q: %w", p.Place, err)
 	}
 	p.start(c)
 	v.serving.Add(1)
@@ -78,7 +78,7 @@ func (v *View) Serve(i, fuseFD int) error {
 	return nil
 }
 
-// Mount mounts all parts at dir and serves them. As root it uses mount(2); for
+// Mount mounts all mounts at dir and serves them. As root it uses mount(2); for
 // an ordinary user fusermount3 does it, which needs SingleConnection.
 func (v *View) Mount(dir string) error {
 	v.mu.Lock()
@@ -91,7 +91,7 @@ func (v *View) Mount(dir string) error {
 		return err
 	}
 	if os.Geteuid() != 0 {
-		if len(v.parts) > 1 {
+		if len(v.connections) > 1 {
 			return errors.New("an ordinary user can mount one connection only: set SingleConnection")
 		}
 		fd, err := v.fusermount(dir)
@@ -99,14 +99,14 @@ func (v *View) Mount(dir string) error {
 			return err
 		}
 		id, _ := mountAt(dir)
-		v.mounted = append(v.mounted, mounted{part: v.parts[0], path: dir, id: id, byFM: true, control: -1})
+		v.mounted = append(v.mounted, mounted{part: v.connections[0], path: dir, id: id, byFM: true, control: -1})
 		if err := v.Serve(0, fd); err != nil {
 			return err
 		}
-		return silencePoll(dir, v.parts[0])
+		return silencePoll(dir, v.connections[0])
 	}
-	for i := range v.parts {
-		if err := v.mountPart(i, filepath.Join(dir, v.parts[i].Place)); err != nil {
+	for i := range v.connections {
+		if err := v.mountOne(i, filepath.Join(dir, v.connections[i].Place)); err != nil {
 			_, undo := v.unmount(unix.MNT_FORCE)
 			return errors.Join(err, undo)
 		}
@@ -114,16 +114,16 @@ func (v *View) Mount(dir string) error {
 	return nil
 }
 
-// fusermount mounts the only part for an ordinary user.
+// fusermount mounts the only mount for an ordinary user.
 func (v *View) fusermount(dir string) (fd int, err error) {
 	opts := append(v.mountOptions(), "fsname="+fsName, "subtype="+fsName)
-	if v.parts[0].ReadOnly {
+	if v.connections[0].ReadOnly {
 		opts = append(opts, "ro")
 	}
 	return fusermountMount(dir, strings.Join(opts, ","))
 }
 
-func (v *View) mountPart(i int, at string) error {
+func (v *View) mountOne(i int, at string) error {
 	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("open /dev/fuse: %w", err)
@@ -131,10 +131,10 @@ func (v *View) mountPart(i int, at string) error {
 	source, fstype, flags, data := v.MountArgs(i, fd)
 	if err := unix.Mount(source, at, fstype, flags, data); err != nil {
 		closeFD(fd)
-		return fmt.Errorf("mount part %q at %q: %w", v.parts[i].Place, at, err)
+		return fmt.Errorf("mount %q at %q: %w", v.connections[i].Place, at, err)
 	}
 	id, dev := mountAt(at)
-	v.mounted = append(v.mounted, mounted{part: v.parts[i], path: at, id: id, dev: dev, control: -1})
+	v.mounted = append(v.mounted, mounted{part: v.connections[i], path: at, id: id, dev: dev, control: -1})
 	if err := v.Serve(i, fd); err != nil {
 		return err
 	}
@@ -144,10 +144,10 @@ func (v *View) mountPart(i int, at string) error {
 			v.o.Logger.Print(err) // it ends when its last user goes
 		}
 	}
-	return silencePoll(at, v.parts[i])
+	return silencePoll(at, v.connections[i])
 }
 
-func silencePoll(at string, p *part) error {
+func silencePoll(at string, p *connection) error {
 	if err := fuseconn.SilencePoll(at, p.File); err != nil {
 		return fmt.Errorf("first request to %q: %w", at, err)
 	}

@@ -20,7 +20,7 @@ import (
 // the ten seconds that the kernel may remember a watched directory.
 const atOnce = 2 * time.Second
 
-// What the host changes in the read-only part is seen at once.
+// What the host changes in the read-only mount is seen at once.
 func TestHostChangesAreSeen(t *testing.T) {
 	f := mount(t, arrangements["root"], pathresolver.Config{WritePaths: []string{"out"}}, "src/x=old", "src/d/y=1", "src/l => x", "out/")
 	require.Equal(t, "old", f.read(f.in("src/x")))
@@ -49,7 +49,7 @@ func TestHostChangesAreSeen(t *testing.T) {
 	require.Positive(t, f.v.Stats().Notified)
 }
 
-// In a write part they are seen within a second.
+// In a write mount they are seen within a second.
 func TestHostChangesInWritePart(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/x=old")

@@ -14,7 +14,7 @@ import (
 // Options say how a view is served, not what it allows: that is the
 // resolver's policy. The zero value is the arrangement for an ordinary user.
 type Options struct {
-	// Passthrough lets the kernel read and write the files of write parts
+	// Passthrough lets the kernel read and write the files of write mounts
 	// without asking the server. It needs root in the initial user namespace;
 	// where it does not work the data goes through the server.
 	Passthrough bool
@@ -48,7 +48,7 @@ type Options struct {
 	SingleConnection bool
 
 	// ReportAll has every refusal reach OnRefusal. Otherwise the kernel refuses
-	// writes outside the write parts itself, without telling. It implies
+	// writes outside the write mounts itself, without telling. It implies
 	// SingleConnection.
 	ReportAll bool
 
@@ -98,9 +98,9 @@ type Refusal struct {
 	Answer  string        // what Options.Ask said, if it was asked
 }
 
-// Part is one FUSE connection of a view, to be mounted at Place beneath the
+// Mount is one FUSE connection of a view, to be mounted at Place beneath the
 // mount point of the view.
-type Part struct {
+type Mount struct {
 	Place    string
 	ReadOnly bool
 	File     bool // the place is a regular file, and so is the mount point
@@ -110,7 +110,7 @@ type Part struct {
 type Stats struct {
 	Requests        uint64 // requests that named a node, since the start
 	Nodes           int    // files and directories that the kernel remembers
-	Handles         int    // open files of write parts
+	Handles         int    // open files of write mounts
 	Backing         int    // files that the kernel reads and writes by itself
 	Watches         int    // directories that are watched for changes on the host
 	Notified        uint64 // invalidations sent to the kernel

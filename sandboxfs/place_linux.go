@@ -12,21 +12,21 @@ import (
 )
 
 // node finds the node of a request.
-func (p *part) node(id uint64) (*node, error) {
-	p.requests.Add(1)
-	if n := p.tab.get(id); n != nil {
+func (c *connection) node(id uint64) (*node, error) {
+	c.requests.Add(1)
+	if n := c.tab.get(id); n != nil {
 		return n, nil
 	}
 	return nil, unix.ESTALE
 }
 
 // locate finds the node of a request and where it is.
-func (p *part) locate(id uint64) (*node, string, error) {
-	n, err := p.node(id)
+func (c *connection) locate(id uint64) (*node, string, error) {
+	n, err := c.node(id)
 	if err != nil {
 		return nil, "", err
 	}
-	place, err := p.tab.place(n)
+	place, err := c.tab.place(n)
 	return n, place, err
 }
 
@@ -34,35 +34,35 @@ func (p *part) locate(id uint64) (*node, string, error) {
 // makes sure that it is the file that the kernel was told of. It returns the
 // place too, which is the one of n's names that led there, or "" for a file
 // that was removed through the view. p.moves is held.
-func (p *part) open(n *node, flags int, sx *unix.Statx_t) (fd int, place string, err error) {
-	if place, err = p.tab.place(n); err != nil {
-		fd, err = p.exhume(n, flags, sx)
+func (c *connection) open(n *node, flags int, sx *unix.Statx_t) (fd int, place string, err error) {
+	if place, err = c.tab.place(n); err != nil {
+		fd, err = c.reopenUnlinked(n, flags, sx)
 		return fd, "", err
 	}
-	if fd, err = p.openAt(n, place, flags, sx); err == nil || err != unix.ENOENT && err != unix.ESTALE {
+	if fd, err = c.openAt(n, place, flags, sx); err == nil || err != unix.ENOENT && err != unix.ESTALE {
 		return fd, place, err
 	}
-	for _, other := range p.tab.places(n) {
+	for _, other := range c.tab.places(n) {
 		if other == place {
 			continue
 		}
-		if fd, e := p.openAt(n, other, flags, sx); e == nil {
+		if fd, e := c.openAt(n, other, flags, sx); e == nil {
 			return fd, other, nil
 		}
 	}
 	return -1, place, err
 }
 
-func (p *part) openAt(n *node, place string, flags int, sx *unix.Statx_t) (int, error) {
+func (c *connection) openAt(n *node, place string, flags int, sx *unix.Statx_t) (int, error) {
 	if flags&unix.O_PATH == 0 { // openat2 takes no flag that has no meaning
 		flags |= unix.O_NONBLOCK | unix.O_NOCTTY
 	}
-	fd, err := p.r.OpenPlace(place, flags|unix.O_NOFOLLOW, 0)
+	fd, err := c.r.OpenPlace(place, flags|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return -1, p.walkError(n, err)
+		return -1, c.walkError(n, err)
 	}
 	if err = fsat.Statx(fd, "", unix.AT_EMPTY_PATH, statxMask, sx); err == nil {
-		err = p.same(n, sx)
+		err = c.same(n, sx)
 	}
 	if err != nil {
 		closeFD(fd)
@@ -73,7 +73,7 @@ func (p *part) openAt(n *node, place string, flags int, sx *unix.Statx_t) (int, 
 
 // same compares what was opened with what n stands for. Fixed nodes are
 // places, whatever directory stands there.
-func (p *part) same(n *node, sx *unix.Statx_t) error {
+func (c *connection) same(n *node, sx *unix.Statx_t) error {
 	typ := sx.Mode & unix.S_IFMT
 	switch {
 	case n.fixed && typ == n.typ:
@@ -82,7 +82,7 @@ func (p *part) same(n *node, sx *unix.Statx_t) error {
 		return unix.EACCES // replaced by a link, which is not followed
 	case n.fixed:
 		return unix.ENOTDIR
-	case typ != n.typ || p.tab.ident(n) != identityOf(sx):
+	case typ != n.typ || c.tab.ident(n) != identityOf(sx):
 		return unix.ESTALE
 	}
 	return nil
@@ -90,7 +90,7 @@ func (p *part) same(n *node, sx *unix.Statx_t) error {
 
 // walkError is what the kernel gets when the walk to a node failed. After
 // ESTALE it looks the path up once more, name by name.
-func (p *part) walkError(n *node, err error) error {
+func (c *connection) walkError(n *node, err error) error {
 	switch err {
 	case unix.EXDEV: // something was mounted there on the host
 		return unix.EACCES
@@ -109,15 +109,15 @@ func (p *part) walkError(n *node, err error) error {
 
 // look opens the file of a request only to look at it, and runs do on that. It
 // is what all that ask about a file and change nothing have in common.
-func (p *part) look(id uint64, do func(n *node, fd int, place string) error) fuse.Status {
-	p.moves.RLock()
-	defer p.moves.RUnlock()
-	n, err := p.node(id)
+func (c *connection) look(id uint64, do func(n *node, fd int, place string) error) fuse.Status {
+	c.moves.RLock()
+	defer c.moves.RUnlock()
+	n, err := c.node(id)
 	if err != nil {
 		return status(err)
 	}
 	var sx unix.Statx_t
-	fd, place, err := p.open(n, unix.O_PATH, &sx)
+	fd, place, err := c.open(n, unix.O_PATH, &sx)
 	if err != nil {
 		return status(err)
 	}
@@ -127,12 +127,12 @@ func (p *part) look(id uint64, do func(n *node, fd int, place string) error) fus
 
 // openDir opens the directory of a request to make, move or remove a name in
 // it. p.moves is held.
-func (p *part) openDir(id uint64) (dir *node, fd int, place string, err error) {
-	if dir, err = p.node(id); err != nil {
+func (c *connection) openDir(id uint64) (dir *node, fd int, place string, err error) {
+	if dir, err = c.node(id); err != nil {
 		return nil, -1, "", err
 	}
 	var sx unix.Statx_t
-	fd, place, err = p.open(dir, unix.O_PATH|unix.O_DIRECTORY, &sx)
+	fd, place, err = c.open(dir, unix.O_PATH|unix.O_DIRECTORY, &sx)
 	return dir, fd, place, err
 }
 

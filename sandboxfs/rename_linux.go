@@ -10,107 +10,107 @@ import (
 )
 
 // Rename is renameat2(2) with RENAME_NOREPLACE or RENAME_EXCHANGE or neither.
-func (p *part) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newName string) fuse.Status {
+func (c *connection) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newName string) fuse.Status {
 	if !plainName(oldName) || !plainName(newName) || newName == fuseconn.PollName && in.Newdir == fuseconn.RootID {
 		return fuse.EINVAL
 	}
 	if in.Flags&^(unix.RENAME_EXCHANGE|unix.RENAME_NOREPLACE) != 0 {
 		return fuse.EINVAL // RENAME_WHITEOUT makes a device
 	}
-	st := p.rename(in, oldName, newName, nil)
+	st := c.rename(in, oldName, newName, nil)
 	if st != toConsult {
 		return st
 	}
-	leave, st := p.consult(&in.InHeader)
+	leave, st := c.consult(&in.InHeader)
 	if st != fuse.OK {
 		return st
 	}
-	return p.rename(in, oldName, newName, leave)
+	return c.rename(in, oldName, newName, leave)
 }
 
-func (p *part) rename(in *fuse.RenameIn, oldName, newName string, leave pathresolver.Grant) fuse.Status {
+func (c *connection) rename(in *fuse.RenameIn, oldName, newName string, leave pathresolver.Grant) fuse.Status {
 	exchange := in.Flags&unix.RENAME_EXCHANGE != 0
-	p.moves.Lock()
-	defer p.moves.Unlock()
-	from, fromFD, fromPlace, err := p.openDir(in.NodeId)
+	c.moves.Lock()
+	defer c.moves.Unlock()
+	from, fromFD, fromPlace, err := c.openDir(in.NodeId)
 	if err != nil {
 		return status(err)
 	}
 	defer closeFD(fromFD)
 	to, toFD, toPlace := from, fromFD, fromPlace
 	if in.Newdir != in.NodeId {
-		if to, toFD, toPlace, err = p.openDir(in.Newdir); err != nil {
+		if to, toFD, toPlace, err = c.openDir(in.Newdir); err != nil {
 			return status(err)
 		}
 		defer closeFD(toFD)
 	}
 	source, target := joinPlace(fromPlace, oldName), joinPlace(toPlace, newName)
-	if d := p.r.DecideRenameGranted(leave, source, target, exchange); d != nil {
-		if d.Rule == pathresolver.RuleProtected && in.Flags == 0 && p.keepSame(nameKey{from, oldName}, fromFD, source, nameKey{to, newName}, toFD, target) {
+	if d := c.r.DecideRenameGranted(leave, source, target, exchange); d != nil {
+		if d.Rule == pathresolver.RuleProtected && in.Flags == 0 && c.keepSame(nameKey{from, oldName}, fromFD, source, nameKey{to, newName}, toFD, target) {
 			return fuse.OK
 		}
-		return p.ask(&in.InHeader, "rename", d, leave, act{op: pathresolver.OpRename, place: source, to: target, exchange: exchange})
+		return c.ask(&in.InHeader, "rename", d, leave, operation{op: pathresolver.OpRename, place: source, to: target, exchange: exchange})
 	}
-	if st := p.lockAt(&in.InHeader, "rename", source, fromFD, oldName); st != fuse.OK {
+	if st := c.lockAt(&in.InHeader, "rename", source, fromFD, oldName); st != fuse.OK {
 		return st
 	}
-	checked, d, err := p.arrives(fromFD, oldName, source, toFD, newName, target, exchange)
+	checked, d, err := c.arrives(fromFD, oldName, source, toFD, newName, target, exchange)
 	switch {
 	case err != nil:
 		return status(err)
 	case d != nil:
-		return p.refuse(&in.InHeader, "rename", d)
+		return c.refuse(&in.InHeader, "rename", d)
 	case checked:
-		return p.renameChecked(in, nameKey{from, oldName}, fromFD, nameKey{to, newName}, toFD, source, target)
+		return c.renameChecked(in, nameKey{from, oldName}, fromFD, nameKey{to, newName}, toFD, source, target)
 	}
-	replaced := p.dying(to, toFD, newName)
+	replaced := c.beforeRemoval(to, toFD, newName)
 	replaced.asked = leave != nil
-	moving := p.tab.child(from, oldName)
+	moving := c.tab.child(from, oldName)
 	err = unix.Renameat2(fromFD, oldName, toFD, newName, uint(in.Flags))
 	if err == nil {
-		p.moved(source, target, moving, exchange)
-		p.tab.renamed(nameKey{from, oldName}, nameKey{to, newName}, exchange)
+		c.moved(source, target, moving, exchange)
+		c.tab.renamed(nameKey{from, oldName}, nameKey{to, newName}, exchange)
 	}
-	p.bury(replaced, err == nil && !exchange)
+	c.retain(replaced, err == nil && !exchange)
 	return status(err)
 }
 
 // Link is link(2): another name for a file that may be written, or the first
 // name of one made with O_TMPFILE.
-func (p *part) Link(_ <-chan struct{}, in *fuse.LinkIn, name string, out *fuse.EntryOut) fuse.Status {
+func (c *connection) Link(_ <-chan struct{}, in *fuse.LinkIn, name string, out *fuse.EntryOut) fuse.Status {
 	if !plainName(name) {
 		return fuse.EINVAL
 	}
-	st := p.link(in, name, out, nil)
+	st := c.link(in, name, out, nil)
 	if st != toConsult {
 		return st
 	}
-	leave, st := p.consult(&in.InHeader)
+	leave, st := c.consult(&in.InHeader)
 	if st != fuse.OK {
 		return st
 	}
-	return p.link(in, name, out, leave)
+	return c.link(in, name, out, leave)
 }
 
-func (p *part) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, leave pathresolver.Grant) fuse.Status {
-	p.moves.Lock() // no name of the file goes meanwhile
-	defer p.moves.Unlock()
-	n, err := p.node(in.Oldnodeid)
+func (c *connection) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, leave pathresolver.Grant) fuse.Status {
+	c.moves.Lock() // no name of the file goes meanwhile
+	defer c.moves.Unlock()
+	n, err := c.node(in.Oldnodeid)
 	if err != nil {
 		return status(err)
 	}
-	dir, dirfd, place, err := p.openDir(in.NodeId)
+	dir, dirfd, place, err := c.openDir(in.NodeId)
 	if err != nil {
 		return status(err)
 	}
 	defer closeFD(dirfd)
 	if n.typ != unix.S_IFREG {
 		// Under its new name a link or a FIFO is what it would be if it were made there.
-		if d := p.r.DecideGranted(leave, pathresolver.OpCreate, joinPlace(place, name), fsat.FileMode(uint32(n.typ)).Type()); d != nil {
-			return p.refuse(&in.InHeader, "link", d)
+		if d := c.r.DecideGranted(leave, pathresolver.OpCreate, joinPlace(place, name), fsat.FileMode(uint32(n.typ)).Type()); d != nil {
+			return c.refuse(&in.InHeader, "link", d)
 		}
 	}
-	fd, done, st := p.linkable(in, n, joinPlace(place, name), leave)
+	fd, done, st := c.linkable(in, n, joinPlace(place, name), leave)
 	if st != fuse.OK {
 		return st
 	}
@@ -119,7 +119,7 @@ func (p *part) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, leave path
 	if err := statNow(fd, &before); err != nil {
 		return status(err)
 	}
-	if uint32(before.Mode)&0o111 != 0 && p.r.GitHook(joinPlace(place, name)) {
+	if uint32(before.Mode)&0o111 != 0 && c.r.GitHook(joinPlace(place, name)) {
 		return fuse.EACCES
 	}
 	// By descriptor: the name could stand for another file by now.
@@ -129,48 +129,48 @@ func (p *part) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, leave path
 	if err := statNow(fd, &sx); err != nil {
 		return status(err)
 	}
-	p.noteLink(n, &before, &sx)
-	p.tab.linked(n, dir, name, true)
-	p.named(joinPlace(place, name), sx.Mode)
-	p.entry(n, false, &sx, out)
+	c.noteLink(n, &before, &sx)
+	c.tab.linked(n, dir, name, true)
+	c.named(joinPlace(place, name), sx.Mode)
+	c.entry(n, false, &sx, out)
 	return fuse.OK
 }
 
 // noteLink notes a link if nothing else happened to the file meanwhile: had the
 // host taken its old name, the count from before would speak for a name elsewhere.
-func (p *part) noteLink(n *node, before, after *unix.Statx_t) {
+func (c *connection) noteLink(n *node, before, after *unix.Statx_t) {
 	if after.Nlink != before.Nlink+1 {
 		return
 	}
 	var now unix.Statx_t
-	fd, place, err := p.open(n, unix.O_PATH, &now)
+	fd, place, err := c.open(n, unix.O_PATH, &now)
 	if err != nil {
 		return // made with O_TMPFILE, or gone
 	}
 	closeFD(fd)
 	if place != "" && now.Nlink == after.Nlink {
-		p.r.NoteLink(fileID(before))
+		c.r.NoteLink(fileID(before))
 	}
 }
 
 // linkable asks the rules and returns a descriptor of the file.
-func (p *part) linkable(in *fuse.LinkIn, n *node, to string, leave pathresolver.Grant) (fd int, done func(), st fuse.Status) {
-	from, err := p.tab.place(n)
+func (c *connection) linkable(in *fuse.LinkIn, n *node, to string, leave pathresolver.Grant) (fd int, done func(), st fuse.Status) {
+	from, err := c.tab.place(n)
 	if err == unix.ESTALE {
-		h := p.opens.writableOf(n) // made with O_TMPFILE
+		h := c.opens.writableOf(n) // made with O_TMPFILE
 		if h == nil {
 			return -1, nil, status(unix.ENOENT)
 		}
-		d := p.r.DecideGranted(leave, pathresolver.OpLink, to, 0)
+		d := c.r.DecideGranted(leave, pathresolver.OpLink, to, 0)
 		if d == nil {
-			d = p.r.DecideGranted(leave, pathresolver.OpCreate, to, 0)
+			d = c.r.DecideGranted(leave, pathresolver.OpCreate, to, 0)
 		}
 		if d != nil {
-			st = p.ask(&in.InHeader, "link", d, leave, act{op: pathresolver.OpCreate, place: to})
+			st = c.ask(&in.InHeader, "link", d, leave, operation{op: pathresolver.OpCreate, place: to})
 		} else {
 			var sx unix.Statx_t
 			if st = status(statFD(h.fd, &sx)); st == fuse.OK {
-				st = p.checkLinks(&in.InHeader, "link", "", &sx)
+				st = c.checkLinks(&in.InHeader, "link", "", &sx)
 			}
 		}
 		if st != fuse.OK {
@@ -182,17 +182,17 @@ func (p *part) linkable(in *fuse.LinkIn, n *node, to string, leave pathresolver.
 	if err != nil {
 		return -1, nil, status(err)
 	}
-	if d := p.r.DecideLinkGranted(leave, from, to); d != nil {
-		return -1, nil, p.ask(&in.InHeader, "link", d, leave, act{op: pathresolver.OpLink, place: from, to: to})
+	if d := c.r.DecideLinkGranted(leave, from, to); d != nil {
+		return -1, nil, c.ask(&in.InHeader, "link", d, leave, operation{op: pathresolver.OpLink, place: from, to: to})
 	}
 	var sx unix.Statx_t
-	fd, from, err = p.open(n, unix.O_PATH, &sx)
+	fd, from, err = c.open(n, unix.O_PATH, &sx)
 	if err != nil {
 		return -1, nil, status(err)
 	}
-	if d := p.r.DecideLinkGranted(leave, from, to); d != nil { // another of its names
+	if d := c.r.DecideLinkGranted(leave, from, to); d != nil { // another of its names
 		closeFD(fd)
-		return -1, nil, p.refuse(&in.InHeader, "link", d)
+		return -1, nil, c.refuse(&in.InHeader, "link", d)
 	}
 	return fd, func() { closeFD(fd) }, fuse.OK
 }

@@ -13,25 +13,25 @@ import (
 
 // changed tells Options.OnChange, if there is one. p.moves is held, so that what
 // is told names places in the order of the moves.
-func (p *part) changed(op pathresolver.Op, place string, mode uint16) {
-	if tell := p.v.o.OnChange; tell != nil && place != "" {
+func (c *connection) changed(op pathresolver.Op, place string, mode uint16) {
+	if tell := c.v.o.OnChange; tell != nil && place != "" {
 		tell(Change{Op: op, Place: place, Mode: fsat.FileMode(uint32(mode))})
 	}
 }
 
 // changedNode is changed for a node, wherever it is now.
-func (p *part) changedNode(op pathresolver.Op, n *node, mode uint16) {
-	if p.v.o.OnChange == nil {
+func (c *connection) changedNode(op pathresolver.Op, n *node, mode uint16) {
+	if c.v.o.OnChange == nil {
 		return
 	}
-	if place, err := p.tab.place(n); err == nil {
-		p.changed(op, place, mode)
+	if place, err := c.tab.place(n); err == nil {
+		c.changed(op, place, mode)
 	}
 }
 
 // moved is changed for a name that was moved to another, or exchanged with it.
-func (p *part) moved(from, to string, n *node, exchange bool) {
-	tell := p.v.o.OnChange
+func (c *connection) moved(from, to string, n *node, exchange bool) {
+	tell := c.v.o.OnChange
 	if tell == nil {
 		return
 	}
@@ -43,19 +43,19 @@ func (p *part) moved(from, to string, n *node, exchange bool) {
 }
 
 // named is changed for another name of a file.
-func (p *part) named(to string, mode uint16) {
-	if tell := p.v.o.OnChange; tell != nil {
+func (c *connection) named(to string, mode uint16) {
+	if tell := c.v.o.OnChange; tell != nil {
 		tell(Change{Op: pathresolver.OpLink, To: to, Mode: fsat.FileMode(uint32(mode))})
 	}
 }
 
 // refuse reports a refusal and returns its errno.
-func (p *part) refuse(h *fuse.InHeader, call string, d *pathresolver.DeniedError) fuse.Status {
-	return p.refuseAs(h, call, d, errno(d.Rule))
+func (c *connection) refuse(h *fuse.InHeader, call string, d *pathresolver.DeniedError) fuse.Status {
+	return c.refuseAs(h, call, d, errno(d.Rule))
 }
 
-func (p *part) refuseAs(h *fuse.InHeader, call string, d *pathresolver.DeniedError, e syscall.Errno) fuse.Status {
-	p.v.refusals.add(Refusal{
+func (c *connection) refuseAs(h *fuse.InHeader, call string, d *pathresolver.DeniedError, e syscall.Errno) fuse.Status {
+	c.v.refusals.add(Refusal{
 		Time: time.Now(), PID: h.Pid, UID: h.Uid, Op: d.Op, Place: d.Path,
 		Rule: d.Rule, Pattern: d.Pattern, Origin: d.Origin, Errno: e, Syscall: call,
 	})

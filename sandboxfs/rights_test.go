@@ -51,22 +51,22 @@ func TestUnprivileged(t *testing.T) {
 			read := func(place string) error { _, err := os.ReadFile(f.in(place)); return err }
 			enter := func(place string) error { _, err := os.ReadDir(f.in(place)); return err }
 			for what, err := range map[string]error{
-				"read, read-only part":  read("src/secret"),
-				"enter, read-only part": enter("src/private"),
-				"pass, read-only part":  read("src/private/x"),
-				"access":                unix.Access(f.in("src/secret"), unix.R_OK),
-				"read":                  read("out/secret"),
-				"enter":                 enter("out/private"),
-				"pass":                  read("out/private/x"),
-				"group, read-only part": read("src/shared"),
-				"group":                 read("out/shared"),
-				"group, write":          write(f.in("out/shared"), "2"),
-				"write":                 write(f.in("out/theirs"), "2"),
-				"create":                write(f.in("out/private/new"), "2"),
-				"create as of a group":  inGroup(other, func() error { return write(f.in("out/theirs.d/new"), "2") }),
-				"remove":                os.Remove(f.in("out/private/x")),
-				"chmod":                 os.Chmod(f.in("out/theirs"), 0o666),
-				"chown":                 os.Chown(f.in("out/mine"), other, other),
+				"read, read-only mount":  read("src/secret"),
+				"enter, read-only mount": enter("src/private"),
+				"pass, read-only mount":  read("src/private/x"),
+				"access":                 unix.Access(f.in("src/secret"), unix.R_OK),
+				"read":                   read("out/secret"),
+				"enter":                  enter("out/private"),
+				"pass":                   read("out/private/x"),
+				"group, read-only mount": read("src/shared"),
+				"group":                  read("out/shared"),
+				"group, write":           write(f.in("out/shared"), "2"),
+				"write":                  write(f.in("out/theirs"), "2"),
+				"create":                 write(f.in("out/private/new"), "2"),
+				"create as of a group":   inGroup(other, func() error { return write(f.in("out/theirs.d/new"), "2") }),
+				"remove":                 os.Remove(f.in("out/private/x")),
+				"chmod":                  os.Chmod(f.in("out/theirs"), 0o666),
+				"chown":                  os.Chown(f.in("out/mine"), other, other),
 			} {
 				switch {
 				case name == "unguarded":

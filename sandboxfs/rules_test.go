@@ -114,7 +114,7 @@ func TestWritePathStays(t *testing.T) {
 	})
 }
 
-// Names cross from one part to another by no operation (W22, W23, W26, V03).
+// Names cross from one mount to another by no operation (W22, W23, W26, V03).
 func TestNoWayAcross(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "src/x=read only", "out/y=mine", "out/d/")

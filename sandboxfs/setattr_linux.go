@@ -9,56 +9,56 @@ import (
 
 // SetAttr is truncate(2), chmod(2), chown(2) and utimensat(2), by name or by
 // an open file.
-func (p *part) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
-	st := p.setAttr(in, out, nil)
+func (c *connection) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
+	st := c.setAttr(in, out, nil)
 	if st != toConsult {
 		return st
 	}
-	leave, st := p.consult(&in.InHeader)
+	leave, st := c.consult(&in.InHeader)
 	if st != fuse.OK {
 		return st
 	}
-	return p.setAttr(in, out, leave)
+	return c.setAttr(in, out, leave)
 }
 
-func (p *part) setAttr(in *fuse.SetAttrIn, out *fuse.AttrOut, leave pathresolver.Grant) fuse.Status {
-	p.moves.RLock()
-	defer p.moves.RUnlock()
-	n, err := p.node(in.NodeId)
+func (c *connection) setAttr(in *fuse.SetAttrIn, out *fuse.AttrOut, leave pathresolver.Grant) fuse.Status {
+	c.moves.RLock()
+	defer c.moves.RUnlock()
+	n, err := c.node(in.NodeId)
 	if err != nil {
 		return status(err)
 	}
-	fd, done, st := p.changeable(in, n, leave)
+	fd, done, st := c.changeable(in, n, leave)
 	if st != fuse.OK {
 		return st
 	}
 	defer done()
-	if err := p.apply(fd, in); err != nil {
+	if err := c.apply(fd, in); err != nil {
 		return status(err)
 	}
 	var sx unix.Statx_t
 	if err := statFD(fd, &sx); err != nil {
 		return status(err)
 	}
-	p.fill(&sx, &out.Attr)
-	out.SetTimeout(p.valid(false))
+	c.fill(&sx, &out.Attr)
+	out.SetTimeout(c.valid(false))
 	if in.Valid&fuse.FATTR_SIZE != 0 {
-		p.changedNode(pathresolver.OpWrite, n, sx.Mode)
+		c.changedNode(pathresolver.OpWrite, n, sx.Mode)
 	} else if in.Valid&fuse.FATTR_MODE != 0 {
-		p.changedNode(pathresolver.OpMeta, n, sx.Mode)
+		c.changedNode(pathresolver.OpMeta, n, sx.Mode)
 	}
 	return fuse.OK
 }
 
 // changeable asks the rules and returns a descriptor of what is to change.
-func (p *part) changeable(in *fuse.SetAttrIn, n *node, leave pathresolver.Grant) (fd int, done func(), st fuse.Status) {
+func (c *connection) changeable(in *fuse.SetAttrIn, n *node, leave pathresolver.Grant) (fd int, done func(), st fuse.Status) {
 	op, flags := pathresolver.OpMeta, unix.O_PATH
 	_, resize := in.GetSize()
 	if resize {
 		op, flags = pathresolver.OpWrite, unix.O_WRONLY
 	}
-	if h := p.handleFor(in, n, resize); h != nil {
-		if st = p.mayHandle(in, h); st != fuse.OK {
+	if h := c.handleFor(in, n, resize); h != nil {
+		if st = c.mayHandle(in, h); st != fuse.OK {
 			h.drop()
 			return -1, nil, st
 		}
@@ -67,27 +67,27 @@ func (p *part) changeable(in *fuse.SetAttrIn, n *node, leave pathresolver.Grant)
 	if resize && n.typ != unix.S_IFREG {
 		return -1, nil, fuse.EINVAL
 	}
-	at, err := p.tab.place(n)
+	at, err := c.tab.place(n)
 	if err == nil {
-		if d := p.r.DecideGranted(leave, op, at, 0); d != nil {
-			if h := p.makerFor(in, n, d); h != nil {
+		if d := c.r.DecideGranted(leave, op, at, 0); d != nil {
+			if h := c.makerFor(in, n, d); h != nil {
 				return h.fd, h.drop, fuse.OK
 			}
-			return -1, nil, p.ask(&in.InHeader, "setattr", d, leave, act{op: op, place: at})
+			return -1, nil, c.ask(&in.InHeader, "setattr", d, leave, operation{op: op, place: at})
 		}
 	}
 	var sx unix.Statx_t
 	var place string
-	if fd, place, err = p.open(n, flags, &sx); err != nil {
+	if fd, place, err = c.open(n, flags, &sx); err != nil {
 		return -1, nil, status(err)
 	}
 	if leave != nil && place != at {
 		closeFD(fd)
 		return -1, nil, status(unix.ESTALE) // it was given for another place
 	}
-	st = p.checkLinks(&in.InHeader, "setattr", place, &sx)
+	st = c.checkLinks(&in.InHeader, "setattr", place, &sx)
 	if st == fuse.OK && op == pathresolver.OpWrite {
-		st = p.checkLock(&in.InHeader, "setattr", place, &sx)
+		st = c.checkLock(&in.InHeader, "setattr", place, &sx)
 	}
 	if st != fuse.OK {
 		closeFD(fd)
@@ -98,16 +98,16 @@ func (p *part) changeable(in *fuse.SetAttrIn, n *node, leave pathresolver.Grant)
 
 // handleFor returns an open handle that may stand for the file: one that was
 // opened for writing, so that the rules were asked then.
-func (p *part) handleFor(in *fuse.SetAttrIn, n *node, resize bool) *handle {
+func (c *connection) handleFor(in *fuse.SetAttrIn, n *node, resize bool) *handle {
 	if fh, ok := in.GetFh(); ok {
-		h, err := p.opens.get(fh)
+		h, err := c.opens.get(fh)
 		if err == nil && h.node == n && h.writable {
 			h.users.Add(1)
 			return h
 		}
 	}
-	if _, err := p.tab.place(n); err != nil && !resize {
-		return p.opens.writableOf(n) // unlinked but open
+	if _, err := c.tab.place(n); err != nil && !resize {
+		return c.opens.writableOf(n) // unlinked but open
 	}
 	return nil
 }
@@ -115,17 +115,17 @@ func (p *part) handleFor(in *fuse.SetAttrIn, n *node, resize bool) *handle {
 // makerFor returns the handle by which somebody just made the file by leave, where
 // only its times are to change: touch(1) sets them before it closes the file, and
 // is not asked a second time about what nobody else has seen.
-func (p *part) makerFor(in *fuse.SetAttrIn, n *node, d *pathresolver.DeniedError) *handle {
+func (c *connection) makerFor(in *fuse.SetAttrIn, n *node, d *pathresolver.DeniedError) *handle {
 	const others = fuse.FATTR_SIZE | fuse.FATTR_MODE | fuse.FATTR_UID | fuse.FATTR_GID | fuse.FATTR_KILL_SUIDGID
-	if p.v.asks == nil || d.Rule != pathresolver.RuleAsk || in.Valid&others != 0 {
+	if c.v.asks == nil || d.Rule != pathresolver.RuleAsk || in.Valid&others != 0 {
 		return nil
 	}
-	return p.opens.makerOf(n)
+	return c.opens.makerOf(n)
 }
 
 // apply makes the changes. The order matters: changing the owner clears
 // privilege bits, and changing the size moves the times.
-func (p *part) apply(fd int, in *fuse.SetAttrIn) error {
+func (c *connection) apply(fd int, in *fuse.SetAttrIn) error {
 	if size, ok := in.GetSize(); ok {
 		if err := unix.Ftruncate(fd, int64(size)); err != nil {
 			return err
@@ -156,7 +156,7 @@ func (p *part) apply(fd int, in *fuse.SetAttrIn) error {
 		}
 	}
 	if in.Valid&fuse.FATTR_KILL_SUIDGID != 0 {
-		if err := p.killPrivileges(fd); err != nil {
+		if err := c.killPrivileges(fd); err != nil {
 			return err
 		}
 	}
@@ -183,20 +183,20 @@ func timeOf(valid, set, now uint32, sec uint64, nsec uint32) unix.Timespec {
 // Access is access(2) where the kernel does not check permissions itself. It
 // carries the verdict: what can never be written is EROFS, what may be asked
 // for EACCES, unless leave may have been given for it.
-func (p *part) Access(_ <-chan struct{}, in *fuse.AccessIn) fuse.Status {
-	return p.look(in.NodeId, func(n *node, fd int, place string) error {
+func (c *connection) Access(_ <-chan struct{}, in *fuse.AccessIn) fuse.Status {
+	return c.look(in.NodeId, func(n *node, fd int, place string) error {
 		reads := in.Mask&fuse.R_OK != 0 || in.Mask&fuse.X_OK != 0 && n.typ == unix.S_IFREG
-		if reads && place != "" && p.r.AsksRead() {
-			if d := p.r.DecideGranted(p.v.asks.leave(pathresolver.OpRead), pathresolver.OpRead, place, 0); d != nil {
+		if reads && place != "" && c.r.AsksRead() {
+			if d := c.r.DecideGranted(c.v.asks.leave(pathresolver.OpRead), pathresolver.OpRead, place, 0); d != nil {
 				return errno(d.Rule)
 			}
 		}
 		if in.Mask&fuse.W_OK != 0 && place != "" {
-			if d := p.r.DecideGranted(p.v.asks.leave(pathresolver.OpWrite), pathresolver.OpMeta, place, 0); d != nil {
+			if d := c.r.DecideGranted(c.v.asks.leave(pathresolver.OpWrite), pathresolver.OpMeta, place, 0); d != nil {
 				return errno(d.Rule)
 			}
 		}
-		if in.Mask&fuse.W_OK != 0 && p.ReadOnly {
+		if in.Mask&fuse.W_OK != 0 && c.ReadOnly {
 			return unix.EROFS
 		}
 		return unix.Faccessat2(fd, "", in.Mask, unix.AT_EMPTY_PATH|unix.AT_EACCESS)

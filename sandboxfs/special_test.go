@@ -55,7 +55,7 @@ func TestFIFO(t *testing.T) {
 	})
 }
 
-// Programs run from either part.
+// Programs run from either mount.
 func TestExecute(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f := beneathOut(t, o, "src/")

@@ -104,7 +104,7 @@ func TestLargeWrites(t *testing.T) {
 
 // pipesOf is how many pipes there are that are not used.
 func pipesOf(v *View) (n int) {
-	for _, p := range v.parts {
+	for _, p := range v.connections {
 		n += p.conn.Stats().Pipes
 	}
 	return n
@@ -129,7 +129,7 @@ func TestLargeReads(t *testing.T) {
 	v, on, in := viewOfOut(t)
 	data := noise(2<<20+5, 1)
 	name := filepath.Join("deep", "file")
-	for _, dir := range []string{on, filepath.Dir(on)} { // of the write part, and of the read-only one
+	for _, dir := range []string{on, filepath.Dir(on)} { // of the write mount, and of the read-only one
 		require.NoError(t, os.Mkdir(filepath.Join(dir, "deep"), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o644))
 	}
@@ -166,7 +166,7 @@ func TestLargeReads(t *testing.T) {
 	}
 	all.Wait()
 	require.Positive(t, pipesOf(v), "through pipes")
-	for _, p := range v.parts {
+	for _, p := range v.connections {
 		require.False(t, p.conn.Stats().Unspliced)
 	}
 }

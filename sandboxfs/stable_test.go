@@ -61,12 +61,12 @@ func TestWritePathBecomesALink(t *testing.T) {
 			require.NoError(t, os.Symlink(target, f.on("out")))
 			for range 20 {
 				err := write(f.in("out/n"), "x")
-				if f.v.Parts()[0].ReadOnly {
+				if f.v.Mounts()[0].ReadOnly {
 					require.ErrorIs(t, err, syscall.EACCES)
 				}
 			}
 			require.NoFileExists(t, f.on("src/n"))
-			if target == outside && f.v.Parts()[0].ReadOnly {
+			if target == outside && f.v.Mounts()[0].ReadOnly {
 				require.NoFileExists(t, outside+"/n")
 			}
 			require.NoError(t, os.Remove(f.on("out")))
@@ -101,20 +101,20 @@ func TestWritePathKinds(t *testing.T) {
 func TestArrangement(t *testing.T) {
 	for _, c := range []struct {
 		write []string
-		want  []sandboxfs.Part
+		want  []sandboxfs.Mount
 		line  string
 	}{
-		{nil, []sandboxfs.Part{{Place: ".", ReadOnly: true}}, "read-only (stateless)"},
-		{[]string{"."}, []sandboxfs.Part{{Place: "."}}, "one connection (passthrough)"},
-		{[]string{"a/b", "f"}, []sandboxfs.Part{{Place: ".", ReadOnly: true}, {Place: "a/b"}, {Place: "f", File: true}},
-			"split: read-only root (stateless) + 2 write parts (passthrough)"},
-		{[]string{"a/b/new/x", "a/b/c"}, []sandboxfs.Part{{Place: ".", ReadOnly: true}, {Place: "a/b"}},
-			"split: read-only root (stateless) + 1 write part (passthrough)"},
-		{[]string{"new", "a/b"}, []sandboxfs.Part{{Place: "."}}, "one connection (passthrough)"},
+		{nil, []sandboxfs.Mount{{Place: ".", ReadOnly: true}}, "read-only (stateless)"},
+		{[]string{"."}, []sandboxfs.Mount{{Place: "."}}, "one connection (passthrough)"},
+		{[]string{"a/b", "f"}, []sandboxfs.Mount{{Place: ".", ReadOnly: true}, {Place: "a/b"}, {Place: "f", File: true}},
+			"split: read-only root (stateless) + 2 write mounts (passthrough)"},
+		{[]string{"a/b/new/x", "a/b/c"}, []sandboxfs.Mount{{Place: ".", ReadOnly: true}, {Place: "a/b"}},
+			"split: read-only root (stateless) + 1 write mount (passthrough)"},
+		{[]string{"new", "a/b"}, []sandboxfs.Mount{{Place: "."}}, "one connection (passthrough)"},
 	} {
 		f := mount(t, arrangements["root"], pathresolver.Config{WritePaths: c.write}, "a/b/c/", "f=1")
 		require.NotEmpty(t, names(t, f.mnt))
-		require.Equal(t, c.want, f.v.Parts())
+		require.Equal(t, c.want, f.v.Mounts())
 		line := c.line
 		if !isRoot() {
 			line = strings.Replace(line, "passthrough", "passthrough unavailable", 1)

@@ -25,7 +25,7 @@ type identity struct {
 // All fields but id, typ, held and listed are guarded by the table's lock.
 type node struct {
 	id      uint64
-	parent  *node // nil for the root of the part, and when the last name is gone
+	parent  *node // nil for the root of the mount, and when the last name is gone
 	name    string
 	ident   identity
 	lookups uint64       // how often the kernel was told, less what it forgot
@@ -34,7 +34,7 @@ type node struct {
 	typ     uint16       // S_IFMT bits
 	held    atomic.Bool  // something is kept for it elsewhere
 	fixed   bool         // the root, or a directory that leads to a nested mount
-	listed  atomic.Int32 // age of the part when a listing of it was given
+	listed  atomic.Int32 // age of the mount when a listing of it was given
 }
 
 // nameKey is where a node is found by name.
@@ -50,7 +50,7 @@ type linkKey struct {
 	writable bool
 }
 
-// table holds the nodes of one part. Nothing is done under its lock but
+// table holds the nodes of one mount. Nothing is done under its lock but
 // looking and changing; the names in it follow what was done to the tree.
 type table struct {
 	base string // place of the root node

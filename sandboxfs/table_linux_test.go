@@ -164,7 +164,7 @@ func TestArrangeWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-func describe(parts []Part) string {
+func describe(parts []Mount) string {
 	var all []string
 	for _, p := range parts {
 		s := p.Place

@@ -18,11 +18,11 @@ import (
 // safe for concurrent use, but Mount, Unmount and Close are meant for one
 // owner.
 type View struct {
-	r        *pathresolver.Resolver
-	o        Options
-	parts    []*part
-	refusals *refusals
-	asks     *asks // nil without Options.Ask
+	r           *pathresolver.Resolver
+	o           Options
+	connections []*connection
+	refusals    *refusals
+	asks        *asks // nil without Options.Ask
 
 	server  *fuseconn.Server
 	within  func(f func()) // runs f on a thread with the rights that a view has
@@ -61,11 +61,11 @@ func New(r *pathresolver.Resolver, o Options) (*View, error) {
 	v.server = fuseconn.NewServer(func(loop func()) { v.within(loop) })
 	layout := arrange(r.WritePaths(), r.AskPlaces(), o.SingleConnection || o.ReportAll, o.ReportAll, v.kindAt)
 	for _, p := range layout {
-		built, err := newPart(v, p, layout)
+		built, err := newConnection(v, p, layout)
 		if err != nil {
 			return nil, errors.Join(err, v.Close())
 		}
-		v.parts = append(v.parts, built)
+		v.connections = append(v.connections, built)
 	}
 	return v, nil
 }
@@ -90,12 +90,12 @@ func (v *View) kindAt(place string) kind {
 	return kindMissing
 }
 
-// Parts lists the connections in the order in which they are to be mounted,
+// Mounts lists the connections in the order in which they are to be mounted,
 // each at its place beneath the mount point of the first, whose place is ".".
-func (v *View) Parts() []Part {
-	parts := make([]Part, len(v.parts))
-	for i, p := range v.parts {
-		parts[i] = p.Part
+func (v *View) Mounts() []Mount {
+	parts := make([]Mount, len(v.connections))
+	for i, p := range v.connections {
+		parts[i] = p.Mount
 	}
 	return parts
 }
@@ -125,7 +125,7 @@ func (v *View) Close() error {
 		}
 	}
 	v.mu.Unlock()
-	for _, p := range v.parts {
+	for _, p := range v.connections {
 		p.close()
 	}
 	v.asks.close()
@@ -138,30 +138,30 @@ func (v *View) Arrangement() string {
 	data := "data through the server"
 	if v.o.Passthrough {
 		data = "passthrough"
-		for _, p := range v.parts {
+		for _, p := range v.connections {
 			if p.conn != nil && !p.ReadOnly && !p.File && !p.passes() {
 				data = "passthrough unavailable"
 			}
 		}
 	}
-	first := v.parts[0]
+	first := v.connections[0]
 	switch {
-	case len(v.parts) == 1 && first.ReadOnly:
+	case len(v.connections) == 1 && first.ReadOnly:
 		return "read-only (stateless)"
-	case len(v.parts) == 1:
+	case len(v.connections) == 1:
 		return fmt.Sprintf("one connection (%s)", data)
 	}
-	noun := "part"
-	if len(v.parts) > 2 {
+	noun := "mount"
+	if len(v.connections) > 2 {
 		noun += "s"
 	}
-	return fmt.Sprintf("split: read-only root (stateless) + %d write %s (%s)", len(v.parts)-1, noun, data)
+	return fmt.Sprintf("split: read-only root (stateless) + %d write %s (%s)", len(v.connections)-1, noun, data)
 }
 
-// Stats adds up the counts of all parts.
+// Stats adds up the counts of all mounts.
 func (v *View) Stats() Stats {
 	var s Stats
-	for _, p := range v.parts {
+	for _, p := range v.connections {
 		p.addStats(&s)
 	}
 	s.RefusalsDropped = v.refusals.dropped.Load()
@@ -171,10 +171,10 @@ func (v *View) Stats() Stats {
 	return s
 }
 
-// String names the parts, for messages.
+// String names the mounts, for messages.
 func (v *View) String() string {
 	var places []string
-	for _, p := range v.parts {
+	for _, p := range v.connections {
 		places = append(places, p.Place)
 	}
 	return "pinfold view of " + v.r.Root() + " (" + strings.Join(places, ", ") + ")"

@@ -17,8 +17,8 @@ type View struct{}
 // New returns ErrUnsupported.
 func New(*pathresolver.Resolver, Options) (*View, error) { return nil, ErrUnsupported }
 
-// Parts returns nothing.
-func (v *View) Parts() []Part { return nil }
+// Mounts returns nothing.
+func (v *View) Mounts() []Mount { return nil }
 
 // MountArgs returns nothing.
 func (v *View) MountArgs(int, int) (source, fstype string, flags uintptr, data string) { return }

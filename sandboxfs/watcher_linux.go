@@ -24,7 +24,7 @@ const watchEvents = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.
 // of. A nil watcher watches nothing. It may be late or lose a watch: then
 // what the kernel remembers ends by its timeout.
 type watcher struct {
-	p    *part
+	p    *connection
 	sent atomic.Uint64
 	full atomic.Bool // no further watch is to be had for now
 
@@ -67,7 +67,7 @@ func (w *watcher) changesUnseen(fd int, dev uint32) bool {
 	return is
 }
 
-func newWatcher(p *part) *watcher {
+func newWatcher(p *connection) *watcher {
 	w := &watcher{p: p, dirs: map[int32]*node{}}
 	p.tab.unwatch = w.remove
 	return w
@@ -163,7 +163,7 @@ func (w *watcher) event(wd int32, mask uint32, name string) {
 	}
 	if mask&(unix.IN_IGNORED|unix.IN_MOVE_SELF|unix.IN_DELETE_SELF) != 0 {
 		w.p.tab.setWatch(dir, 0)
-		w.p.recent.moved(dir)
+		w.p.dirs.moved(dir)
 		if mask&unix.IN_MOVE_SELF != 0 {
 			w.remove(wd, dir) // it tells of another place now
 		}

@@ -22,16 +22,16 @@ const (
 // withAttrs runs do on a path that leads to the file of a request and to
 // nothing else: an O_PATH descriptor, which is all that a link, a FIFO or an
 // unreadable file can be opened for, has no extended attributes of its own.
-func (p *part) withAttrs(id uint64, do func(n *node, fd int, place string) fuse.Status) fuse.Status {
-	p.moves.RLock()
-	defer p.moves.RUnlock()
-	n, err := p.node(id)
+func (c *connection) withAttrs(id uint64, do func(n *node, fd int, place string) fuse.Status) fuse.Status {
+	c.moves.RLock()
+	defer c.moves.RUnlock()
+	n, err := c.node(id)
 	if err != nil {
 		return status(err)
 	}
-	if h := p.opens.anyOf(n); h != nil {
+	if h := c.opens.anyOf(n); h != nil {
 		defer h.drop()
-		place, err := p.tab.place(n)
+		place, err := c.tab.place(n)
 		if err != nil && h.writable { // unlinked but open
 			return do(n, h.fd, "")
 		} else if err == nil {
@@ -39,7 +39,7 @@ func (p *part) withAttrs(id uint64, do func(n *node, fd int, place string) fuse.
 		}
 	}
 	var sx unix.Statx_t
-	fd, place, err := p.open(n, unix.O_PATH, &sx)
+	fd, place, err := c.open(n, unix.O_PATH, &sx)
 	if err != nil {
 		return status(err)
 	}
@@ -48,27 +48,27 @@ func (p *part) withAttrs(id uint64, do func(n *node, fd int, place string) fuse.
 }
 
 // GetXAttr is getxattr(2).
-func (p *part) GetXAttr(_ <-chan struct{}, h *fuse.InHeader, attr string, dest []byte) (size uint32, st fuse.Status) {
+func (c *connection) GetXAttr(_ <-chan struct{}, h *fuse.InHeader, attr string, dest []byte) (size uint32, st fuse.Status) {
 	if strings.HasPrefix(attr, trustedAttr) {
 		return 0, fuse.ENODATA
 	}
 	// The kernel asks for security.capability before the first write to a file,
 	// which is open then.
-	if n := p.tab.get(h.NodeId); n != nil {
-		if open := p.opens.anyOf(n); open != nil {
+	if n := c.tab.get(h.NodeId); n != nil {
+		if open := c.opens.anyOf(n); open != nil {
 			defer open.drop()
-			p.requests.Add(1)
+			c.requests.Add(1)
 			got, err := unix.Fgetxattr(open.fd, attr, dest)
 			return uint32(max(got, 0)), status(err)
 		}
 	}
-	st = p.withAttrs(h.NodeId, func(n *node, fd int, place string) fuse.Status {
+	st = c.withAttrs(h.NodeId, func(n *node, fd int, place string) fuse.Status {
 		if n.typ == unix.S_IFLNK {
 			return fuse.ENODATA
 		}
 		// Who may read the file may read these (xattr(7)).
 		if strings.HasPrefix(attr, userAttr) {
-			if st := p.refuseRead(h, "getxattr", place); st != fuse.OK {
+			if st := c.refuseRead(h, "getxattr", place); st != fuse.OK {
 				return st
 			}
 		}
@@ -80,8 +80,8 @@ func (p *part) GetXAttr(_ <-chan struct{}, h *fuse.InHeader, attr string, dest [
 }
 
 // ListXAttr is listxattr(2).
-func (p *part) ListXAttr(_ <-chan struct{}, h *fuse.InHeader, dest []byte) (size uint32, st fuse.Status) {
-	st = p.withAttrs(h.NodeId, func(n *node, fd int, _ string) fuse.Status {
+func (c *connection) ListXAttr(_ <-chan struct{}, h *fuse.InHeader, dest []byte) (size uint32, st fuse.Status) {
+	st = c.withAttrs(h.NodeId, func(n *node, fd int, _ string) fuse.Status {
 		if n.typ == unix.S_IFLNK {
 			return fuse.OK
 		}
@@ -120,44 +120,44 @@ func listAttrs(path string) ([]byte, error) {
 }
 
 // SetXAttr is setxattr(2).
-func (p *part) SetXAttr(_ <-chan struct{}, in *fuse.SetXAttrIn, attr string, data []byte) fuse.Status {
+func (c *connection) SetXAttr(_ <-chan struct{}, in *fuse.SetXAttrIn, attr string, data []byte) fuse.Status {
 	flags := int(in.Flags)
-	return p.changeAttr(&in.InHeader, "setxattr", attr, func(path string) error {
+	return c.changeAttr(&in.InHeader, "setxattr", attr, func(path string) error {
 		return unix.Setxattr(path, attr, data, flags)
 	})
 }
 
 // RemoveXAttr is removexattr(2).
-func (p *part) RemoveXAttr(_ <-chan struct{}, h *fuse.InHeader, attr string) fuse.Status {
-	return p.changeAttr(h, "removexattr", attr, func(path string) error {
+func (c *connection) RemoveXAttr(_ <-chan struct{}, h *fuse.InHeader, attr string) fuse.Status {
+	return c.changeAttr(h, "removexattr", attr, func(path string) error {
 		return unix.Removexattr(path, attr)
 	})
 }
 
-func (p *part) changeAttr(h *fuse.InHeader, call, attr string, change func(path string) error) fuse.Status {
-	st := p.changeAttrGranted(h, call, attr, change, nil)
+func (c *connection) changeAttr(h *fuse.InHeader, call, attr string, change func(path string) error) fuse.Status {
+	st := c.changeAttrGranted(h, call, attr, change, nil)
 	if st != toConsult {
 		return st
 	}
-	leave, st := p.consult(h)
+	leave, st := c.consult(h)
 	if st != fuse.OK {
 		return st
 	}
-	return p.changeAttrGranted(h, call, attr, change, leave)
+	return c.changeAttrGranted(h, call, attr, change, leave)
 }
 
-func (p *part) changeAttrGranted(h *fuse.InHeader, call, attr string, change func(path string) error, leave pathresolver.Grant) fuse.Status {
-	return p.withAttrs(h.NodeId, func(n *node, fd int, place string) fuse.Status {
+func (c *connection) changeAttrGranted(h *fuse.InHeader, call, attr string, change func(path string) error, leave pathresolver.Grant) fuse.Status {
+	return c.withAttrs(h.NodeId, func(n *node, fd int, place string) fuse.Status {
 		if place != "" {
-			if d := p.r.DecideGranted(leave, pathresolver.OpMeta, place, 0); d != nil {
-				return p.ask(h, call, d, leave, act{op: pathresolver.OpMeta, place: place})
+			if d := c.r.DecideGranted(leave, pathresolver.OpMeta, place, 0); d != nil {
+				return c.ask(h, call, d, leave, operation{op: pathresolver.OpMeta, place: place})
 			}
 		}
 		var sx unix.Statx_t
 		if err := statFD(fd, &sx); err != nil {
 			return status(err)
 		}
-		if st := p.checkLinks(h, call, place, &sx); st != fuse.OK {
+		if st := c.checkLinks(h, call, place, &sx); st != fuse.OK {
 			return st
 		}
 		if n.typ == unix.S_IFLNK || !strings.HasPrefix(attr, userAttr) {
