@@ -3,13 +3,10 @@ package sandboxfs
 import (
 	"errors"
 	"fmt"
-	"os/exec"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/pinfold-dev/pinfold/internal/helper"
 	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
 
@@ -126,20 +123,4 @@ func (m *mounted) unmount(busy int, by func(path string, force bool) (bool, erro
 	}
 	m.path, m.lazy = "", lazily
 	return lazily, nil
-}
-
-// fusermountUnmount unmounts for an ordinary user, lazily where it is busy.
-func fusermountUnmount(path string) (lazily bool, err error) {
-	program, err := helper.Path("fusermount3")
-	if err != nil {
-		return false, err
-	}
-	if exec.Command(program, "-u", "--", path).Run() == nil {
-		return false, nil
-	}
-	out, err := exec.Command(program, "-u", "-z", "--", path).CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("fusermount3: %w: %s", err, strings.TrimSpace(string(out)))
-	}
-	return true, err
 }
