@@ -32,7 +32,7 @@ func newAgentsList(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.answer(asJSON(cmd), brokerhttp.List[broker.Agent]{Items: list}, func() {
+				return printAnswer(a, asJSON(cmd), brokerhttp.List[broker.Agent]{Items: list}, func() {
 					for _, g := range list {
 						parent := g.ParentID
 						if parent == "" {
@@ -59,7 +59,7 @@ func newAgentsShow(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.answer(asJSON(cmd), g, func() { a.agent(g) })
+				return printAnswer(a, asJSON(cmd), g, func() { printAgent(a, g) })
 			})
 		},
 	}
@@ -67,7 +67,7 @@ func newAgentsShow(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) agent(g broker.Agent) {
+func printAgent(a *app, g broker.Agent) {
 	line := func(key, value string) {
 		if value != "" {
 			a.out.stdout.printf("%-10s %s\n", key+":", pathresolver.EscapePath(value))

@@ -45,7 +45,7 @@ restricted. Only the operator and those above the agent may change it.`,
 					if err != nil {
 						return err
 					}
-					return a.answer(asJSON(cmd), x, func() { a.crossSend(x) })
+					return printAnswer(a, asJSON(cmd), x, func() { printCross(a, x) })
 				}
 				change := brokerhttp.CrossBody{Change: args[1]}
 				if len(args) == 3 {
@@ -55,7 +55,7 @@ restricted. Only the operator and those above the agent may change it.`,
 				if err != nil {
 					return err
 				}
-				return a.answer(asJSON(cmd), x, func() { a.crossSend(x) })
+				return printAnswer(a, asJSON(cmd), x, func() { printCross(a, x) })
 			})
 		},
 	}
@@ -63,7 +63,7 @@ restricted. Only the operator and those above the agent may change it.`,
 	return cmd
 }
 
-func (a *app) crossSend(x brokerhttp.Crossed) {
+func printCross(a *app, x brokerhttp.Crossed) {
 	if x.Text != "" {
 		a.out.stdout.printf("%s\n", pathresolver.EscapePath(x.Text))
 	}

@@ -41,7 +41,7 @@ answer, and only with what its own policy allows.`,
 				if err != nil {
 					return err
 				}
-				return a.answer(asJSON(cmd), answer, func() {
+				return printAnswer(a, asJSON(cmd), answer, func() {
 					a.out.stdout.printf("Approved %s for %s\n", pathresolver.EscapePath(answer.ToolName), pathresolver.EscapePath(answer.SessionID))
 				})
 			})
@@ -69,7 +69,7 @@ func newDeny(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.answer(asJSON(cmd), answer, func() {
+				return printAnswer(a, asJSON(cmd), answer, func() {
 					a.out.stdout.printf("Denied %s for %s\n", pathresolver.EscapePath(answer.ToolName), pathresolver.EscapePath(answer.SessionID))
 				})
 			})

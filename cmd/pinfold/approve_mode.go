@@ -164,7 +164,7 @@ func (m approveMode) start(e *embedded, a *app, quiet bool) (*answering, error) 
 		w.ended = t.Close
 		return w, nil
 	case "web":
-		page, _, err := a.webPage(e.ctx, "", webinbox.Options{Broker: e.b, Dir: e.dir, Propose: e.propose.Of}) // one that breaks says so in the browser
+		page, _, err := webPage(e.ctx, a, "", webinbox.Options{Broker: e.b, Dir: e.dir, Propose: e.propose.Of}) // one that breaks says so in the browser
 		if err != nil {
 			return nil, err
 		}

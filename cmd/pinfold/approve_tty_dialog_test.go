@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -112,19 +111,4 @@ func TestTypingIsNoRuling(t *testing.T) {
 	})
 	require.Positive(t, old, "the typing would not find an answer that typing gives")
 	answersRow(t, "../../testdata/answers.txt", "typing", "run-terminal", fmt.Sprintf("the control in %d of the bursts", old))
-}
-
-// answersRow prints what became of an attack of testdata/answers.txt on a surface,
-// once its control was seen.
-func answersRow(t *testing.T, file, key, surface, saw string) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	for line := range strings.Lines(string(text)) {
-		if fields := strings.Split(strings.TrimSpace(line), "\t"); fields[0] == key {
-			fmt.Printf("[table] %s %-12s the attack %s: refused; without the guard: done (%s, uid %d)\n", fields[1], surface, fields[2], saw, os.Getuid())
-			return
-		}
-	}
-	require.FailNow(t, "no such row", key)
 }

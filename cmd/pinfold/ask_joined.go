@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
@@ -12,14 +11,10 @@ import (
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
-const (
-	// maxJoinedWaits is how many opens of a joined run wait at a time: each holds
-	// a connection, and the broker bounds those of one agent. The next ones are
-	// refused at once, and leave a request behind.
-	maxJoinedWaits = 40
-
-	joinRetry = 500 * time.Millisecond // between looks for a broker that is away
-)
+// maxJoinedWaits is how many opens of a joined run wait at a time: each holds
+// a connection, and the broker bounds those of one agent. The next ones are
+// refused at once, and leave a request behind.
+const maxJoinedWaits = 40
 
 // joinedAsker asks a broker in another process, as the agent.
 type joinedAsker struct {
@@ -29,6 +24,12 @@ type joinedAsker struct {
 }
 
 var _ sandboxfs.Asker = (*joinedAsker)(nil)
+
+// newJoinedAsker asks as the agent whose client c is; leaves is what that was
+// granted, which the caller keeps up to date.
+func newJoinedAsker(c *brokerhttp.Client, leaves *leaves) *joinedAsker {
+	return &joinedAsker{c: c, leaves: leaves, turn: make(chan struct{}, maxJoinedWaits)}
+}
 
 // Ask decides now, or waits for the manager where the view lets it.
 func (j *joinedAsker) Ask(ctx context.Context, q sandboxfs.AskRequest) error {
@@ -73,14 +74,4 @@ func questionOf(q sandboxfs.AskRequest) brokerhttp.DecideBody {
 		d.Also = append(d.Also, brokerhttp.AccessBody(a))
 	}
 	return d
-}
-
-// pause waits, and says whether ctx lasts.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
 }

@@ -71,7 +71,7 @@ taken them: the next --after.
 		Example: "  pinfold audit export > audit.jsonl\n  pinfold audit export --otlp http://localhost:4318",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.records(cmd, f, false)
+			return sendRecords(a, cmd, f, false)
 		},
 	}
 	f.add(cmd)
@@ -89,16 +89,16 @@ of a run that has ended, with --run, until the end of what is there.
 ` + otlpHelp,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.records(cmd, f, true)
+			return sendRecords(a, cmd, f, true)
 		},
 	}
 	f.add(cmd)
 	return cmd
 }
 
-// record prints a record. A reader that went away ends it, as a pipe ends a
+// printRecord prints a record. A reader that went away ends it, as a pipe ends a
 // program.
-func (a *app) record(r broker.Record) error {
+func printRecord(a *app, r broker.Record) error {
 	err := encodeJSON(a.out.stdout, r, "")
 	if errors.Is(err, syscall.EPIPE) {
 		return silent(exitSignal + int(syscall.SIGPIPE))

@@ -37,11 +37,11 @@ func (f *recordFlags) add(cmd *cobra.Command) {
 	f.run.add(cmd)
 }
 
-// records prints records, or sends them to a collector.
-func (a *app) records(cmd *cobra.Command, f recordFlags, follow bool) error {
+// sendRecords prints records, or sends them to a collector.
+func sendRecords(a *app, cmd *cobra.Command, f recordFlags, follow bool) error {
 	if f.otlp == "" {
 		return f.run.withAudit(cmd, a, func(ctx context.Context, c *brokerhttp.Client, grows bool) error {
-			return c.Audit(ctx, f.after, follow && grows, a.record)
+			return c.Audit(ctx, f.after, follow && grows, func(r broker.Record) error { return printRecord(a, r) })
 		})
 	}
 	header, err := headersOf(os.Getenv(otlpHeaders))

@@ -111,7 +111,7 @@ type auditCopy struct {
 
 // serve begins to answer in c.dir, where the copy lies.
 func (c *auditCopy) serve(ctx context.Context) (err error) {
-	if c.store, err = openStore(ctx, serveFlags{dir: c.dir}); err != nil {
+	if c.store, err = openStore(ctx, c.dir, ""); err != nil {
 		return err
 	}
 	if c.b, err = broker.New(ctx, broker.Options{Store: c.store}); err != nil {

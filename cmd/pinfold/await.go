@@ -24,7 +24,7 @@ you ends the wait too, and mailbox has it.`,
 				if err != nil {
 					return err
 				}
-				return a.answer(asJSON(cmd), g, func() { a.awaited(g) })
+				return printAnswer(a, asJSON(cmd), g, func() { printAwaited(a, g) })
 			})
 		},
 	}
@@ -32,7 +32,7 @@ you ends the wait too, and mailbox has it.`,
 	return cmd
 }
 
-func (a *app) awaited(g broker.Agent) {
+func printAwaited(a *app, g broker.Agent) {
 	switch g.State {
 	case broker.Fired:
 		a.out.stdout.printf("%s was fired\n", g.ID)

@@ -10,11 +10,8 @@ import (
 	"slices"
 )
 
-// What is read as a baseline, and as a .pinfold.yaml, has so many bytes at most.
-const (
-	maxBaseline = 64 << 20
-	maxProject  = 1 << 20
-)
+// maxBaseline is how many bytes are read as a baseline.
+const maxBaseline = 64 << 20
 
 // finding is what a baseline knows of a problem: nothing that moves when lines
 // or entries are added before it.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -13,18 +12,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
-	"github.com/pinfold-dev/pinfold/pathresolver"
 )
-
-// brokerDir is where a broker of this user keeps its sockets and, by default,
-// its database.
-func brokerDir() (string, error) {
-	base, err := userState()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(base, "pinfold", "broker"), nil
-}
 
 // brokerClient finds the broker (D31). The operator, for whom nothing is set,
 // gets the one that serves by default, or else the only run that has one.
@@ -63,12 +51,12 @@ func withClient(cmd *cobra.Command, a *app, find func(context.Context) (*brokerh
 		return err
 	}
 	defer c.Close()
-	return a.brokerError(ctx, do(ctx, c))
+	return brokerError(ctx, a, do(ctx, c))
 }
 
 // brokerError prints the refusals whose text is fixed to the letter as it is
 // (X8, X12 to X14), and leaves other errors to the rules of output.go.
-func (a *app) brokerError(ctx context.Context, err error) error {
+func brokerError(ctx context.Context, a *app, err error) error {
 	var refused *broker.Error
 	switch {
 	case err == nil:
@@ -84,17 +72,8 @@ func (a *app) brokerError(ctx context.Context, err error) error {
 	return err
 }
 
-// escapeLines escapes what others said, but for its line feeds.
-func escapeLines(text string) string {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	for i := range lines {
-		lines[i] = pathresolver.EscapePath(lines[i])
-	}
-	return strings.Join(lines, "\n")
-}
-
-// answer prints v as JSON, or else what text prints.
-func (a *app) answer(asJSON bool, v any, text func()) error {
+// printAnswer prints v as JSON, or else what text prints.
+func printAnswer(a *app, asJSON bool, v any, text func()) error {
 	if asJSON {
 		return writeJSON(a.out.stdout, v)
 	}
@@ -111,6 +90,3 @@ func asJSON(cmd *cobra.Command) bool {
 	on, _ := cmd.Flags().GetBool("json") // every caller has the flag
 	return on
 }
-
-// indent puts two spaces before each line.
-func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }

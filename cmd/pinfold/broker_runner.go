@@ -41,13 +41,16 @@ func newRunner(b *broker.Broker, dir string, out *output) *runner {
 	return r
 }
 
+// outside refuses a project that holds the broker's own files.
+func (r *runner) outside(cwd string) error { return outsideProject(r.dir, cwd) }
+
 // name is how the agents' rows call this runner.
 func (r *runner) name() string { return "pinfold serve, " + r.dir }
 
 // launch starts the command of an agent that was just hired.
 func (r *runner) launch(ctx context.Context, l brokerhttp.Launch) error {
 	id := l.Agent.ID
-	if err := r.outside(l.Agent.Cwd); err != nil {
+	if err := outsideProject(r.dir, l.Agent.Cwd); err != nil {
 		return err
 	}
 	held, err := l.Policy.Resolver(l.Agent.Cwd)
@@ -197,14 +200,14 @@ func openPlace(cfg pathresolver.Config) (*pathresolver.Resolver, error) {
 	return r, nil
 }
 
-// outside refuses a project that holds the broker's own files (M11): a socket
+// outsideProject refuses a project that holds the broker's own files (M11): a socket
 // there could be replaced, and the database written.
-func (r *runner) outside(cwd string) error {
+func outsideProject(brokerDir, cwd string) error {
 	project, err := filepath.EvalSymlinks(cwd)
 	if err != nil {
 		return err
 	}
-	dir, err := filepath.EvalSymlinks(r.dir)
+	dir, err := filepath.EvalSymlinks(brokerDir)
 	if err != nil {
 		return err
 	}

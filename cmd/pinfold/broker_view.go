@@ -6,43 +6,12 @@ import (
 	"errors"
 	"io"
 	"os"
-	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pinfold-dev/pinfold/launcher"
-	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
-
-// brokerSocketInside is where an agent finds its broker inside its view.
-const brokerSocketInside = "/run/pinfold/broker.sock"
-
-// hiredView is what the broker tells the process that runs a hired agent's
-// command in its view, on standard input, as gob: a path may hold any byte.
-// The stream stays open as long as the broker lives.
-type hiredView struct {
-	Policy    pathresolver.Config
-	NoNetwork bool
-	Wait      time.Duration // that an open may wait for an answer; see sandboxfs.Options
-	Command   []string
-	Env       []string
-	Socket    string // of this agent, on the host
-}
-
-// Descriptors of the process that runs a hired agent's command.
-const (
-	hiredReport = 3 // hiredEnd, at the end
-	hiredAsks   = 4 // what the view asks; see pipeAsker
-)
-
-// hiredEnd is what that process says at the end.
-type hiredEnd struct {
-	Code   int
-	Signal syscall.Signal
-	Reason string // of an end that was not the command's own, or why it never ran
-}
 
 // newHiredView is how the broker starts itself again for an agent's view. It
 // is hidden: 'pinfold run' is for people.
@@ -66,7 +35,7 @@ func newHiredView(a *app) *cobra.Command {
 				_, _ = io.Copy(io.Discard, a.stdin)
 				stop()
 			}()
-			result, err := v.run(ctx, a)
+			result, err := runHired(ctx, a, v)
 			end := hiredEnd{Code: result.ExitCode, Signal: result.Signal, Reason: result.Reason}
 			if err != nil {
 				end.Code, end.Reason = exitRunOwn, err.Error()
@@ -76,8 +45,8 @@ func newHiredView(a *app) *cobra.Command {
 	}
 }
 
-// run is `pinfold run` without flags: the policy has been decided.
-func (v hiredView) run(ctx context.Context, a *app) (launcher.Result, error) {
+// runHired is `pinfold run` without flags: the policy has been decided.
+func runHired(ctx context.Context, a *app, v hiredView) (launcher.Result, error) {
 	var err error
 	if v.Policy, err = hidePrivate(v.Policy); err != nil { // as the agent is told it, too
 		return launcher.Result{}, err
@@ -87,7 +56,7 @@ func (v hiredView) run(ctx context.Context, a *app) (launcher.Result, error) {
 		return launcher.Result{}, err
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
-	a.out.remember("", r)
+	remember(a.out, "", r)
 	becomeServer()
 	f := runFlags{}
 	options := f.viewOptions(&refused{})

@@ -6,35 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"sync"
 
 	"github.com/pinfold-dev/pinfold/broker"
 )
-
-// lastOutput is how many bytes of a command's output its end is told with.
-const lastOutput = 4 << 10
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	mu   sync.Mutex
-	data []byte
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.data = append(t.data, p...)
-	if over := len(t.data) - lastOutput; over > 0 {
-		t.data = append(t.data[:0], t.data[over:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.data)
-}
 
 // hiredProcess is a process of ours that runs one agent's command in its view.
 type hiredProcess struct {
@@ -44,17 +18,6 @@ type hiredProcess struct {
 	asks *os.File // what its view asks
 	out  tail
 	gone chan struct{} // closed once it has been waited for
-}
-
-// ownProgram is this program, to be started again: by the kernel's own link to the
-// file that runs, where there is one. At the path that it was started by another
-// may lie by now, which an agent wrote.
-func ownProgram() (string, error) {
-	const self = "/proc/self/exe"
-	if _, err := os.Stat(self); err == nil {
-		return self, nil
-	}
-	return os.Executable()
 }
 
 // startView starts such a process. It returns before the command runs.

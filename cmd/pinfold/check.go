@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -124,7 +125,7 @@ func check(a *app, f *checkFlags) error {
 			continue
 		}
 		cfg.Root = root
-		a.out.commas(cfg)
+		warnCommas(a.out, cfg)
 		cfg.Protect = slices.Concat(protect, protectList(root, f.from))
 		report.add(root, len(cfg.WritePaths), slices.Concat(validateForRun(cfg), opened(cfg.Unprotect), historyWarning(cfg)))
 	}
@@ -162,7 +163,7 @@ func opened(unprotect []string) (found []pathresolver.Violation) {
 		for _, f := range pathresolver.TrustedFiles() {
 			if word == f.Name || word == f.Glob {
 				found = append(found, pathresolver.Violation{Code: pathresolver.CodeOpensTrusted, Severity: pathresolver.SeverityWarning,
-					Field: "unprotect[" + itoa(i) + "]", Value: word,
+					Field: "unprotect[" + strconv.Itoa(i) + "]", Value: word,
 					Message: "unprotect '" + word + "' lets what acts by itself be written: " + f.String()})
 				break
 			}
@@ -233,11 +234,37 @@ func (r *checkReport) place(v *violation) (file string, line int) {
 	return file, i - r.given + 1
 }
 
-// plural is n with its noun.
-func plural(n int, one string) string {
-	s := strings.TrimSpace(one)
-	if n != 1 {
-		s += "s"
+// writePathIndex reads the index out of a finding's field "write_paths[7]".
+func writePathIndex(field string) (int, bool) {
+	text, ok := strings.CutPrefix(field, "write_paths[")
+	if !ok {
+		return 0, false
 	}
-	return itoa(n) + " " + s
+	i, err := strconv.Atoi(strings.TrimSuffix(text, "]"))
+	return i, err == nil
+}
+
+// historyWarning is the finding of check.
+func historyWarning(cfg pathresolver.Config) []pathresolver.Violation {
+	if len(cfg.Hide) == 0 {
+		return nil
+	}
+	git, err := findGitBeside(&cfg, "")
+	git.close()
+	if err != nil {
+		return nil // validateForRun has said why
+	}
+	r, err := pathresolver.New(cfg)
+	if err != nil {
+		return nil // Validate has said why
+	}
+	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
+	h, found := hiddenInHistory(cfg, r, cfg.GitDirs)
+	if !found {
+		return nil
+	}
+	return []pathresolver.Violation{{
+		Code: pathresolver.CodeHiddenInHistory, Severity: pathresolver.SeverityWarning, Field: "hide", Value: h.first,
+		Message: h.String() + " and can be read from git's history, as by '" + h.shows() + "'", Hint: historyAdvice,
+	}}
 }

@@ -21,7 +21,7 @@ func BenchmarkCheckAgents(b *testing.B) {
 	files.make(b, dir)
 	for b.Loop() {
 		var out bytes.Buffer
-		require.Equal(b, exitOK, run(context.Background(), []string{"check", "-C", dir}, nil, &out, &out), out.String())
+		require.Equal(b, exitOK, execute(context.Background(), []string{"check", "-C", dir}, nil, &out, &out), out.String())
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/1000, "µs/definition")
 }

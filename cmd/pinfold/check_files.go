@@ -157,10 +157,6 @@ func begin(name string) permission.Position {
 	return permission.Position{File: display(name), Line: 1, Column: 1}
 }
 
-// display is the name of a file as messages show it: beneath the working
-// directory as it was given, and cleaned.
-func display(name string) string { return filepath.ToSlash(filepath.Clean(name)) }
-
 func unreadable(name string, err error) permission.Problem {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

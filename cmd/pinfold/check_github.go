@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -19,7 +20,7 @@ func checkGitHub(o *output, r *checkReport) error {
 		if file, line := r.place(v); file != "" {
 			where = "file=" + githubProperty(file) + ","
 			if line > 0 {
-				where += "line=" + itoa(line) + ","
+				where += "line=" + strconv.Itoa(line) + ","
 			}
 		}
 		text := v.Message

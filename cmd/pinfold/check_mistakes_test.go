@@ -4,33 +4,16 @@ import (
 	"encoding/json"
 	"maps"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/permission"
 )
-
-// tree is files by their names, and links, whose text begins with "-> ". ROOT
-// stands for the project's directory.
-type tree map[string]string
-
-func (f tree) make(t testing.TB, root string) {
-	t.Helper()
-	for name, text := range f {
-		file := filepath.Join(root, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		if to, link := strings.CutPrefix(text, "-> "); link {
-			require.NoError(t, os.Symlink(to, file))
-			continue
-		}
-		require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(text, "ROOT", root)), 0o644))
-	}
-}
 
 // found is what a format says of a finding.
 type found struct {
@@ -47,6 +30,7 @@ var mistakes = []struct {
 	want   found
 	mended tree
 }{
+
 	{ // W3, W10
 		name:   "write path outside the project",
 		files:  tree{"p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write: [docs, /etc]\n"},
@@ -191,7 +175,7 @@ var readers = map[string]func(*testing.T, string) []found{
 		return foundBy(regexp.MustCompile(`(?m)^::error file=(?P<file>[^,\n]+),line=(?P<line>\d+),col=\d+,title=pinfold check%3A (?P<code>\w+)::.`), out)
 	},
 	"json": func(t *testing.T, out string) (list []found) {
-		var r filesReport
+		var r struct{ Problems []permission.Problem }
 		require.NoError(t, json.Unmarshal([]byte(out), &r))
 		for _, p := range r.Problems {
 			list = append(list, found{p.File, p.Line, p.Code})
@@ -199,11 +183,23 @@ var readers = map[string]func(*testing.T, string) []found{
 		return list
 	},
 	"sarif": func(t *testing.T, out string) (list []found) {
-		var l sarifLog
+		var l struct {
+			Runs []struct {
+				Results []struct {
+					RuleID    string
+					Locations []struct {
+						PhysicalLocation struct {
+							ArtifactLocation struct{ URI string }
+							Region           struct{ StartLine int }
+						}
+					}
+				}
+			}
+		}
 		require.NoError(t, json.Unmarshal([]byte(out), &l))
 		for _, r := range l.Runs[0].Results {
-			at := r.Locations[0].Physical
-			u, err := url.Parse(at.Artifact.URI)
+			at := r.Locations[0].PhysicalLocation
+			u, err := url.Parse(at.ArtifactLocation.URI)
 			require.NoError(t, err)
 			list = append(list, found{u.Path, at.Region.StartLine, r.RuleID})
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -99,7 +100,7 @@ func (c *filesCheck) addGlobs(dir string, src *permission.ProjectSource, key str
 	}
 	for i, glob := range list {
 		if !some[i] {
-			c.add(permission.Problem{Position: src.Position("check." + key + "[" + itoa(i) + "]"), Severity: permission.Error, Code: "no_match", Path: "check",
+			c.add(permission.Problem{Position: src.Position("check." + key + "[" + strconv.Itoa(i) + "]"), Severity: permission.Error, Code: "no_match", Path: "check",
 				Message: "'" + glob + "' covers no " + what, Hint: hint})
 		}
 	}

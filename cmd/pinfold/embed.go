@@ -77,7 +77,7 @@ func (f *runFlags) embed(ctx context.Context, a *app, r *pathresolver.Resolver, 
 }
 
 func (e *embedded) serve(ctx context.Context) (err error) {
-	if e.store, err = openStore(ctx, serveFlags{dir: e.dir}); err != nil {
+	if e.store, err = openStore(ctx, e.dir, ""); err != nil {
 		return err
 	}
 	if e.b, err = broker.New(ctx, broker.Options{Store: e.store}); err != nil {

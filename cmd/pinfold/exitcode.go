@@ -1,6 +1,8 @@
 package main
 
-import "errors"
+import (
+	"errors"
+)
 
 // The exit codes of pinfold. This is the only table of them; docs/cli.md
 // prints the same one, and a test compares the two.
@@ -59,4 +61,13 @@ func codeOf(err error) int {
 		return e.code
 	}
 	return exitFailed
+}
+
+// runCode is run's exit code: the command's own comes without an error.
+func runCode(err error) int {
+	var e *exitError
+	if errors.As(err, &e) && e.err == nil {
+		return e.code
+	}
+	return exitRunOwn
 }

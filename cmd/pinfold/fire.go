@@ -23,7 +23,7 @@ are emptied; what they have sent stays. It returns when nothing of them runs.`,
 				if err != nil {
 					return err
 				}
-				return a.answer(asJSON(cmd), fired, func() {
+				return printAnswer(a, asJSON(cmd), fired, func() {
 					for _, id := range fired.Fired {
 						a.out.stdout.printf("Fired: %s\n", pathresolver.EscapePath(id))
 					}
@@ -46,7 +46,7 @@ func newInterrupt(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.answer(asJSON(cmd), agent, func() {
+				return printAnswer(a, asJSON(cmd), agent, func() {
 					a.out.stdout.printf("Interrupted: %s\n", pathresolver.EscapePath(agent.ID))
 				})
 			})

@@ -48,7 +48,7 @@ view is the boundary. What no flag can say is said on standard error.`,
 			if err != nil {
 				return usageError(err, "")
 			}
-			a.out.problems(slices.DeleteFunc(found, func(f permission.Problem) bool { return f.Severity == permission.Note }))
+			printProblems(a.out, slices.DeleteFunc(found, func(f permission.Problem) bool { return f.Severity == permission.Note }))
 			if opt.Root, err = filepath.Abs(opt.Root); err != nil {
 				return err
 			}

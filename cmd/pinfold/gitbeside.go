@@ -76,12 +76,12 @@ func (b *gitBeside) close() {
 }
 
 // arrange makes its view: one connection, so that the view itself hears of all
-// that is refused.
-func (b *gitBeside) arrange(options sandboxfs.Options, t *traces) (err error) {
+// that is refused. follow is told of the view before it is made.
+func (b *gitBeside) arrange(options sandboxfs.Options, follow func(*pathresolver.Resolver, *sandboxfs.Options)) (err error) {
 	if b == nil {
 		return nil
 	}
-	t.follow(b.r, &options)
+	follow(b.r, &options)
 	options.SingleConnection, options.ReportAll = true, false
 	options.Ask, options.AskWait = nil, 0
 	if tell := options.OnRefusal; tell != nil {

@@ -15,7 +15,7 @@ func newGrants(a *app) *cobra.Command {
 		Short: "List what you were granted, and what your reports were",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.listOfEach(cmd, (*brokerhttp.Client).Grants)
+			return listOfEach(a, cmd, (*brokerhttp.Client).Grants)
 		},
 	}
 	jsonFlag(cmd)
@@ -33,7 +33,7 @@ func newRevoke(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.answer(asJSON(cmd), r, func() {
+				return printAnswer(a, asJSON(cmd), r, func() {
 					a.out.stdout.printf("Revoked %s '%s' for %s\n", pathresolver.EscapePath(string(r.Action)), pathresolver.EscapePath(r.Resource), pathresolver.EscapePath(r.AgentID))
 				})
 			})

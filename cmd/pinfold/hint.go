@@ -43,7 +43,7 @@ func (f *runFlags) hints(o *output, cfg pathresolver.Config, r *pathresolver.Res
 	if h, found := hiddenInHistory(cfg, r, append(slices.Clone(f.ro), cfg.GitDirs...)); found {
 		o.hint(h.String() + " and can be read from git's history, as by '" + h.shows() + "': " + historyAdvice)
 	}
-	o.gitRuns(r)
+	tellGitRuns(o, r)
 	if f.held == nil {
 		o.hint("the command has your network; a policy, as by --preset sandboxed, takes it away")
 	}
@@ -65,9 +65,9 @@ func (f *runFlags) hints(o *output, cfg pathresolver.Config, r *pathresolver.Res
 	}
 }
 
-// gitRuns warns of what git on the host runs that the command may write: of the first,
+// tellGitRuns warns of what git on the host runs that the command may write: of the first,
 // and how many others there are.
-func (o *output) gitRuns(r *pathresolver.Resolver) {
+func tellGitRuns(o *output, r *pathresolver.Resolver) {
 	list := slices.DeleteFunc(r.Warnings(), func(v pathresolver.Violation) bool { return v.Code != pathresolver.CodeGitRuns })
 	if len(list) == 0 {
 		return

@@ -48,9 +48,3 @@ func TestFindSetID(t *testing.T) {
 	}
 	require.Empty(t, findSetID(home), "looking has a bound")
 }
-
-// A file that lies where a run shows its policy makes nothing a run.
-func TestReadOnlyMount(t *testing.T) {
-	require.False(t, insideRun())
-	require.False(t, readOnlyMount(t.TempDir()))
-}

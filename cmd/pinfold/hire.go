@@ -36,7 +36,7 @@ and mailbox that it had.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if body.Resume != "" {
 				body.Command = args
-				return a.resume(cmd, body)
+				return resumeAgent(a, cmd, body)
 			}
 			body.Task, body.Command = args[0], args[1:]
 			if tools != "" {
@@ -46,7 +46,7 @@ and mailbox that it had.`,
 				return err
 			}
 			if cmd.Flags().Changed("directory") && !insideRun() {
-				if _, err := refusePlanted(dir, a.out.written()); err != nil {
+				if _, err := refusePlanted(dir, written(a.out)); err != nil {
 					return err
 				}
 			}
@@ -58,7 +58,7 @@ and mailbox that it had.`,
 				if err != nil {
 					return err
 				}
-				return a.answer(asJSON(cmd), hired, func() {
+				return printAnswer(a, asJSON(cmd), hired, func() {
 					a.out.stdout.printf("Hired: %s\n", pathresolver.EscapePath(hired.Agent.ID))
 					if len(body.Command) == 0 {
 						a.out.hint("PINFOLD_SOCKET=" + hired.Socket + " makes a program this agent")
@@ -99,33 +99,4 @@ func hireWhere(body *brokerhttp.HireBody, given bool, dir string) (err error) {
 		body.Cwd = real
 	}
 	return err
-}
-
-// text reads the policy that the flags name. The broker is given its text: it
-// opens no file for anybody.
-func (p *policyFrom) text(body *brokerhttp.HireBody) error {
-	if _, err := p.given(); err != nil {
-		return err
-	}
-	body.Preset = p.preset
-	file := p.file()
-	if file == "" {
-		return nil
-	}
-	data, err := readGiven(p.flag(), file)
-	if err != nil {
-		return usageError(fileError(file, err), "")
-	}
-	text := &brokerhttp.Text{Name: filepath.Base(file), Text: string(data)}
-	if abs, err := filepath.Abs(file); err == nil {
-		if rel, err := filepath.Rel(body.Cwd, abs); body.Cwd != "" && err == nil && filepath.IsLocal(rel) {
-			text.Name = filepath.ToSlash(rel)
-		}
-	}
-	if p.agent != "" {
-		body.Agent = text
-	} else {
-		body.Policy = text
-	}
-	return nil
 }

@@ -36,8 +36,8 @@ func hireArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// resume starts an agent that has exited again, as it was hired.
-func (a *app) resume(cmd *cobra.Command, body brokerhttp.HireBody) error {
+// resumeAgent starts an agent that has exited again, as it was hired.
+func resumeAgent(a *app, cmd *cobra.Command, body brokerhttp.HireBody) error {
 	var other string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Name != "resume" && f.Name != "json" {
@@ -52,7 +52,7 @@ func (a *app) resume(cmd *cobra.Command, body brokerhttp.HireBody) error {
 		if err != nil {
 			return err
 		}
-		return a.answer(asJSON(cmd), hired, func() {
+		return printAnswer(a, asJSON(cmd), hired, func() {
 			a.out.stdout.printf("Resumed: %s\n", pathresolver.EscapePath(hired.Agent.ID))
 		})
 	})

@@ -91,28 +91,3 @@ func (h history) shows() string {
 
 // historyAdvice is what to do about it.
 const historyAdvice = "hide .git too, or take them out of git and change what they gave away"
-
-// historyWarning is the finding of check.
-func historyWarning(cfg pathresolver.Config) []pathresolver.Violation {
-	if len(cfg.Hide) == 0 {
-		return nil
-	}
-	git, err := findGitBeside(&cfg, "")
-	git.close()
-	if err != nil {
-		return nil // validateForRun has said why
-	}
-	r, err := pathresolver.New(cfg)
-	if err != nil {
-		return nil // Validate has said why
-	}
-	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
-	h, found := hiddenInHistory(cfg, r, cfg.GitDirs)
-	if !found {
-		return nil
-	}
-	return []pathresolver.Violation{{
-		Code: pathresolver.CodeHiddenInHistory, Severity: pathresolver.SeverityWarning, Field: "hide", Value: h.first,
-		Message: h.String() + " and can be read from git's history, as by '" + h.shows() + "'", Hint: historyAdvice,
-	}}
-}

@@ -6,11 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/spf13/cobra"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -53,36 +49,6 @@ type shownPolicy struct {
 type shownList struct {
 	Paths  []name `json:"paths"`
 	Origin name   `json:"origin"`
-}
-
-// name is a path or a glob in JSON: a string, or, as no byte may get lost,
-// {"base64": "..."} where it is not UTF-8.
-type name string
-
-func (n name) MarshalJSON() ([]byte, error) {
-	if utf8.ValidString(string(n)) {
-		return json.Marshal(string(n))
-	}
-	return json.Marshal(map[string][]byte{"base64": []byte(n)})
-}
-
-func (n *name) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '{' {
-		var bytes map[string][]byte
-		err := json.Unmarshal(data, &bytes)
-		*n = name(bytes["base64"])
-		return err
-	}
-	return json.Unmarshal(data, (*string)(n))
-}
-
-// convert is a slice of the other of the two types.
-func convert[To, From ~string](list []From) []To {
-	out := make([]To, len(list))
-	for i, s := range list {
-		out[i] = To(s)
-	}
-	return out
 }
 
 // showPolicy is policyFile for a run with this policy.
@@ -175,31 +141,4 @@ func insidePolicy() (cfg pathresolver.Config, git *gitBeside, ok bool, err error
 		}
 	}
 	return cfg, git, true, nil
-}
-
-// policyGiven reports whether a flag describes a policy.
-func policyGiven(cmd *cobra.Command) bool {
-	for _, name := range []string{"directory", "write-path", "write-paths-from", "git", "hide", "protect", "unprotect", "hardlinks", "allow-broad-root", "policy", "preset", "agent"} {
-		if cmd.Flags().Changed(name) {
-			return true
-		}
-	}
-	return false
-}
-
-// fromHere makes a path that starts at the working directory one that starts
-// at root, or an absolute one. It is not cleaned: what ".." leads to is decided
-// on the way.
-func fromHere(unsafePath, root string) (string, error) {
-	if unsafePath == "" || filepath.IsAbs(unsafePath) {
-		return unsafePath, nil
-	}
-	here, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("working directory: %w", err)
-	}
-	if here == root {
-		return unsafePath, nil
-	}
-	return here + "/" + unsafePath, nil
 }

@@ -6,12 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
+
+const joinRetry = 500 * time.Millisecond // between looks for a broker that is away
 
 // joined is a run whose command is an agent of another process's broker, hired
 // by whom PINFOLD_SOCKET stands for. The broker meets one peer, this process;
@@ -41,7 +44,7 @@ func (f *runFlags) join(ctx context.Context, a *app, r *pathresolver.Resolver, c
 	}
 	hired, err := manager.Hire(ctx, body)
 	if err != nil {
-		return nil, a.brokerError(ctx, err)
+		return nil, brokerError(ctx, a, err)
 	}
 	j := &joined{agent: hired.Agent, signals: make(chan os.Signal, 1), watched: make(chan struct{})}
 	j.ctx, j.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -60,7 +63,7 @@ func (f *runFlags) join(ctx context.Context, a *app, r *pathresolver.Resolver, c
 	fired, cancel := context.WithCancel(j.ctx)
 	go j.watch(cancel)
 	return &answers{
-		asker: &joinedAsker{c: j.own, leaves: &j.leaves, turn: make(chan struct{}, maxJoinedWaits)}, wait: fuseWait(policy),
+		asker: newJoinedAsker(j.own, &j.leaves), wait: fuseWait(policy),
 		socket: brokerhttp.RelaySocket(hired.Socket), signals: j.signals, fired: fired, end: j.end,
 	}, nil
 }
@@ -141,4 +144,14 @@ func (j *joined) end(exit broker.Exit) error {
 	}
 	j.own.Close()
 	return err
+}
+
+// pause waits, and says whether ctx lasts.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
 }

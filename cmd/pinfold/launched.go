@@ -23,9 +23,9 @@ type launchLine struct {
 	Launch launched `json:"launch"`
 }
 
-// launched describes the launch of a program under these flags; shown is the
+// describeLaunch describes the launch of a program under these flags; shown is the
 // content of policyFile.
-func (p *policyFlags) launched(program string, shown []byte) launched {
+func describeLaunch(p *policyFlags, program string, shown []byte) launched {
 	l := launched{Program: pathresolver.EscapePath(program), Sandbox: true}
 	if p.held != nil {
 		l.Policy, l.Hash = p.held.Name(), p.held.Hash().String()
@@ -40,16 +40,6 @@ func (p *policyFlags) launched(program string, shown []byte) launched {
 func (l launched) env() []string {
 	return []string{"PINFOLD_POLICY=" + l.Policy, "PINFOLD_POLICY_HASH=" + l.Hash}
 }
-
-// tellPolicy says on stderr which named policy is held.
-func (p *policyFlags) tellPolicy(o *output) {
-	if p.held != nil {
-		o.stderr.printf("pinfold: policy '%s' (%s)\n", p.held.Name(), shortHash(p.held.Hash().String()))
-	}
-}
-
-// shortHash is as much of a hash as a person compares.
-func shortHash(hash string) string { return hash[:min(12, len(hash))] }
 
 // launched writes the first line of the report, if one is wanted.
 func (c *refused) launched(l launched) {

@@ -40,9 +40,9 @@ What the latest 100 runs left is remembered, in $XDG_STATE_HOME/pinfold/left.`,
 			}
 			records = stillLeft(records)
 			if asJSON {
-				return a.out.leftJSON(records)
+				return printLeftJSON(a.out, records)
 			}
-			a.out.leftText(records)
+			printLeft(a.out, records)
 			return nil
 		},
 	}
@@ -51,8 +51,8 @@ What the latest 100 runs left is remembered, in $XDG_STATE_HOME/pinfold/left.`,
 	return cmd
 }
 
-// leftJSON prints records as docs/schema/left.schema.json describes.
-func (o *output) leftJSON(records []leftRecord) error {
+// printLeftJSON prints records as docs/schema/left.schema.json describes.
+func printLeftJSON(o *output, records []leftRecord) error {
 	esc := pathresolver.EscapePath
 	shown := []leftRecord{}
 	for _, r := range records {
@@ -69,8 +69,8 @@ func (o *output) leftJSON(records []leftRecord) error {
 	}{shown})
 }
 
-// leftText prints records for a person.
-func (o *output) leftText(records []leftRecord) {
+// printLeft prints records for a person.
+func printLeft(o *output, records []leftRecord) {
 	esc := pathresolver.EscapePath
 	for n, r := range records {
 		if n > 0 {

@@ -10,35 +10,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/leftover"
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 	"github.com/pinfold-dev/pinfold/pathresolver"
-	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
-
-// traces remember what is changed in the views of one run.
-type traces struct{ views []tracedView }
-
-type tracedView struct {
-	record *leftover.Record
-	r      *pathresolver.Resolver
-}
-
-// follow has a view's changes remembered. r must stay open until left is called.
-func (t *traces) follow(r *pathresolver.Resolver, o *sandboxfs.Options) {
-	record := leftover.NewRecord(func(place string) bool {
-		_, err := r.Lstat(place)
-		return !leftover.Gone(err)
-	})
-	o.OnChange = record.Changed
-	t.views = append(t.views, tracedView{record, r})
-}
-
-// left looks at what was left, once no view serves any more.
-func (t *traces) left() (left leftover.Left) {
-	index := slices.ContainsFunc(t.views, func(v tracedView) bool { return v.record.IndexReplaced() })
-	for i, v := range t.views {
-		left.Add(v.record.Examine(v.r, index && i == 0)) // the first is the project's
-	}
-	return left
-}
 
 // leftFlag is --fail-on-left: the kinds that a run must not leave.
 type leftFlag struct{ kinds []leftover.Kind }
@@ -88,7 +60,7 @@ func (f *leftFlag) fails(left leftover.Left) bool {
 }
 
 // tellLeft prints the first of what was left, and how to see all.
-func (o *output) tellLeft(root string, left leftover.Left, saved string) {
+func tellLeft(o *output, root string, left leftover.Left, saved string) {
 	if len(left.Items) == 0 && left.Omitted == 0 {
 		return
 	}
@@ -149,26 +121,6 @@ func leftText(i leftover.Item) string {
 		return "executable"
 	}
 	return string(i.Kind)
-}
-
-// leftLine is a line of --report.
-type leftLine struct {
-	Time string        `json:"time"`
-	Left leftover.Item `json:"left"`
-}
-
-// left writes what was left to the report, if one is wanted.
-func (c *refused) left(left leftover.Left) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.file == nil {
-		return
-	}
-	now := timeText(time.Now())
-	for _, i := range left.Items {
-		c.file.append(leftLine{now, escapedItem(i)})
-	}
-	c.file.omitted += left.Omitted
 }
 
 // escapedItem is an item in which nothing is left that a terminal obeys.

@@ -182,7 +182,7 @@ func isLeft(i leftover.Item) bool {
 }
 
 // stillLeft takes out what is gone, and what a later run left at the same path:
-// records come with the latest first.
+// sendRecords come with the latest first.
 func stillLeft(records []leftRecord) []leftRecord {
 	told := map[string]bool{}
 	for n := range records {

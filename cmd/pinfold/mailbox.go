@@ -25,9 +25,9 @@ meanwhile.`,
 				if err != nil {
 					return err
 				}
-				err = a.answer(asJSON(cmd), brokerhttp.List[broker.Message]{Items: list}, func() {
+				err = printAnswer(a, asJSON(cmd), brokerhttp.List[broker.Message]{Items: list}, func() {
 					for _, m := range list {
-						a.message(m)
+						printMessage(a, m)
 					}
 				})
 				if err != nil || len(list) == 0 {
@@ -47,11 +47,11 @@ meanwhile.`,
 	return cmd
 }
 
-// message prints one message: a line about it, its text indented by two
+// printMessage prints one message: a line about it, its text indented by two
 // spaces, so that no text passes for another message. The line tells what an
 // agent says from what the broker itself asks or tells: an agent can write the
 // words of a permission request too.
-func (a *app) message(m broker.Message) {
+func printMessage(a *app, m broker.Message) {
 	from := m.SenderID
 	if from == "" {
 		from = "broker"

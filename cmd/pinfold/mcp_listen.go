@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strconv"
 )
 
 // listen opens the address of --http: a loopback one, unless remote.
@@ -33,4 +34,27 @@ func listen(ctx context.Context, address string, remote bool) (net.Listener, err
 func beyondLoopback(address string) error {
 	return usageError(fmt.Errorf("--http %q can be reached from other machines", address),
 		"listen on 127.0.0.1, and forward the port by ssh; or say --allow-remote")
+}
+
+// anyPort is what --web stands for without an address: the port that it was
+// last, so that pages that are open go on, or else any.
+const anyPort = "127.0.0.1:0"
+
+// loopback holds an address of --web to this machine. "" is any port.
+func loopback(address string) (string, error) {
+	if address == "" || address == anyPort {
+		return "", nil
+	}
+	host, port, err := net.SplitHostPort(address)
+	if _, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil {
+		return "", usageError(fmt.Errorf("--web %q: want an address and a port", address), "127.0.0.1:8903, for example")
+	}
+	if host == "localhost" {
+		host = "127.0.0.1" // whatever the resolver makes of the name
+	}
+	if addr, err := netip.ParseAddr(host); err != nil || !addr.IsLoopback() {
+		return "", usageError(fmt.Errorf("--web %q is no address of this machine alone", address),
+			"use 127.0.0.1, and from elsewhere forward the port: ssh -L 8903:127.0.0.1:8903 HOST")
+	}
+	return net.JoinHostPort(host, port), nil
 }

@@ -70,7 +70,7 @@ func mount(ctx context.Context, a *app, f *mountFlags, mnt string) (err error) {
 	if err := notMounted(mnt); err != nil {
 		return err
 	}
-	a.out.remember("", r)
+	remember(a.out, "", r)
 	f.tellPolicy(a.out)
 	becomeServer()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -98,7 +98,7 @@ func mount(ctx context.Context, a *app, f *mountFlags, mnt string) (err error) {
 		left := made.left()
 		saved := keepLeft(a.out, r, []string{"pinfold mount"}, left)
 		if a.out.stderr.terminal {
-			a.out.tellLeft(r.Root(), left, saved)
+			tellLeft(a.out, r.Root(), left, saved)
 		}
 	}()
 	if err := view.Mount(mnt); err != nil {

@@ -36,8 +36,7 @@ import (
 // output is both streams of one invocation.
 type output struct {
 	stdout, stderr stream
-	record         []string // see written
-	readRecord     bool
+	warned         map[string]bool // see warnOnce
 }
 
 // stream is one of them.
@@ -157,7 +156,16 @@ func (o *output) violations(list []pathresolver.Violation) {
 
 func (o *output) error(text string)   { o.say(colourBad, "error", text) }
 func (o *output) warning(text string) { o.say(colourWarn, "warning", text) }
-func (o *output) hint(text string)    { o.say(colourDim, "hint", text) }
+
+// warnOnce warns of what several steps of one command may meet.
+func (o *output) warnOnce(text string) {
+	if !o.warned[text] {
+		o.warning(text)
+		o.warned = map[string]bool{text: true}
+	}
+}
+
+func (o *output) hint(text string) { o.say(colourDim, "hint", text) }
 
 func (o *output) say(colour, kind, text string) {
 	// Not every error that comes from elsewhere escapes the names in it.

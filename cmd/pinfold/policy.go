@@ -129,22 +129,6 @@ func (p *policyFlags) listed(stdin io.Reader) ([]string, error) {
 	return readWritePaths("-", p.null, bytes.NewReader(data))
 }
 
-// flagValues are what a flag was given.
-type flagValues struct {
-	flag   string
-	values []string
-}
-
-// refuseDashes refuses "--" as a value: `-w $UNSET -- CMD` would otherwise take
-// the end of the flags for a path.
-func (f flagValues) refuseDashes() error {
-	if slices.Contains(f.values, "--") {
-		return usageError(fmt.Errorf("%s was given \"--\", which ends the flags, as its value", f.flag),
-			"is a variable empty? Quote it; a file of that name is './--'")
-	}
-	return nil
-}
-
 // resolver is config and open in one, for a command that acts by one policy.
 // The caller closes r.
 func (p *policyFlags) resolver(stdin io.Reader, o *output) (cfg pathresolver.Config, r *pathresolver.Resolver, err error) {
@@ -158,7 +142,7 @@ func (p *policyFlags) resolver(stdin io.Reader, o *output) (cfg pathresolver.Con
 // root that is named over a link which an agent may have made, and hides what
 // pinfold keeps there. The caller closes r.
 func open(cfg pathresolver.Config, o *output) (_ pathresolver.Config, r *pathresolver.Resolver, err error) {
-	real, err := refusePlanted(cfg.Root, o.written())
+	real, err := refusePlanted(cfg.Root, written(o))
 	if err == nil {
 		cfg, err = hidePrivate(cfg)
 	}
@@ -180,7 +164,7 @@ func openWarned(cfg pathresolver.Config, o *output) (*pathresolver.Resolver, err
 	if err != nil {
 		return nil, err
 	}
-	o.commas(cfg)
+	warnCommas(o, cfg)
 	for _, v := range r.Warnings() {
 		// -w . --git is no slip: both were meant. What git runs is a hint of run's.
 		if v.Code == pathresolver.CodeGitRuns {
@@ -193,9 +177,9 @@ func openWarned(cfg pathresolver.Config, o *output) (*pathresolver.Resolver, err
 	return r, nil
 }
 
-// commas warns of a write path that was meant as several: it need not exist, so
+// warnCommas warns of a write path that was meant as several: it need not exist, so
 // that nothing else would say so.
-func (o *output) commas(cfg pathresolver.Config) {
+func warnCommas(o *output, cfg pathresolver.Config) {
 	for _, wp := range cfg.WritePaths {
 		if !strings.Contains(wp, ",") {
 			continue
@@ -209,4 +193,48 @@ func (o *output) commas(cfg pathresolver.Config) {
 			o.hint("-w " + strings.Join(strings.Split(wp, ","), " -w "))
 		}
 	}
+}
+
+// tellPolicy says on stderr which named policy is held.
+func (p *policyFlags) tellPolicy(o *output) {
+	if p.held != nil {
+		o.stderr.printf("pinfold: policy '%s' (%s)\n", p.held.Name(), shortHash(p.held.Hash().String()))
+	}
+}
+
+// shortHash is as much of a hash as a person compares.
+func shortHash(hash string) string { return hash[:min(12, len(hash))] }
+
+// noNetwork reports whether the named policy takes the network away.
+func (p *policyFlags) noNetwork() bool {
+	if p.held == nil {
+		return false
+	}
+	on, _, _ := p.held.Network()
+	return !on
+}
+
+// printProblems prints what is worth a word, on standard error.
+func printProblems(o *output, found []permission.Problem) {
+	for _, f := range found {
+		o.warning(f.Position.String() + ": " + f.Message)
+		if f.Hint != "" {
+			o.hint(f.Hint)
+		}
+	}
+}
+
+// warnings leaves out the notes.
+func warnings(found []permission.Problem) []permission.Problem {
+	return slices.DeleteFunc(slices.Clone(found), func(p permission.Problem) bool { return p.Severity == permission.Note })
+}
+
+// policyGiven reports whether a flag describes a policy.
+func policyGiven(cmd *cobra.Command) bool {
+	for _, name := range []string{"directory", "write-path", "write-paths-from", "git", "hide", "protect", "unprotect", "hardlinks", "allow-broad-root", "policy", "preset", "agent"} {
+		if cmd.Flags().Changed(name) {
+			return true
+		}
+	}
+	return false
 }

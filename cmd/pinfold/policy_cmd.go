@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,7 +53,7 @@ func policyShow(a *app, name string, asJSON bool) error {
 	}
 	if data, err := permission.BuiltinText(name); err == nil {
 		a.out.stdout.printf("%s", data)
-		a.out.trusted(p)
+		printTrusted(a.out, p)
 		return nil
 	}
 	for i, src := range p.Sources() {
@@ -63,24 +62,9 @@ func policyShow(a *app, name string, asJSON bool) error {
 		}
 		a.out.stdout.printf("# %s\n%s", pathresolver.EscapePath(src.File), permission.Encode(src.Document))
 	}
-	a.out.trusted(p)
-	a.out.problems(found)
+	printTrusted(a.out, p)
+	printProblems(a.out, found)
 	return nil
-}
-
-// problems prints what is worth a word, on standard error.
-func (o *output) problems(found []permission.Problem) {
-	for _, f := range found {
-		o.warning(f.Position.String() + ": " + f.Message)
-		if f.Hint != "" {
-			o.hint(f.Hint)
-		}
-	}
-}
-
-// warnings leaves out the notes.
-func warnings(found []permission.Problem) []permission.Problem {
-	return slices.DeleteFunc(slices.Clone(found), func(p permission.Problem) bool { return p.Severity == permission.Note })
 }
 
 // loadAny compiles a preset by its name, an agent definition or a policy file.

@@ -45,7 +45,7 @@ BEFORE has no .pinfold.yaml, what is new does not count as wider.`,
 			if err != nil {
 				return err
 			}
-			return widened(a.out.changes(permission.Diff(before, after), ""))
+			return widened(printChanges(a.out, permission.Diff(before, after), ""))
 		},
 	}
 }
@@ -55,9 +55,9 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// changes prints what a policy allows more or less, and reports whether
+// printChanges prints what a policy allows more or less, and reports whether
 // anything widens.
-func (o *output) changes(list []permission.Change, indent string) bool {
+func printChanges(o *output, list []permission.Change, indent string) bool {
 	for _, c := range list {
 		colour := colourGood
 		if c.Widens {
@@ -118,7 +118,7 @@ func diffProjects(a *app, before, after string) error {
 		}
 		if changes := permission.Diff(was, is); len(changes) > 0 {
 			a.out.stdout.printf("%s:%s\n", pathresolver.EscapePath(f.Name), state)
-			wider := a.out.changes(changes, "  ")
+			wider := printChanges(a.out, changes, "  ")
 			widens = widens || wider && (adopted || state == "")
 		}
 	}

@@ -112,40 +112,6 @@ func (p *policyFrom) load(root string, caller *permission.Document) (*permission
 	return agent.Policy(opt)
 }
 
-// locate is the directory in which a file and what it extends are found, the
-// file's name there, and the directory that messages put before such names. One
-// beneath the working directory keeps the name that it was given, unless that
-// lies in the project itself; of others in the project the project is searched,
-// so that `profile: ../../policy.yaml` is found however the file was named; and
-// of the rest their own directory.
-func locate(root, file string) (dir, name, base string) {
-	beneath := func(dir string) (rel string, ok bool) {
-		absDir, err := filepath.Abs(dir)
-		abs, err2 := filepath.Abs(file)
-		if err != nil || err2 != nil {
-			return "", false
-		}
-		rel, err = filepath.Rel(absDir, abs)
-		return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
-	}
-	rel, inProject := beneath(root)
-	if name := filepath.ToSlash(filepath.Clean(file)); fs.ValidPath(name) && (!inProject || len(rel) <= len(name)) {
-		return ".", name, "."
-	}
-	if inProject {
-		return root, rel, root
-	}
-	return filepath.Dir(file), filepath.Base(file), filepath.Dir(file)
-}
-
-func fileError(file string, err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return fmt.Errorf("'%s' cannot be read: %w", file, pe.Err)
-	}
-	return err
-}
-
 // hold turns the configuration that the flags describe into the one that holds
 // the policy that they name, if they name one. Flags fill in what the policy
 // leaves to its caller, and narrow what it lists.

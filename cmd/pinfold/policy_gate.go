@@ -63,12 +63,3 @@ func isOnlyFiles(c permission.Code) bool {
 	}
 	return false
 }
-
-// noNetwork reports whether the named policy takes the network away.
-func (p *policyFlags) noNetwork() bool {
-	if p.held == nil {
-		return false
-	}
-	on, _, _ := p.held.Network()
-	return !on
-}

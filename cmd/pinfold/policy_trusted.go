@@ -2,13 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"path"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -54,9 +48,9 @@ func policyList(a *app, asJSON bool) error {
 	return nil
 }
 
-// trusted prints, as comments after a policy's documents, which files that
+// printTrusted prints, as comments after a policy's documents, which files that
 // programs run by themselves it opens, and which it leaves protected.
-func (o *output) trusted(p *permission.Policy) {
+func printTrusted(o *output, p *permission.Policy) {
 	var names []string
 	for _, f := range shownTrustedFiles(p.Unprotected()) {
 		if f.Open {
@@ -89,77 +83,4 @@ func policyShowJSON(a *app, p *permission.Policy) error {
 		Documents []document     `json:"documents"`
 		Trusted   []shownTrusted `json:"trusted"`
 	}{documents, shownTrustedFiles(p.Unprotected())})
-}
-
-// protectProject protects the policies, agent definitions and baselines that
-// the project's .pinfold.yaml names, whether or not this run uses them: what an
-// agent writes there holds for the next. Where that file itself is opened,
-// nothing is added. One that cannot be understood is an error: nobody could say
-// what to protect.
-func protectProject(cfg *pathresolver.Config) error {
-	file := filepath.Join(cfg.Root, permission.ProjectFile)
-	trusted, _ := pathresolver.NewTrustedSet(cfg.Unprotect)
-	if trusted.Covers(permission.ProjectFile) == nil || len(cfg.WritePaths)+len(cfg.AskWrite) == 0 {
-		return nil
-	}
-	data, err := readWithin(cfg.Root, file, maxProject)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	var src *permission.ProjectSource
-	if err == nil {
-		src, err = permission.DecodeProject(display(file), data)
-	}
-	if namesNothing(err) {
-		return nil
-	}
-	if err != nil {
-		return usageError(fmt.Errorf("'%s' says which policies to protect, and cannot be read: %w", display(file), err),
-			"'pinfold check' says what is wrong with it; --unprotect "+permission.ProjectFile+" does without")
-	}
-	check := &src.Project.Check
-	for _, glob := range check.Policies {
-		cfg.Protect = append(cfg.Protect, named(cfg.Root, glob, ".yaml", ".yml")...)
-	}
-	for _, glob := range check.Agents {
-		cfg.Protect = append(cfg.Protect, named(cfg.Root, glob, ".md")...)
-	}
-	if check.Baseline != "" {
-		cfg.Protect = append(cfg.Protect, protectList(cfg.Root, filepath.Join(cfg.Root, filepath.FromSlash(check.Baseline)))...)
-	}
-	return nil
-}
-
-// namesNothing reports whether all that is wrong with a .pinfold.yaml is that it
-// names no file, yet: then there is none to protect.
-func namesNothing(err error) bool {
-	var e *permission.DocumentError
-	return errors.As(err, &e) && !slices.ContainsFunc(e.Problems, func(p permission.Problem) bool {
-		return p.Code != "missing_key" || p.Path != "check"
-	})
-}
-
-// named are the globs that protect what an entry of .pinfold.yaml names: a file,
-// what a glob matches, or the files with one of the suffixes in a directory. An
-// entry that stands for the whole project names nothing in particular.
-func named(root, entry string, suffixes ...string) []string {
-	entry = strings.TrimSuffix(entry, "/**")
-	if clean := path.Clean(entry); clean == "." || clean == "**" || clean == "**/*"+suffixes[0] {
-		return nil
-	}
-	if strings.ContainsAny(entry, `*?[{\`) {
-		return []string{entry}
-	}
-	at := filepath.Join(root, filepath.FromSlash(entry))
-	globs := protectList(root, at)
-	if ext := path.Ext(entry); slices.Contains(suffixes, ext) || ext == ".json" {
-		return globs
-	}
-	var beneath []string
-	for _, glob := range globs { // a directory, also one that is yet to come
-		for _, suffix := range suffixes {
-			beneath = append(beneath, glob+"/**/*"+suffix)
-		}
-	}
-	return beneath
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/access"
@@ -25,7 +26,7 @@ func (p *policyFlags) refuseUnlisted(policy *permission.Policy) error {
 	p.at = map[string]permission.Position{}
 	for _, u := range policy.Unlisted() {
 		at := p.named.placed(u.List)
-		flag, field := "-w "+u.Path, "write_paths["+itoa(u.Index)+"]"
+		flag, field := "-w "+u.Path, "write_paths["+strconv.Itoa(u.Index)+"]"
 		switch {
 		case p.git && u.Path == ".git" && u.Index >= len(p.writePaths):
 			flag, field = "--git", "git"

@@ -2,57 +2,13 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
-	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/internal/hostpath"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
-
-// privatePlaces are the directories with what pinfold itself keeps for this user:
-// the databases of its brokers, their sockets and tokens. No agent is ever shown
-// one: it could answer its own requests there. All but the first exist.
-func privatePlaces() (dirs []string) {
-	if base, err := userState(); err == nil {
-		dirs = append(dirs, filepath.Join(base, "pinfold"))
-	}
-	known := func(dir string) {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() && filepath.IsAbs(dir) {
-			dirs = append(dirs, dir)
-		}
-	}
-	if base := os.Getenv("XDG_RUNTIME_DIR"); base != "" {
-		known(filepath.Join(base, "pinfold"))
-	}
-	if base, err := os.UserConfigDir(); err == nil {
-		known(filepath.Join(base, "pinfold"))
-	}
-	if socket := os.Getenv("PINFOLD_SOCKET"); socket != "" && !insideRun() {
-		// Of a broker with another --state-dir: its own, or one for an agent.
-		for _, dir := range []string{filepath.Dir(socket), filepath.Dir(filepath.Dir(socket))} {
-			if info, err := os.Lstat(brokerhttp.OperatorSocket(dir)); err == nil && info.Mode()&os.ModeSocket != 0 {
-				known(dir)
-			}
-		}
-	}
-	return dirs
-}
-
-// statePlace is the directory in which runs keep what later ones read, where there
-// is one.
-func statePlace() []string {
-	base, err := userState()
-	if err != nil {
-		return nil
-	}
-	dir := filepath.Join(base, "pinfold")
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil
-	}
-	return []string{dir}
-}
 
 // hidePrivate hides in a project what pinfold itself keeps there, whether or not
 // it exists yet, under each name that the host's mounts give it. A project that
@@ -88,3 +44,17 @@ func hidePrivate(cfg pathresolver.Config) (pathresolver.Config, error) {
 	}
 	return cfg, nil
 }
+
+// realPath is absolute and without links.
+func realPath(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+var globEscapes = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`)
+
+// escapeGlob is the glob that matches one place.
+func escapeGlob(place string) string { return globEscapes.Replace(place) }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -90,7 +92,7 @@ func readWithin(root, file string, limit int64) ([]byte, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(data)) > limit {
-		return nil, &fs.PathError{Op: "read", Path: file, Err: errors.New("longer than " + itoa(int(limit)) + " bytes")}
+		return nil, &fs.PathError{Op: "read", Path: file, Err: errors.New("longer than " + strconv.Itoa(int(limit)) + " bytes")}
 	}
 	return data, err
 }
@@ -107,4 +109,64 @@ func locateWithin(root, file string) (dir, name, base string) {
 		}
 	}
 	return locate(root, file)
+}
+
+// locate is the directory in which a file and what it extends are found, the
+// file's name there, and the directory that messages put before such names. One
+// beneath the working directory keeps the name that it was given, unless that
+// lies in the project itself; of others in the project the project is searched,
+// so that `profile: ../../policy.yaml` is found however the file was named; and
+// of the rest their own directory.
+func locate(root, file string) (dir, name, base string) {
+	beneath := func(dir string) (rel string, ok bool) {
+		absDir, err := filepath.Abs(dir)
+		abs, err2 := filepath.Abs(file)
+		if err != nil || err2 != nil {
+			return "", false
+		}
+		rel, err = filepath.Rel(absDir, abs)
+		return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
+	}
+	rel, inProject := beneath(root)
+	if name := filepath.ToSlash(filepath.Clean(file)); fs.ValidPath(name) && (!inProject || len(rel) <= len(name)) {
+		return ".", name, "."
+	}
+	if inProject {
+		return root, rel, root
+	}
+	return filepath.Dir(file), filepath.Base(file), filepath.Dir(file)
+}
+
+func fileError(file string, err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return fmt.Errorf("'%s' cannot be read: %w", file, pe.Err)
+	}
+	return err
+}
+
+// display is the name of a file as messages show it: beneath the working
+// directory as it was given, and cleaned.
+func display(name string) string { return filepath.ToSlash(filepath.Clean(name)) }
+
+// replaceFile writes beside the file and moves into place, so that it is whole
+// at every moment. One that is not there is made.
+func replaceFile(file string, data []byte) error {
+	mode := os.FileMode(0o644)
+	if info, err := os.Stat(file); err == nil {
+		mode = info.Mode().Perm()
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(file), ".pinfold-fmt-*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(data)
+	err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(tmp.Name())
+	}
+	return err
 }

@@ -54,8 +54,6 @@ func newReportLine(root string, r sandboxfs.Refusal) reportLine {
 	}
 }
 
-func timeText(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
-
 // reportFile appends lines to a file, each by one write, so that what was
 // refused before a crash is in it.
 type reportFile struct {

@@ -12,8 +12,6 @@ import (
 
 func errnoName(e syscall.Errno) string { return e.Error() }
 
-func readOnlyMount(string) bool { return false }
-
 func pathOf(f *os.File) (string, error) { return filepath.Abs(f.Name()) }
 
 func stopName(s syscall.Signal) string { return s.String() }

@@ -54,7 +54,7 @@ names it.`,
 						return err
 					}
 				}
-				return a.answered(asJSON(cmd), r)
+				return printAnswered(a, asJSON(cmd), r)
 			})
 		},
 	}
@@ -89,9 +89,9 @@ func usualOp(path string) string {
 	return "write"
 }
 
-// answered says what became of a request.
-func (a *app) answered(asJSON bool, r broker.Request) error {
-	err := a.answer(asJSON, r, func() {
+// printAnswered says what became of a request.
+func printAnswered(a *app, asJSON bool, r broker.Request) error {
+	err := printAnswer(a, asJSON, r, func() {
 		switch {
 		case r.Status == broker.Pending:
 			a.out.stdout.printf("Requested: %s\n", r.ID)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,9 +24,9 @@ by a key.`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if watch {
-				return a.watchRequests(cmd)
+				return watchRequests(a, cmd)
 			}
-			return a.listOfEach(cmd, (*brokerhttp.Client).Requests)
+			return listOfEach(a, cmd, (*brokerhttp.Client).Requests)
 		},
 	}
 	jsonFlag(cmd)
@@ -37,7 +36,7 @@ by a key.`,
 }
 
 // listOfEach prints what the brokers of the operator's list.
-func (a *app) listOfEach(cmd *cobra.Command, of func(*brokerhttp.Client, context.Context) ([]broker.Request, error)) error {
+func listOfEach(a *app, cmd *cobra.Command, of func(*brokerhttp.Client, context.Context) ([]broker.Request, error)) error {
 	list := []broker.Request{}
 	err := withEachBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
 		more, err := of(c, ctx)
@@ -47,16 +46,16 @@ func (a *app) listOfEach(cmd *cobra.Command, of func(*brokerhttp.Client, context
 	if err != nil {
 		return err
 	}
-	return a.answer(asJSON(cmd), brokerhttp.List[broker.Request]{Items: list}, func() {
+	return printAnswer(a, asJSON(cmd), brokerhttp.List[broker.Request]{Items: list}, func() {
 		for _, r := range list {
-			a.requestLine(r)
+			printRequest(a, r)
 		}
 	})
 }
 
-// requestLine prints a request, or a grant, on one line, and its reason on the
+// printRequest prints a request, or a grant, on one line, and its reason on the
 // next.
-func (a *app) requestLine(r broker.Request) {
+func printRequest(a *app, r broker.Request) {
 	esc := pathresolver.EscapePath
 	state := age(r.CreatedAt)
 	if r.Status != broker.Pending {
@@ -72,18 +71,4 @@ func (a *app) requestLine(r broker.Request) {
 	if r.Reason != "" {
 		a.out.stdout.printf("  reason: %s\n", esc(r.Reason))
 	}
-}
-
-// age is how long ago something was, in its largest unit.
-func age(t time.Time) string {
-	d := max(time.Since(t), 0)
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", d/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", d/time.Minute)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	}
-	return fmt.Sprintf("%dd", d/(24*time.Hour))
 }

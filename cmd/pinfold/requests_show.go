@@ -37,7 +37,7 @@ operator may look.`,
 				if err != nil {
 					return err
 				}
-				return a.answer(asJSON(cmd), shownRequest{r, p}, func() { a.wholeRequest(r, p) })
+				return printAnswer(a, asJSON(cmd), shownRequest{r, p}, func() { printWhole(a, r, p) })
 			})
 		},
 	}
@@ -45,9 +45,9 @@ operator may look.`,
 	return cmd
 }
 
-// wholeRequest prints all of a request. What the agent wrote is escaped, and the
+// printWhole prints all of a request. What the agent wrote is escaped, and the
 // difference stands last: no text of it passes for a field.
-func (a *app) wholeRequest(r broker.Request, p brokerhttp.Proposal) {
+func printWhole(a *app, r broker.Request, p brokerhttp.Proposal) {
 	line := func(key, value string) {
 		if value != "" {
 			a.out.stdout.printf("%-8s %s\n", key+":", value)
@@ -76,12 +76,12 @@ func (a *app) wholeRequest(r broker.Request, p brokerhttp.Proposal) {
 	}
 	line("note", esc(p.Note))
 	for text := range strings.Lines(p.Diff) {
-		a.out.stdout.printf("  %s\n", a.diffLine(strings.TrimSuffix(text, "\n")))
+		a.out.stdout.printf("  %s\n", diffLine(a, strings.TrimSuffix(text, "\n")))
 	}
 }
 
 // diffLine is a line of a difference, in the colour of its kind. Tabs stay.
-func (a *app) diffLine(text string) string {
+func diffLine(a *app, text string) string {
 	parts := strings.Split(text, "\t")
 	for i := range parts {
 		parts[i] = pathresolver.EscapePath(parts[i])

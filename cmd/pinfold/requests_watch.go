@@ -15,7 +15,7 @@ import (
 
 // watchRequests is `pinfold requests --watch`. It ends with success when its user
 // leaves it.
-func (a *app) watchRequests(cmd *cobra.Command) error {
+func watchRequests(a *app, cmd *cobra.Command) error {
 	const instead = "without --watch the requests are listed, and 'pinfold approve' and 'pinfold deny' answer them"
 	in, out := file(a.stdin), file(a.out.stdout.Writer)
 	switch {
@@ -36,7 +36,7 @@ func (a *app) watchRequests(cmd *cobra.Command) error {
 	if errors.Is(err, brokerhttp.ErrNoBroker) && len(operatorSockets(cmd.Context())) > 0 {
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		return a.brokerError(ctx, show(ctx, &inboxes{find: operatorSockets}))
+		return brokerError(ctx, a, show(ctx, &inboxes{find: operatorSockets}))
 	}
 	return withBroker(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error { return show(ctx, oneInbox{c}) })
 }

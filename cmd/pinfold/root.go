@@ -2,23 +2,10 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 )
-
-// app is what every command needs.
-type app struct {
-	args  []string // after the program's name
-	stdin io.Reader
-	out   *output
-}
-
-// ownErrors marks the command whose every error of its own is exitRunOwn.
-const ownErrors = "own-errors-are-125"
 
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
@@ -68,43 +55,3 @@ func newHelp() *cobra.Command {
 		},
 	}
 }
-
-// noArgs refuses arguments.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	if cmd.HasAvailableSubCommands() {
-		return usageError(fmt.Errorf("unknown command %q", args[0]), likeCommand(cmd, args[0]))
-	}
-	return usageError(fmt.Errorf("unexpected argument %q", args[0]), seeHelp(cmd))
-}
-
-// likeCommand is what was probably meant by a command that cmd does not have.
-func likeCommand(cmd *cobra.Command, word string) string {
-	var names []string
-	for _, c := range cmd.Commands() {
-		if !c.Hidden {
-			names = append(names, c.Name())
-		}
-	}
-	if like := didyoumean.Word(word, names); like != "" {
-		return "did you mean '" + cmd.CommandPath() + " " + like + "'?"
-	}
-	return seeHelp(cmd)
-}
-
-// oneArg wants exactly one argument, by the name that Use gives it.
-func oneArg(name string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		switch {
-		case len(args) == 0:
-			return usageError(fmt.Errorf("no %s is given", name), seeHelp(cmd))
-		case len(args) > 1:
-			return usageError(fmt.Errorf("unexpected argument %q", args[1]), seeHelp(cmd))
-		}
-		return nil
-	}
-}
-
-func seeHelp(cmd *cobra.Command) string { return "see '" + cmd.CommandPath() + " --help'" }

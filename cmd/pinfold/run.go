@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -30,8 +31,9 @@ type runFlags struct {
 	approve    string
 	quiet      bool
 
-	beside *gitBeside // what --git opens outside of the project, once that is known
-	traces traces     // of what is changed
+	beside  *gitBeside // what --git opens outside of the project, once that is known
+	traces  traces     // of what is changed
+	written []string   // places that runs, and this one, could write
 }
 
 func newRun(a *app) *cobra.Command {
@@ -87,15 +89,6 @@ func commandGiven(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// runCode is run's exit code: the command's own comes without an error.
-func runCode(err error) int {
-	var e *exitError
-	if errors.As(err, &e) && e.err == nil {
-		return e.code
-	}
-	return exitRunOwn
-}
-
 func runCommand(ctx context.Context, a *app, f *runFlags, command []string) error {
 	if err := f.refuseDashes(); err != nil {
 		return err
@@ -119,7 +112,7 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 		return err
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
-	a.out.remember(f.home, r)
+	f.written = remember(a.out, f.home, r)
 	refused, err := f.newRefused(a.out, r)
 	if err != nil {
 		return err
@@ -128,7 +121,7 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 	if watched {
 		f.tellPolicy(a.out)
 		f.beside.tell(a.out)
-		a.out.problems(warnings(f.found))
+		printProblems(a.out, warnings(f.found))
 		f.hints(a.out, cfg, r)
 	}
 	becomeServer()
@@ -154,7 +147,7 @@ func runCommand(ctx context.Context, a *app, f *runFlags, command []string) erro
 	}
 	if watched {
 		refused.summary(a.out)
-		a.out.tellLeft(r.Root(), left, saved)
+		tellLeft(a.out, r.Root(), left, saved)
 	}
 	refused.warn(a.out)
 	return silent(f.exitCode(result.ExitCode, refused, left))
@@ -204,7 +197,7 @@ func (f *runFlags) inView(ctx context.Context, a *app, cfg pathresolver.Config, 
 	}
 	running, stop := who.while(ctx)
 	defer stop()
-	if err = f.beside.arrange(options, &f.traces); err == nil {
+	if err = f.beside.arrange(options, f.traces.follow); err == nil {
 		result, err = f.launch(running, a, cfg, r, view, refused, who, command)
 	}
 	problem = view.Close() // after it every refusal has been told, and every request left
@@ -219,13 +212,13 @@ func (f *runFlags) launch(ctx context.Context, a *app, cfg pathresolver.Config, 
 	if err != nil {
 		return launcher.Result{}, err
 	}
-	told := f.launched(command[0], policy)
+	told := describeLaunch(&f.policyFlags, command[0], policy)
 	refused.launched(told)
 	c := launcher.Config{
 		Resolver: r, View: view,
 		Command: command,
 		RO:      f.ro, Home: f.home, User: f.user, Env: slices.Concat(f.env, told.env()),
-		Written: a.out.written(),
+		Written: f.written,
 		Private: privatePlaces(),
 		Self:    "pinfold",
 		Files:   map[string][]byte{policyFile: policy},
@@ -239,7 +232,7 @@ func (f *runFlags) launch(ctx context.Context, a *app, cfg pathresolver.Config, 
 	}
 	f.limits.into(&c)
 	if !f.quiet {
-		c.OnStopped = a.onStopped
+		c.OnStopped = func(stop syscall.Signal, interactive bool) { onStopped(a.out, stop, interactive) }
 	}
 	who.into(&c)
 	f.beside.into(&c)
@@ -261,10 +254,4 @@ func (f *runFlags) viewOptions(refused *refused) sandboxfs.Options {
 		o.OnRefusal, o.ReportAll = refused.add, !refused.watch
 	}
 	return o
-}
-
-// file is the file behind a stream; a stream that has none is /dev/null.
-func file(stream any) *os.File {
-	f, _ := stream.(*os.File)
-	return f
 }

@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -89,12 +87,6 @@ func (w *answers) close(result launcher.Result, err error) error {
 
 // runAgent is how the agent that a run's command is, is called.
 const runAgent = "run"
-
-// taskOf is what a run's agent is there for.
-func taskOf(command []string) string {
-	const most = 1000
-	return fmt.Sprintf("%.*s", most, strings.ToValidUTF8(strings.Join(command, " "), "\uFFFD"))
-}
 
 // approveFlag gives run its flag --approve.
 func (f *runFlags) approveFlag(cmd *cobra.Command) {

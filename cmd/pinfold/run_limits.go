@@ -50,8 +50,8 @@ func (f *limitFlags) into(c *launcher.Config) {
 
 // onStopped tells the operator why nothing happens any more. The command's
 // stop is not pinfold's: a deadline goes on, and Ctrl-C still ends it.
-func (a *app) onStopped(stop syscall.Signal, interactive bool) {
-	if !a.out.stderr.terminal {
+func onStopped(o *output, stop syscall.Signal, interactive bool) {
+	if !o.stderr.terminal {
 		return
 	}
 	how := "'kill -CONT " + strconv.Itoa(os.Getpid()) + "' continues it"
@@ -60,7 +60,7 @@ func (a *app) onStopped(stop syscall.Signal, interactive bool) {
 	}
 	// The command may have left the terminal in the midst of anything, and raw
 	// mode does not end lines by itself.
-	a.out.stderr.printf("\x18\x1b\\\x1b[m\r\npinfold: the command has stopped itself (%s): %s\r\n", stopName(stop), how)
+	o.stderr.printf("\x18\x1b\\\x1b[m\r\npinfold: the command has stopped itself (%s): %s\r\n", stopName(stop), how)
 }
 
 // byteSize is a flag's number of bytes: 65536, 64K, 512M, 8G, 1T, in powers of 1024.

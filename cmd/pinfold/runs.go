@@ -6,34 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 )
-
-// runsDir is where the brokers of runs keep their state. A home that is not
-// there is not made for them.
-func runsDir() (string, error) {
-	base, err := userState()
-	if err == nil && !filepath.IsAbs(os.Getenv("XDG_STATE_HOME")) {
-		_, err = os.Stat(os.Getenv("HOME"))
-	}
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(base, "pinfold", "runs"), nil
-}
-
-// runTime is how the name of a run's directory begins.
-const runTime = "20060102T150405Z"
-
-// startOf is when the run began whose directory has this name.
-func startOf(name string) (time.Time, error) {
-	stamp, _, found := strings.Cut(name, "-")
-	if !found {
-		return time.Time{}, errors.New("no run has such a name")
-	}
-	return time.Parse(runTime, stamp)
-}
 
 // makeDir makes the directory of this run's broker, where no agent may reach it.
 // Where the user has no state directory it is a temporary one. shown is what the
@@ -81,7 +55,7 @@ func outsideAll(dir string, shown []string) error {
 	for _, at := range shown {
 		at, err := filepath.Abs(at) // --home and --ro may be relative
 		if err == nil {
-			err = (&runner{dir: dir}).outside(at)
+			err = outsideProject(dir, at)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -75,7 +75,7 @@ func serveBroker(ctx context.Context, a *app, f serveFlags) (err error) {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return err
 	}
-	store, err := openStore(ctx, f)
+	store, err := openStore(ctx, f.dir, f.store)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func serveBroker(ctx context.Context, a *app, f serveFlags) (err error) {
 	}
 	var pageFailed <-chan error
 	if f.web != "" {
-		page, failed, err := a.webPage(ctx, f.web, webinbox.Options{Broker: b, Dir: f.dir, Propose: proposals.Of, Logger: logger})
+		page, failed, err := webPage(ctx, a, f.web, webinbox.Options{Broker: b, Dir: f.dir, Propose: proposals.Of, Logger: logger})
 		if err != nil {
 			return err
 		}
@@ -139,4 +139,22 @@ func serveTCP(ctx context.Context, a *app, srv *brokerhttp.Server, l net.Listene
 	}
 	a.out.stderr.printf("pinfold: serving http://%s, the operator's token is in %s\n", l.Addr(), pathresolver.EscapePath(srv.TokenFile("")))
 	return nil
+}
+
+// webFlag gives cmd the flag --web, whose value may be left out.
+func webFlag(cmd *cobra.Command, address *string) {
+	cmd.Flags().StringVar(address, "web", "", "show a page for the operator's browser, on `ADDR:PORT` of this machine (without one: a free port of 127.0.0.1)")
+	cmd.Flags().Lookup("web").NoOptDefVal = anyPort
+}
+
+// webArgs are no arguments, but that an address may stand after --web, which by
+// itself takes a value only behind a "=".
+func webArgs(address *string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if *address == anyPort && len(args) == 1 {
+			*address = args[0]
+			return nil
+		}
+		return noArgs(cmd, args)
+	}
 }

@@ -11,13 +11,14 @@ import (
 	"github.com/pinfold-dev/pinfold/broker/sqlitestore"
 )
 
-// openStore opens what the broker keeps its rows in.
-func openStore(ctx context.Context, f serveFlags) (broker.Store, error) {
+// openStore opens what the broker keeps its rows in: a file in dir, or the database
+// of a URL.
+func openStore(ctx context.Context, dir, url string) (broker.Store, error) {
 	switch {
-	case f.store == "":
-		return sqlitestore.Open(ctx, filepath.Join(f.dir, "broker.db"))
-	case strings.HasPrefix(f.store, "postgres://"), strings.HasPrefix(f.store, "postgresql://"):
-		return pgstore.Open(ctx, f.store)
+	case url == "":
+		return sqlitestore.Open(ctx, filepath.Join(dir, "broker.db"))
+	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
+		return pgstore.Open(ctx, url)
 	}
 	return nil, usageError(errors.New("--store: want a URL that begins with postgres://"), "without --store it is a SQLite file in --state-dir")
 }

@@ -11,6 +11,6 @@ import (
 
 // openStore refuses: who is at the other end of a socket only Linux says
 // (SO_PEERPIDFD), and without that nobody is anybody.
-func openStore(context.Context, serveFlags) (broker.Store, error) {
+func openStore(context.Context, string, string) (broker.Store, error) {
 	return nil, errors.New("the broker runs on Linux only")
 }

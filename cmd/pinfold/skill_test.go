@@ -1,11 +1,9 @@
 package main
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -24,27 +22,4 @@ func TestSkillCallJSONFitsItsSchema(t *testing.T) {
 		require.Equal(t, want, code, args)
 		validate(t, s, out)
 	}
-}
-
-// What a file holds moves no cursor of a terminal (V11), and reaches a pipe as
-// it is.
-func TestSkillTextOnATerminal(t *testing.T) {
-	const text = "a\tb\n\x1b[31mred\r\n"
-	require.Equal(t, "a\tb\n\\x1b[31mred\\r\n", showable(&stream{terminal: true}, text))
-	require.Equal(t, text, showable(&stream{}, text))
-	require.Equal(t, "x\n", showable(&stream{}, "x"))
-	require.Empty(t, showable(&stream{}, ""))
-}
-
-// T4: what a policy gives a tool is what the skill gets.
-func TestSkillTimeoutIsThePolicys(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "policy.yaml")
-	require.NoError(t, os.WriteFile(file, []byte("version: 1\nextends: sandboxed\ntools: {grep: {timeout: 7}}\n"), 0o600))
-	f := skillFlags{guard: "off", policyFlags: policyFlags{root: dir, hardLinks: "deny", named: policyFrom{policy: file}}}
-	_, r, err := f.set(nil, newOutput(io.Discard, io.Discard))
-	require.NoError(t, err)
-	defer r.Close()
-	require.Equal(t, 7*time.Second, f.timeout("grep"))
-	require.Zero(t, f.timeout("read_file"))
 }

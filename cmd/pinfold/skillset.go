@@ -6,9 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 
@@ -177,20 +175,4 @@ func (f *skillFlags) state() (string, error) {
 
 func stateError(err error) error {
 	return &exitError{code: exitFailed, err: err, hint: "name a directory that can be written by --state-dir"}
-}
-
-// userState is where programs of this user keep state, by the XDG Base
-// Directory Specification where it applies.
-func userState() (string, error) {
-	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
-		return os.UserConfigDir()
-	}
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return dir, nil
-	}
-	home := os.Getenv("HOME")
-	if !filepath.IsAbs(home) {
-		return "", errors.New("neither $XDG_STATE_HOME nor $HOME names a directory")
-	}
-	return filepath.Join(home, ".local", "state"), nil
 }

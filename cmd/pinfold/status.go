@@ -23,7 +23,7 @@ its requests wait, and your queued messages. It acknowledges none: mailbox does.
 				if err != nil {
 					return err
 				}
-				return a.answer(asJSON(cmd), s, func() { a.status(s) })
+				return printAnswer(a, asJSON(cmd), s, func() { printStatus(a, s) })
 			})
 		},
 	}
@@ -31,7 +31,7 @@ its requests wait, and your queued messages. It acknowledges none: mailbox does.
 	return cmd
 }
 
-func (a *app) status(s broker.Overview) {
+func printStatus(a *app, s broker.Overview) {
 	state := s.State
 	if state == "" {
 		state = broker.Working // the operator is whoever asks
@@ -41,6 +41,6 @@ func (a *app) status(s broker.Overview) {
 		a.out.stdout.printf("%s%s (%s)  %s  pending requests: %d\n", strings.Repeat("  ", g.Depth), g.ID, g.State, age(g.CreatedAt), g.Requests)
 	}
 	for _, m := range s.Messages {
-		a.message(m)
+		printMessage(a, m)
 	}
 }

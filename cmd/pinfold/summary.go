@@ -6,16 +6,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/leftover"
 	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
-const (
-	summaryLines = 10    // of the summary
-	summaryKinds = 10000 // distinct refusals that are told apart; bounds memory
-)
+const summaryKinds = 10000 // distinct refusals that are told apart; bounds memory
 
 // refused collects what a run refused, as the view and the launcher tell of
 // it. When both have ended it is read.
@@ -122,4 +121,24 @@ func (c *refused) summary(o *output) {
 			o.stderr.printf("          answer: %s\n", pathresolver.EscapePath(k.answer))
 		}
 	}
+}
+
+// leftLine is a line of --report.
+type leftLine struct {
+	Time string        `json:"time"`
+	Left leftover.Item `json:"left"`
+}
+
+// left writes what was left to the report, if one is wanted.
+func (c *refused) left(left leftover.Left) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.file == nil {
+		return
+	}
+	now := timeText(time.Now())
+	for _, i := range left.Items {
+		c.file.append(leftLine{now, escapedItem(i)})
+	}
+	c.file.omitted += left.Omitted
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,7 +17,7 @@ import (
 func TestSummaryIsBounded(t *testing.T) {
 	c := &refused{kinds: map[refusalKind]int{}}
 	for i := range 3 * summaryKinds {
-		c.add(sandboxfs.Refusal{Op: pathresolver.OpCreate, Place: "d" + itoa(i), Rule: pathresolver.RuleNoWritePath})
+		c.add(sandboxfs.Refusal{Op: pathresolver.OpCreate, Place: "d" + strconv.Itoa(i), Rule: pathresolver.RuleNoWritePath})
 	}
 	c.add(sandboxfs.Refusal{Op: pathresolver.OpCreate, Place: "d7", Rule: pathresolver.RuleNoWritePath})
 	require.Len(t, c.kinds, summaryKinds)

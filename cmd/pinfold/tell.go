@@ -48,9 +48,9 @@ answer, through restarts of the broker, and prints that.`,
 					return err
 				}
 				if wait {
-					return a.awaitAnswer(ctx, cmd, c, sent)
+					return awaitAnswer(ctx, a, cmd, c, sent)
 				}
-				return a.answer(asJSON(cmd), sent, func() {
+				return printAnswer(a, asJSON(cmd), sent, func() {
 					a.out.stdout.printf("%s\n", pathresolver.EscapePath(sent.Text))
 				})
 			})
@@ -66,13 +66,13 @@ answer, through restarts of the broker, and prints that.`,
 
 // awaitAnswer says what was sent, waits for its answer, and prints and
 // acknowledges that.
-func (a *app) awaitAnswer(ctx context.Context, cmd *cobra.Command, c *brokerhttp.Client, sent broker.Receipt) error {
+func awaitAnswer(ctx context.Context, a *app, cmd *cobra.Command, c *brokerhttp.Client, sent broker.Receipt) error {
 	a.out.stderr.printf("%s\n", pathresolver.EscapePath(sent.Text))
 	m, err := c.AwaitAnswer(ctx, sent.Message.ID)
 	if err != nil {
 		return err
 	}
-	if err := a.answer(asJSON(cmd), m, func() { a.message(m) }); err != nil {
+	if err := printAnswer(a, asJSON(cmd), m, func() { printMessage(a, m) }); err != nil {
 		return err
 	}
 	_, err = c.Ack(ctx, []string{m.ID})

@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -100,7 +102,7 @@ func why(a *app, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 		if denial != "" {
 			a.out.stdout.printf("  it was asked for, and denied: %s\n", pathresolver.EscapePath(denial))
 		}
-		if hint := f.ruleHint(&d); hint != "" && !besides {
+		if hint := hintFor(&f.policyFlags, &d); hint != "" && !besides {
 			a.out.stdout.printf("  hint: %s\n", pathresolver.EscapePath(hint))
 		}
 	}
@@ -181,9 +183,9 @@ func readable(d *pathresolver.Decision) bool {
 	return false
 }
 
-// ruleHint is what the person who starts the run can do about a refusal: no
+// hintFor is what the person who starts the run can do about a refusal: no
 // flag that would be refused under the policy that is named.
-func (p *policyFlags) ruleHint(d *pathresolver.Decision) string {
+func hintFor(p *policyFlags, d *pathresolver.Decision) string {
 	if p.held == nil && d.Origin != "" {
 		return "" // inside a run with a policy, which no flag of that run widens
 	}
@@ -229,4 +231,21 @@ func escapeDecision(d pathresolver.Decision) pathresolver.Decision {
 		d.Writable[i] = pathresolver.EscapePath(d.Writable[i])
 	}
 	return d
+}
+
+// fromHere makes a path that starts at the working directory one that starts
+// at root, or an absolute one. It is not cleaned: what ".." leads to is decided
+// on the way.
+func fromHere(unsafePath, root string) (string, error) {
+	if unsafePath == "" || filepath.IsAbs(unsafePath) {
+		return unsafePath, nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("working directory: %w", err)
+	}
+	if here == root {
+		return unsafePath, nil
+	}
+	return here + "/" + unsafePath, nil
 }

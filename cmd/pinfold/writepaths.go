@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -58,23 +57,6 @@ func readWritePaths(from string, null bool, stdin io.Reader) ([]string, error) {
 	return lines, nil
 }
 
-// writePathIndex reads the index out of a finding's field "write_paths[7]".
-func writePathIndex(field string) (int, bool) {
-	text, ok := strings.CutPrefix(field, "write_paths[")
-	if !ok {
-		return 0, false
-	}
-	i, err := strconv.Atoi(strings.TrimSuffix(text, "]"))
-	return i, err == nil
-}
-
-// unknownWord is the error for a word that is none of a closed list.
-func unknownWord(what, word string, valid ...string) error {
-	return fmt.Errorf("unknown %s %q: want %s", what, word, strings.Join(valid, ", "))
-}
-
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // protectList keeps the list that a policy came from out of the reach of what
 // it lets write: otherwise an agent could widen its next run (M11). The list is
 // protected by its place; a list outside root is out of reach anyway.
@@ -106,17 +88,3 @@ func protectList(root, from string) []string {
 	slices.Sort(globs)
 	return slices.Compact(globs)
 }
-
-// realPath is absolute and without links.
-func realPath(path string) (string, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(abs)
-}
-
-var globEscapes = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`)
-
-// escapeGlob is the glob that matches one place.
-func escapeGlob(place string) string { return globEscapes.Replace(place) }

@@ -137,26 +137,25 @@ func replaceWritten(name string, places []string) error {
 	return err
 }
 
-// written is the record, which is read once. One that cannot be read, such as another user's in the
+// written is the record. One that cannot be read, such as another user's in the
 // same home, is told: without it no link is refused.
-func (o *output) written() []string {
-	if !o.readRecord {
-		var err error
-		if o.record, err = writtenPlaces(); err != nil {
-			o.warning("links that earlier runs may have made are not told from yours: " + err.Error())
-		}
-		o.readRecord = true
+func written(o *output) []string {
+	places, err := writtenPlaces()
+	if err != nil {
+		o.warnOnce("links that earlier runs may have made are not told from yours: " + err.Error())
 	}
-	return o.record
+	return places
 }
 
-// remember adds to the record, before the command can write. That it cannot be
-// kept is no failure of the run, and is told on a terminal.
-func (o *output) remember(home string, r *pathresolver.Resolver) {
-	var err error
-	if o.record, err = rememberWritten(slices.Clone(o.written()), home, r); err != nil && o.stderr.terminal {
+// remember adds to the record, before the command can write, and returns it with
+// what was added. That it cannot be kept is no failure of the run, and is told on a
+// terminal.
+func remember(o *output, home string, r *pathresolver.Resolver) []string {
+	known, err := rememberWritten(written(o), home, r)
+	if err != nil && o.stderr.terminal {
 		o.warning("that this run could write is not remembered, so that links which it makes are followed by later ones: " + err.Error())
 	}
+	return known
 }
 
 // refusePlanted refuses a directory that -C names over a link in one of the places

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package main
+
+func readOnlyMount(string) bool { return false }
