@@ -55,17 +55,11 @@ func unknownWord(what, word string, valid ...string) error {
 	return fmt.Errorf("unknown %s %q: want %s", what, word, strings.Join(valid, ", "))
 }
 
-// flagValues are what a flag was given.
-type flagValues struct {
-	flag   string
-	values []string
-}
-
-// refuseDashes refuses "--" as a value: `-w $UNSET -- CMD` would otherwise take
-// the end of the flags for a path.
-func (f flagValues) refuseDashes() error {
-	if slices.Contains(f.values, "--") {
-		return usageError(fmt.Errorf("%s was given \"--\", which ends the flags, as its value", f.flag),
+// refuseDashes refuses "--" as a value of a flag: `-w $UNSET -- CMD` would otherwise
+// take the end of the flags for a path.
+func refuseDashes(flag string, values ...string) error {
+	if slices.Contains(values, "--") {
+		return usageError(fmt.Errorf("%s was given \"--\", which ends the flags, as its value", flag),
 			"is a variable empty? Quote it; a file of that name is './--'")
 	}
 	return nil

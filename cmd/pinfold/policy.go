@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -84,13 +85,11 @@ func unprotectable() []string {
 // to somebody else. What is wrong with the policy itself pathresolver says:
 // open passes that on, and check lists it.
 func (p *policyFlags) config(stdin io.Reader) (pathresolver.Config, error) {
-	for _, given := range []flagValues{
-		{"-C", []string{p.root}}, {"--write-path", p.writePaths}, {"--write-paths-from", []string{p.from}},
-		{"--hide", p.hide}, {"--protect", p.protect}, {"--unprotect", p.unprotect},
-	} {
-		if err := given.refuseDashes(); err != nil {
-			return pathresolver.Config{}, err
-		}
+	if err := cmp.Or(
+		refuseDashes("-C", p.root), refuseDashes("--write-path", p.writePaths...), refuseDashes("--write-paths-from", p.from),
+		refuseDashes("--hide", p.hide...), refuseDashes("--protect", p.protect...), refuseDashes("--unprotect", p.unprotect...),
+	); err != nil {
+		return pathresolver.Config{}, err
 	}
 	links, err := pathresolver.ParseHardLinks(p.hardLinks)
 	if err != nil {

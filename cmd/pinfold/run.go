@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -168,15 +169,10 @@ func (f *runFlags) exitCode(own int, refused *refused, left leftover.Left) int {
 
 // refuseDashes looks at the flags that only run has.
 func (f *runFlags) refuseDashes() error {
-	for _, given := range []flagValues{
-		{"--ro", f.ro}, {"--home", []string{f.home}}, {"--user", []string{f.user}}, {"--env", f.env}, {"--report", []string{f.report}},
-		{"--approve", []string{f.approve}},
-	} {
-		if err := given.refuseDashes(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(
+		refuseDashes("--ro", f.ro...), refuseDashes("--home", f.home), refuseDashes("--user", f.user), refuseDashes("--env", f.env...),
+		refuseDashes("--report", f.report), refuseDashes("--approve", f.approve),
+	)
 }
 
 // inView makes the view, with whoever answers for it, and runs the command
