@@ -9,7 +9,8 @@ PKGS    := ./...
 # Each go.mod of the repository; a test holds that none is left out.
 MODULES := . integration/bench docs/examples
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
-LDFLAGS := -s -w -X main.version=$(VERSION)
+CLI     := github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli
+LDFLAGS := -s -w -X $(CLI).version=$(VERSION)
 export GOFLAGS ?= -buildvcs=false
 
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
@@ -47,7 +48,7 @@ test: deps ## all tests; a skipped test is a failure
 race-detector: ## the tests under the race detector
 	@sh .ci/gotest -race -skip 'Kill|Processes' $$($(GO) list ./... | grep -v -e /integration -e /launcher -e /cmd)
 	@sh .ci/gotest -race -run 'Watch|Drown|Listener|Answer|Cancel|Hung' -skip 'TellsWhatTheViewWould' ./launcher
-	@sh .ci/gotest -race -run 'Test[^S]' ./cmd/pinfold
+	@sh .ci/gotest -race -run 'Test[^S]' ./cmd/pinfold ./cmd/pinfold/internal/cli/...
 	@sh .ci/gotest -race ./integration/walks
 	@sh .ci/gotest -race -run 'TestCorpus/surfaces/(api|afero|iofs)' ./integration
 

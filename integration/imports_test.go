@@ -53,7 +53,6 @@ var mayImport = map[string][]string{
 	"cmd/pinfold/internal/claudecode": {"access", "permission"},
 	"cmd/pinfold/internal/shellshape": {"mvdan.cc/sh/v3"},
 	"cmd/pinfold/internal/nexus":      {"access", "permission", "pathresolver", "fileskills", "fileskills/mcpserver", "broker", "broker/brokerhttp"},
-	"cmd/pinfold":                     {"access", "cmd/pinfold/internal/claudecode", "cmd/pinfold/internal/shellshape", "cmd/pinfold/internal/nexus", "cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "cmd/pinfold/internal/tuiinbox", "cmd/pinfold/internal/keyburst", "cmd/pinfold/internal/leftover", "pathresolver", "permission", "internal/confine", "internal/didyoumean", "internal/gitrepo", "internal/gitshare", "internal/helper", "internal/hostpath", "fileskills", "fileskills/mcpserver", "sandboxfs", "launcher", "broker", "broker/brokerhttp", "broker/sqlitestore", "broker/pgstore", "broker/otelaudit", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
 
 	// Parts of the command.
 	"cmd/pinfold/internal/proposal": {"access", "pathresolver", "permission", "fileskills", "broker", "broker/brokerhttp", "github.com/go-json-experiment/json"},
@@ -61,6 +60,49 @@ var mayImport = map[string][]string{
 	"cmd/pinfold/internal/leftover": {"internal/gitrepo", "internal/hostpath", "pathresolver", "sandboxfs"},
 	"cmd/pinfold/internal/tuiinbox": {"cmd/pinfold/internal/keyburst", "pathresolver", "broker", "broker/brokerhttp", "charm.land/bubbletea/v2", "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/x/ansi"},
 	"cmd/pinfold/internal/webinbox": {"broker", "broker/brokerhttp", "permission", "pathresolver", "internal/httpguard"},
+}
+
+// commandMayImport is the same for the command: "cli" is cmd/pinfold/internal/cli. A
+// package of what users type (run, check, policy, agents, approvals, skills, mount,
+// leftlog) imports no other of them but what runs left.
+var commandMayImport = map[string][]string{
+	"cmd/pinfold":      {"cli", "cli/agents", "cli/approvals", "cli/check", "cli/leftlog", "cli/mount", "cli/policy", "cli/run", "cli/skills", "github.com/spf13/cobra"},
+	"cli":              {"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "internal/didyoumean", "pathresolver"},
+	"cli/agents":       {"broker", "broker/brokerhttp", "broker/otelaudit", "cli", "cli/brokerclient", "cli/brokerhost", "cli/hostfile", "cli/inside", "cli/localnet", "cli/policyflag", "cli/state", "cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "pathresolver"},
+	"cli/approvals":    {"access", "broker", "broker/brokerhttp", "cli", "cli/brokerclient", "cli/inside", "cmd/pinfold/internal/tuiinbox", "github.com/spf13/cobra", "pathresolver"},
+	"cli/brokerclient": {"broker", "broker/brokerhttp", "cli", "cli/state", "github.com/spf13/cobra", "pathresolver"},
+	"cli/brokerhost":   {"broker", "broker/brokerhttp", "broker/pgstore", "broker/sqlitestore", "cli", "cli/child", "cli/hostfile", "cli/localnet", "cli/skillask", "cli/viewhost", "cmd/pinfold/internal/webinbox", "fileskills", "pathresolver"},
+	"cli/check":        {"cli", "cli/gitbeside", "cli/hostfile", "cli/policyflag", "github.com/spf13/cobra", "github.com/spf13/pflag", "internal/gitshare", "pathresolver", "permission"},
+	"cli/child":        {"golang.org/x/sys"},
+	"cli/clitest":      {"access", "broker", "broker/brokerhttp", "broker/sqlitestore", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "github.com/santhosh-tekuri/jsonschema/v6", "github.com/stretchr/testify", "pathresolver", "permission"},
+	"cli/gitbeside":    {"cli", "internal/gitrepo", "internal/gitshare", "launcher", "pathresolver", "sandboxfs"},
+	"cli/hostfile":     {"cli", "cli/state", "internal/hostpath", "pathresolver"},
+	"cli/inside":       {"cli", "cli/gitbeside", "golang.org/x/sys", "pathresolver"},
+	"cli/leftlog":      {"cli", "cli/state", "cmd/pinfold/internal/leftover", "github.com/spf13/cobra", "internal/didyoumean", "internal/hostpath", "pathresolver"},
+	"cli/localnet":     {"cli"},
+	"cli/mount":        {"cli", "cli/child", "cli/hostfile", "cli/leftlog", "cli/policyflag", "cli/state", "cli/viewhost", "github.com/spf13/cobra", "golang.org/x/sys", "internal/confine", "internal/helper", "internal/hostpath", "launcher", "pathresolver", "sandboxfs"},
+	"cli/policy":       {"access", "broker", "broker/brokerhttp", "cli", "cli/gitbeside", "cli/hostfile", "cli/inside", "cli/policyflag", "github.com/spf13/cobra", "internal/didyoumean", "pathresolver", "permission"},
+	"cli/policyflag":   {"access", "broker/brokerhttp", "cli", "cli/hostfile", "github.com/spf13/cobra", "pathresolver", "permission"},
+	"cli/run":          {"broker", "broker/brokerhttp", "cli", "cli/brokerclient", "cli/brokerhost", "cli/child", "cli/gitbeside", "cli/hostfile", "cli/inside", "cli/leftlog", "cli/policyflag", "cli/state", "cli/viewhost", "cmd/pinfold/internal/keyburst", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "github.com/spf13/cobra", "golang.org/x/sys", "internal/helper", "internal/hostpath", "launcher", "pathresolver", "permission", "sandboxfs"},
+	"cli/skillask":     {"access", "broker", "broker/brokerhttp", "cli/policyflag", "fileskills", "pathresolver", "permission"},
+	"cli/skills":       {"access", "broker/brokerhttp", "cmd/pinfold/internal/claudecode", "cli", "cli/brokerclient", "cli/hostfile", "cli/inside", "cli/localnet", "cli/policyflag", "cli/skillask", "cli/state", "cmd/pinfold/internal/nexus", "cmd/pinfold/internal/shellshape", "fileskills", "fileskills/mcpserver", "github.com/spf13/cobra", "internal/didyoumean", "pathresolver", "permission"},
+	"cli/state":        {"broker/brokerhttp", "cli/inside", "golang.org/x/sys"},
+	"cli/viewhost":     {"access", "broker", "broker/brokerhttp", "cmd/pinfold/internal/leftover", "pathresolver", "permission", "sandboxfs"},
+}
+
+func init() {
+	full := func(name string) string {
+		if rest, ok := strings.CutPrefix(name, "cli"); ok && (rest == "" || rest[0] == '/') {
+			return "cmd/pinfold/internal/cli" + rest
+		}
+		return name
+	}
+	for name, list := range commandMayImport {
+		for i := range list {
+			list[i] = full(list[i])
+		}
+		mayImport[full(name)] = list
+	}
 }
 
 // free are the packages of tests and measurements, which join everything.

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/clitest"
 )
 
 // What the operator says reaches the program's side: the operation's own report
@@ -18,7 +21,7 @@ func TestAnswersAreTold(t *testing.T) {
 	state, err := os.MkdirTemp("/tmp", "pf") // a socket's name is short
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(state)) })
-	tree{
+	clitest.Tree{
 		"src/no.go": "no\n", "src/old.go": "old\n", "docs/old": "",
 		"run.sh": `(echo new > src/no.go) 2> docs/err || echo refused
 pinfold why src/no.go
@@ -27,7 +30,7 @@ for try in $(seq 100); do touch src/new.go 2> docs/err && break; sleep 0.1; done
 test -e src/new.go && echo "touched once"
 echo over
 `,
-	}.make(t, project)
+	}.Make(t, project)
 	// Who answers lets files be made, and nothing else, and writes down what was asked.
 	answers := filepath.Join(state, "answers.sh")
 	asked := filepath.Join(state, "asked")
@@ -47,7 +50,7 @@ exit 1
 	at = x.shows(at, "pinfold: error: "+said)
 	at = x.shows(at, "touched once")
 	at = x.shows(at, "over")
-	require.Equal(t, exitOK, x.leaves())
+	require.Equal(t, cli.ExitOK, x.leaves())
 	summary := x.raw()[at:]
 	require.Contains(t, summary, "refused")
 	require.Contains(t, summary, "answer: "+said)

@@ -8,13 +8,16 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/clitest"
 )
 
 // shows waits until the terminal has shown a text, after a mark; it returns the
 // next mark.
 func (x *terminal) shows(mark int, want string) int {
 	x.Helper()
-	for late := time.After(inTime); ; {
+	for late := time.After(clitest.InTime); ; {
 		if text := x.raw()[mark:]; strings.Contains(text, want) {
 			return mark + strings.Index(text, want) + len(want)
 		}
@@ -35,7 +38,7 @@ func TestRunAsksOnTheTerminal(t *testing.T) {
 	state, err := os.MkdirTemp("/tmp", "pf") // a socket's name is short
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(state)) })
-	tree{
+	clitest.Tree{
 		"src/a.go": "a\n", "src/b.go": "b\n", "src/c.go": "c\n", "docs/old": "",
 		"run.sh": `read word; echo "typed $word"
 echo new > src/a.go && echo landed
@@ -43,7 +46,7 @@ echo new > src/a.go && echo landed
 pinfold request --reason "$(printf '\033[31mred')" src/c.go || echo asked
 echo ready; while read line && test "$line" != key; do :; done; echo "$line" > docs/key; echo over
 `,
-	}.make(t, project)
+	}.Make(t, project)
 	policy := filepath.Join(state, "worker.yaml")
 	require.NoError(t, os.WriteFile(policy, []byte("version: 1\nextends: sandboxed\nfs: {write: [docs], ask_write: [src]}\napprovals: {fuse_wait: 1h}\n"), 0o600))
 	x := onTerminal(t, []string{"XDG_STATE_HOME=" + state, "PINFOLD_SOCKET=", "TERM=dumb"},
@@ -76,7 +79,7 @@ echo ready; while read line && test "$line" != key; do :; done; echo "$line" > d
 	at = x.shows(at, "ready")
 	x.press("key\r")
 	x.shows(at, "over")
-	require.Equal(t, exitOK, x.leaves())
+	require.Equal(t, cli.ExitOK, x.leaves())
 	require.NotContains(t, x.raw(), "\x1b[31m")
 	for file, want := range map[string]string{"src/a.go": "new\n", "src/b.go": "b\n", "src/c.go": "c\n", "docs/key": "key\n"} {
 		content, err := os.ReadFile(filepath.Join(project, file))

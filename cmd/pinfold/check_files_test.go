@@ -8,6 +8,9 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/clitest"
 )
 
 // TestCheckFilesFitsItsSchemas holds the JSON and the SARIF of files to what is
@@ -19,20 +22,20 @@ func TestCheckFilesFitsItsSchemas(t *testing.T) {
 	good := filepath.Join(dir, "good.yaml")
 	require.NoError(t, os.WriteFile(good, []byte("version: 1\nextends: sandboxed\n"), 0o600))
 
-	files := schema(t, "../../docs/schema/check-files.schema.json")
+	files := clitest.Schema(t, "../../docs/schema/check-files.schema.json")
 	code, out := call(t, "check", "--format", "json", bad, dir+"/missing\n.md", good)
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, cli.ExitFailed, code)
 	require.NotContains(t, out, "\x1b")
-	validate(t, files, out)
+	clitest.Validate(t, files, out)
 	code, out = call(t, "check", "--format", "json", good)
-	require.Equal(t, exitOK, code)
-	validate(t, files, out)
+	require.Equal(t, cli.ExitOK, code)
+	clitest.Validate(t, files, out)
 
-	sarif := schema(t, "testdata/sarif-schema-2.1.0.json")
+	sarif := clitest.Schema(t, "testdata/sarif-schema-2.1.0.json")
 	_, out = call(t, "check", "--format", "sarif", bad, good)
-	validate(t, sarif, out)
+	clitest.Validate(t, sarif, out)
 	_, out = call(t, "check", "--format", "sarif", good)
-	validate(t, sarif, out)
+	clitest.Validate(t, sarif, out)
 	_, out = call(t, "check", "--format", "github", bad, dir+"/missing\n.md")
 	require.Regexp(t, `^::error file=[^,\n]+,line=3,col=\d+,title=pinfold check%3A path_outside::[^\n]+\n::error [^\n]+\n$`, out)
 	require.Contains(t, out, "file="+bad+",")
@@ -42,23 +45,23 @@ func TestCheckFilesFitsItsSchemas(t *testing.T) {
 // what is published, whatever a document holds (V11).
 func TestBaselineFitsItsSchema(t *testing.T) {
 	dir := t.TempDir()
-	tree{
+	clitest.Tree{
 		".pinfold.yaml": "version: 1\ncheck: {policies: [policies]}\n",
-		"policies/" + strings.ReplaceAll(hostile, "/", "") + ".yaml": "version: 1\nextends: sandboxed\nfs: {write: [\"../a\\e31m\\u202e\", docs, docs]}\n",
+		"policies/" + strings.ReplaceAll(clitest.Hostile, "/", "") + ".yaml": "version: 1\nextends: sandboxed\nfs: {write: [\"../a\\e31m\\u202e\", docs, docs]}\n",
 		"policies/b.yaml": "version: 1\nextends: sandboxed\ntools: {Raed: {}}\n",
-	}.make(t, dir)
+	}.Make(t, dir)
 	file := filepath.Join(dir, "baseline.json")
 	code, _ := call(t, "check", "-C", dir, "--write-baseline", file)
-	require.Equal(t, exitOK, code)
+	require.Equal(t, cli.ExitOK, code)
 	known, err := os.ReadFile(file)
 	require.NoError(t, err)
-	s := schema(t, "../../docs/schema/baseline.schema.json")
-	validate(t, s, string(known))
+	s := clitest.Schema(t, "../../docs/schema/baseline.schema.json")
+	clitest.Validate(t, s, string(known))
 	require.NotContains(t, string(known), dir, "it holds on another machine")
 	code, out := call(t, "check", "-C", dir, "--strict", "--baseline", file)
-	require.Equal(t, exitOK, code, out)
+	require.Equal(t, cli.ExitOK, code, out)
 	code, _ = call(t, "check", "-C", dir, "--write-baseline", file)
-	require.Equal(t, exitOK, code)
+	require.Equal(t, cli.ExitOK, code)
 	again, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, string(known), string(again))
@@ -71,8 +74,8 @@ func TestBaselineFitsItsSchema(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "policies/b.yaml"), []byte("version: 1\nextends: sandboxed\n"), 0o600))
 	for format, of := range map[string]string{"json": "../../docs/schema/check-files.schema.json", "sarif": "testdata/sarif-schema-2.1.0.json"} {
 		code, out = call(t, "check", "-C", dir, "--strict", "--baseline", file, "--format", format)
-		require.Equal(t, exitOK, code, out)
+		require.Equal(t, cli.ExitOK, code, out)
 		require.Contains(t, out, "stale_baseline")
-		validate(t, schema(t, of), out)
+		clitest.Validate(t, clitest.Schema(t, of), out)
 	}
 }

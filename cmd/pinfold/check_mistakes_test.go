@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/clitest"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -26,140 +28,140 @@ type found struct {
 // names it, and the files that mend it.
 var mistakes = []struct {
 	name   string
-	files  tree
+	files  clitest.Tree
 	want   found
-	mended tree
+	mended clitest.Tree
 }{
 
 	{ // W3, W10
 		name:   "write path outside the project",
-		files:  tree{"p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write: [docs, /etc]\n"},
+		files:  clitest.Tree{"p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write: [docs, /etc]\n"},
 		want:   found{"p.yaml", 4, "path_outside"},
-		mended: tree{"p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write: [docs]\n"},
+		mended: clitest.Tree{"p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write: [docs]\n"},
 	},
 	{ // W10
 		name:   "prefix sibling",
-		files:  tree{"p.yaml": "version: 1\nextends: sandboxed\nfs: {write: [ROOT-evil]}\n"},
+		files:  clitest.Tree{"p.yaml": "version: 1\nextends: sandboxed\nfs: {write: [ROOT-evil]}\n"},
 		want:   found{"p.yaml", 3, "path_outside"},
-		mended: tree{"p.yaml": "version: 1\nextends: sandboxed\nfs: {write: [ROOT/evil]}\n"},
+		mended: clitest.Tree{"p.yaml": "version: 1\nextends: sandboxed\nfs: {write: [ROOT/evil]}\n"},
 	},
 	{ // W15
 		name:   "write path that a link leads out of",
-		files:  tree{"out": "-> /etc", "p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write:\n    - out/x\n"},
+		files:  clitest.Tree{"out": "-> /etc", "p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write:\n    - out/x\n"},
 		want:   found{"p.yaml", 5, "path_symlink_out"},
-		mended: tree{"out/a": "", "p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write:\n    - out/x\n"},
+		mended: clitest.Tree{"out/a": "", "p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write:\n    - out/x\n"},
 	},
 	{ // T5
 		name:   "typo in a restriction word",
-		files:  tree{"p.yaml": "version: 1\nextends: sandboxed\ntools:\n  nexus_send: {allowed_targets: parnt}\n"},
+		files:  clitest.Tree{"p.yaml": "version: 1\nextends: sandboxed\ntools:\n  nexus_send: {allowed_targets: parnt}\n"},
 		want:   found{"p.yaml", 4, "unknown_word"},
-		mended: tree{"p.yaml": "version: 1\nextends: sandboxed\ntools:\n  nexus_send: {allowed_targets: parent}\n"},
+		mended: clitest.Tree{"p.yaml": "version: 1\nextends: sandboxed\ntools:\n  nexus_send: {allowed_targets: parent}\n"},
 	},
 	{ // P10
 		name:   "unknown tool",
-		files:  tree{"a.md": "---\nname: coder\ntools:\n  - Read\n  - Teleport\n---\n"},
+		files:  clitest.Tree{"a.md": "---\nname: coder\ntools:\n  - Read\n  - Teleport\n---\n"},
 		want:   found{"a.md", 5, "unknown_tool"},
-		mended: tree{"a.md": "---\nname: coder\ntools:\n  - Read\n---\n"},
+		mended: clitest.Tree{"a.md": "---\nname: coder\ntools:\n  - Read\n---\n"},
 	},
 	{
 		name:   "two agents of one name",
-		files:  tree{"a.md": "---\nname: coder\n---\n", "b.md": "---\ndescription: another\nname: coder\n---\n"},
+		files:  clitest.Tree{"a.md": "---\nname: coder\n---\n", "b.md": "---\ndescription: another\nname: coder\n---\n"},
 		want:   found{"b.md", 3, "duplicate_agent"},
-		mended: tree{"a.md": "---\nname: coder\n---\n", "b.md": "---\ndescription: another\nname: frontend-coder\n---\n"},
+		mended: clitest.Tree{"a.md": "---\nname: coder\n---\n", "b.md": "---\ndescription: another\nname: frontend-coder\n---\n"},
 	},
 	{ // P10
 		name:   "tools beyond the profile",
-		files:  tree{"a.md": "---\nname: code-reviewer\nprofile: READ_ONLY\ntools: Read, Write\n---\n"},
+		files:  clitest.Tree{"a.md": "---\nname: code-reviewer\nprofile: READ_ONLY\ntools: Read, Write\n---\n"},
 		want:   found{"a.md", 4, "beyond_profile"},
-		mended: tree{"a.md": "---\nname: code-reviewer\nprofile: READ_ONLY\ntools: Read\n---\n"},
+		mended: clitest.Tree{"a.md": "---\nname: code-reviewer\nprofile: READ_ONLY\ntools: Read\n---\n"},
 	},
 	{ // T5
 		name:   "reserved word as an agent's id",
-		files:  tree{"a.md": "---\ndescription: x\nname: children\nprofile: WRITE\n---\n"},
+		files:  clitest.Tree{"a.md": "---\ndescription: x\nname: children\nprofile: WRITE\n---\n"},
 		want:   found{"a.md", 3, "reserved_word"},
-		mended: tree{"a.md": "---\ndescription: x\nname: child\nprofile: WRITE\n---\n"},
+		mended: clitest.Tree{"a.md": "---\ndescription: x\nname: child\nprofile: WRITE\n---\n"},
 	},
 	{ // X3
 		name:   "empty allowlist",
-		files:  tree{"p.yaml": "version: 1\nextends: sandboxed\ncross_send:\n  mode: allowlist\n  allowlist: []\n"},
+		files:  clitest.Tree{"p.yaml": "version: 1\nextends: sandboxed\ncross_send:\n  mode: allowlist\n  allowlist: []\n"},
 		want:   found{"p.yaml", 5, "empty_list"},
-		mended: tree{"p.yaml": "version: 1\nextends: sandboxed\ncross_send:\n  mode: allowlist\n  allowlist: [\"agent:main:*\"]\n"},
+		mended: clitest.Tree{"p.yaml": "version: 1\nextends: sandboxed\ncross_send:\n  mode: allowlist\n  allowlist: [\"agent:main:*\"]\n"},
 	},
 	{ // M5
 		name:   "unreachable rule",
-		files:  tree{"p.yaml": "version: 1\nextends: sandboxed\ntools:\n  Read: {}\n  run_python: {}\n"},
+		files:  clitest.Tree{"p.yaml": "version: 1\nextends: sandboxed\ntools:\n  Read: {}\n  run_python: {}\n"},
 		want:   found{"p.yaml", 5, "unreachable_rule"},
-		mended: tree{"p.yaml": "version: 1\nextends: trusted\ntools:\n  Read: {}\n  run_python: {}\n"},
+		mended: clitest.Tree{"p.yaml": "version: 1\nextends: trusted\ntools:\n  Read: {}\n  run_python: {}\n"},
 	},
 	{
 		name:   "hide of a path where nothing is",
-		files:  tree{"secrets/key": "", "p.yaml": "version: 1\nextends: sandboxed\nfs:\n  hide:\n    - \"**/.env\"\n    - secret\n"},
+		files:  clitest.Tree{"secrets/key": "", "p.yaml": "version: 1\nextends: sandboxed\nfs:\n  hide:\n    - \"**/.env\"\n    - secret\n"},
 		want:   found{"p.yaml", 6, "hides_nothing"},
-		mended: tree{"secrets/key": "", "p.yaml": "version: 1\nextends: sandboxed\nfs:\n  hide:\n    - \"**/.env\"\n    - Secrets\n"},
+		mended: clitest.Tree{"secrets/key": "", "p.yaml": "version: 1\nextends: sandboxed\nfs:\n  hide:\n    - \"**/.env\"\n    - Secrets\n"},
 	},
 	{
 		name:   "hide beneath what is hidden",
-		files:  tree{"secrets/key": "", "p.yaml": "version: 1\nextends: sandboxed\nfs:\n  hide:\n    - secrets\n    - secrets/*.pem\n"},
+		files:  clitest.Tree{"secrets/key": "", "p.yaml": "version: 1\nextends: sandboxed\nfs:\n  hide:\n    - secrets\n    - secrets/*.pem\n"},
 		want:   found{"p.yaml", 6, "hides_nothing"},
-		mended: tree{"secrets/key": "", "p.yaml": "version: 1\nextends: sandboxed\nfs:\n  hide:\n    - secrets\n    - \"*.pem\"\n"},
+		mended: clitest.Tree{"secrets/key": "", "p.yaml": "version: 1\nextends: sandboxed\nfs:\n  hide:\n    - secrets\n    - \"*.pem\"\n"},
 	},
 	{
 		name:   "hide through a link",
-		files:  tree{"l": "-> d", "d/key": "", "p.yaml": "version: 1\nextends: sandboxed\nfs: {hide: [l/key]}\n"},
+		files:  clitest.Tree{"l": "-> d", "d/key": "", "p.yaml": "version: 1\nextends: sandboxed\nfs: {hide: [l/key]}\n"},
 		want:   found{"p.yaml", 3, "hides_nothing"},
-		mended: tree{"l": "-> d", "d/key": "", "p.yaml": "version: 1\nextends: sandboxed\nfs: {hide: [d/key, l]}\n"},
+		mended: clitest.Tree{"l": "-> d", "d/key": "", "p.yaml": "version: 1\nextends: sandboxed\nfs: {hide: [d/key, l]}\n"},
 	},
 	{
 		name:   "hide outside the project",
-		files:  tree{"p.yaml": "version: 1\nextends: sandboxed\nfs: {hide: [../other]}\n"},
+		files:  clitest.Tree{"p.yaml": "version: 1\nextends: sandboxed\nfs: {hide: [../other]}\n"},
 		want:   found{"p.yaml", 3, "bad_value"},
-		mended: tree{"p.yaml": "version: 1\nextends: sandboxed\nfs: {hide: [\"**/other\"]}\n"},
+		mended: clitest.Tree{"p.yaml": "version: 1\nextends: sandboxed\nfs: {hide: [\"**/other\"]}\n"},
 	},
 	{ // M8
 		name:   "YAML anchor",
-		files:  tree{"p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write: &w [docs]\n  protect: *w\n"},
+		files:  clitest.Tree{"p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write: &w [docs]\n  protect: *w\n"},
 		want:   found{"p.yaml", 4, "syntax"},
-		mended: tree{"p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write: [docs]\n"},
+		mended: clitest.Tree{"p.yaml": "version: 1\nextends: sandboxed\nfs:\n  write: [docs]\n"},
 	},
 	{ // M8
 		name:   "duplicate key",
-		files:  tree{"p.yaml": "version: 1\nextends: sandboxed\nnetwork: false\nextends: trusted\n"},
+		files:  clitest.Tree{"p.yaml": "version: 1\nextends: sandboxed\nnetwork: false\nextends: trusted\n"},
 		want:   found{"p.yaml", 4, "duplicate_key"},
-		mended: tree{"p.yaml": "version: 1\nextends: sandboxed\nnetwork: false\n"},
+		mended: clitest.Tree{"p.yaml": "version: 1\nextends: sandboxed\nnetwork: false\n"},
 	},
 	{ // M4; where the user may not read it: check_project.txtar
 		name:   "unreadable file",
-		files:  tree{"a.md": "-> nowhere.md", "b.md": "---\nname: coder\n---\n"},
+		files:  clitest.Tree{"a.md": "-> nowhere.md", "b.md": "---\nname: coder\n---\n"},
 		want:   found{"a.md", 1, "unreadable"},
-		mended: tree{"a.md": "-> b.md", "b.md": "---\nname: coder\n---\n"},
+		mended: clitest.Tree{"a.md": "-> b.md", "b.md": "---\nname: coder\n---\n"},
 	},
 }
 
 // TestMistakesAreFound holds that check finds each mistake in its line, in every
 // format, and nothing in the files that mend it.
 func TestMistakesAreFound(t *testing.T) {
-	sarif := schema(t, "testdata/sarif-schema-2.1.0.json")
-	files := schema(t, "../../docs/schema/check-files.schema.json")
+	sarif := clitest.Schema(t, "testdata/sarif-schema-2.1.0.json")
+	files := clitest.Schema(t, "../../docs/schema/check-files.schema.json")
 	for _, m := range mistakes {
 		t.Run(m.name, func(t *testing.T) {
 			root := filepath.Join(t.TempDir(), "p")
-			m.files.make(t, root)
+			m.files.Make(t, root)
 			mended := filepath.Join(t.TempDir(), "p")
-			m.mended.make(t, mended)
+			m.mended.Make(t, mended)
 			want := m.want
 			want.file = filepath.Join(root, want.file)
 			for _, format := range slices.Sorted(maps.Keys(readers)) {
 				code, out := call(t, "check", "-C", root, "--strict", "--format", format, root)
-				require.Equal(t, exitFailed, code, "%s: %s", format, out)
+				require.Equal(t, cli.ExitFailed, code, "%s: %s", format, out)
 				require.Contains(t, readers[format](t, out), want, "%s: %s", format, out)
 				switch format {
 				case "sarif":
-					validate(t, sarif, out)
+					clitest.Validate(t, sarif, out)
 				case "json":
-					validate(t, files, out)
+					clitest.Validate(t, files, out)
 				}
 				code, out = call(t, "check", "-C", mended, "--strict", "--format", format, mended)
-				require.Equal(t, exitOK, code, "%s: %s", format, out)
+				require.Equal(t, cli.ExitOK, code, "%s: %s", format, out)
 				require.Empty(t, readers[format](t, out), "%s: %s", format, out)
 			}
 		})

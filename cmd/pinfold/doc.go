@@ -5,8 +5,7 @@
 //	pinfold check --write-path src
 //	pinfold why --write-path src go.mod
 //
-// One file is one command. What a command prints, and where, follows the
-// rules at the top of output.go; what it exits with stands in exitcode.go.
-// Everything that decides lies in the packages beneath; this one joins them
-// and talks to the person. docs/cli.md is its manual.
+// The commands lie in internal/cli, by what a user does; root.go lists them.
+// docs/cli.md is the manual. Everything that decides lies in the packages at the
+// top of the repository; these join them and talk to the person.
 package main

@@ -10,12 +10,13 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // everyCommand is all commands beneath the root, and theirs.
 func everyCommand() (all []*cobra.Command) {
-	for _, cmd := range newRoot(&app{out: newOutput(nil, nil)}).Commands() {
+	for _, cmd := range newRoot(&cli.App{Out: cli.NewOutput(nil, nil)}).Commands() {
 		all = append(append(all, cmd), cmd.Commands()...)
 	}
 	return all
@@ -42,10 +43,10 @@ func TestManualIsWhole(t *testing.T) {
 	for _, name := range append(pathresolver.DefaultProtected(), ".git") {
 		require.Contains(t, manual, "`"+name+"`")
 	}
-	for _, code := range []int{exitOK, exitFailed, exitUsage, exitLeft, exitDenied, exitRunOwn, exitNotExec, exitNotFound} {
+	for _, code := range []int{cli.ExitOK, cli.ExitFailed, cli.ExitUsage, cli.ExitLeft, cli.ExitDenied, cli.ExitRunOwn, cli.ExitNotExec, cli.ExitNotFound} {
 		require.Contains(t, manual, "\n| "+strconv.Itoa(code)+" | ")
 	}
-	require.Contains(t, manual, "\n| "+strconv.Itoa(exitSignal)+"+n | ")
+	require.Contains(t, manual, "\n| "+strconv.Itoa(cli.ExitSignal)+"+n | ")
 	for _, code := range constants(t, "../../pathresolver/violation.go", "Code") {
 		require.Contains(t, manual, "`"+code+"`")
 	}
@@ -73,7 +74,7 @@ func TestFlagsInTheDocsExist(t *testing.T) {
 // TestEveryCommandHelps holds that each command says what it is for
 // and answers --help with success.
 func TestEveryCommandHelps(t *testing.T) {
-	root := newRoot(&app{out: newOutput(nil, nil)})
+	root := newRoot(&cli.App{Out: cli.NewOutput(nil, nil)})
 	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
 		if cmd.Hidden {
 			continue
@@ -83,7 +84,7 @@ func TestEveryCommandHelps(t *testing.T) {
 			continue
 		}
 		code, out := call(t, cmd.Name(), "--help")
-		require.Equal(t, exitOK, code)
+		require.Equal(t, cli.ExitOK, code)
 		require.Contains(t, out, "pinfold "+cmd.Name())
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/clitest"
 )
 
 // block is a fenced block of a guide, with the line of text before it.
@@ -49,7 +51,7 @@ func section(t *testing.T, file, from, to string) string {
 func repository(t *testing.T) *shell {
 	t.Helper()
 	sh := &shell{dir: filepath.Join(t.TempDir(), "project")}
-	tree{"src/main.go": "package main\n", "docs/index.md": "# Docs\n", ".env": "KEY=secret\n", ".gitignore": ".env\n"}.make(t, sh.dir)
+	clitest.Tree{"src/main.go": "package main\n", "docs/index.md": "# Docs\n", ".env": "KEY=secret\n", ".gitignore": ".env\n"}.Make(t, sh.dir)
 	sh.run(t, "git init -q -b main . && git add . && git commit -q -m first")
 	return sh
 }
@@ -117,7 +119,7 @@ func TestScriptOfTheGuide(t *testing.T) {
 			sh.session(t, b.text)
 			sessions++
 		case name != nil:
-			tree{name[1]: b.text}.make(t, sh.dir)
+			clitest.Tree{name[1]: b.text}.Make(t, sh.dir)
 		}
 	}
 	require.Equal(t, 5, sessions)
@@ -142,13 +144,13 @@ func stepOf(t *testing.T, name string) string {
 // widens is told in a comment and fails.
 func TestScriptOfThePullRequest(t *testing.T) {
 	sh := repository(t)
-	tree{
+	clitest.Tree{
 		".pinfold.yaml":  "version: 1\ncheck: {policies: [policy.yaml], agents: [agents]}\n",
 		"policy.yaml":    "version: 1\nextends: sandboxed\nfs: {write: [docs]}\n",
 		"agents/wr.md":   "---\nname: wr\nprofile: ../policy.yaml\n---\n",
 		"../bin/gh":      "#!/bin/sh\nwhile [ \"$1\" != --body-file ]; do shift; done\ncat \"$2\" > \"$COMMENT\"\n",
 		"../bin/comment": "",
-	}.make(t, sh.dir)
+	}.Make(t, sh.dir)
 	bin := filepath.Join(filepath.Dir(sh.dir), "bin")
 	require.NoError(t, os.Chmod(filepath.Join(bin, "gh"), 0o755))
 	sh.run(t, "git add . && git commit -q -m base")
@@ -157,7 +159,7 @@ func TestScriptOfThePullRequest(t *testing.T) {
 		temp := t.TempDir()
 		sh.env = []string{"RUNNER_TEMP=" + temp, "GITHUB_OUTPUT=" + temp + "/output", "COMMENT=" + temp + "/posted",
 			"NUMBER=1", "PATH=" + bin + ":" + os.Getenv("PATH")}
-		tree{branch + ".yaml": policy}.make(t, temp)
+		clitest.Tree{branch + ".yaml": policy}.Make(t, temp)
 		sh.run(t, "git checkout -q -b "+branch+" main && cp "+temp+"/"+branch+".yaml policy.yaml && git commit -qam "+branch+
 			" && git checkout -q --detach main && git merge -q --no-ff -m merge "+branch)
 		sh.run(t, stepOf(t, "Check"))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"os"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 )
 
 func main() {
@@ -12,7 +14,7 @@ func main() {
 
 // execute is main without the process: it returns the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{args: args, stdin: stdin, out: newOutput(stdout, stderr)}
+	a := &cli.App{Args: args, Stdin: stdin, Out: cli.NewOutput(stdout, stderr)}
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -20,11 +22,11 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
-		return exitOK
+		return cli.ExitOK
 	}
-	a.out.failure(err)
-	if cmd.Annotations[ownErrors] != "" {
-		return runCode(err)
+	a.Out.Failure(err)
+	if cmd.Annotations[cli.OwnErrors] != "" {
+		return cli.RunCode(err)
 	}
-	return codeOf(err)
+	return cli.CodeOf(err)
 }

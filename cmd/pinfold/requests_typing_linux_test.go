@@ -18,6 +18,8 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/approvals"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/clitest"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/tuiinbox"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -42,7 +44,7 @@ func inboxToTypeAt() {
 	fail(err)
 	c, err := brokerhttp.NewClient(at)
 	fail(err)
-	opt := tuiinbox.Options{Broker: oneInbox{c}, In: os.Stdin, Out: os.Stdout, Env: os.Environ(), Pause: shortPause}
+	opt := tuiinbox.Options{Broker: approvals.OneInbox{Client: c}, In: os.Stdin, Out: os.Stdout, Env: os.Environ(), Pause: shortPause}
 	if os.Getenv("PINFOLD_TEST_Y") != "" {
 		mode, err := unix.IoctlGetTermios(0, unix.TCGETS)
 		fail(err)
@@ -235,7 +237,7 @@ func (t *inboxTypist) settles() { time.Sleep(20 * shortPause) }
 
 // typeAt starts an inbox to be typed at.
 func typeAt(t *testing.T, seed uint64, env []string, program string, args ...string) *inboxTypist {
-	b, socket, cwd := servedBroker(t)
+	b, socket, cwd := clitest.ServedBroker(t)
 	src, err := permission.Decode("worker.yaml", []byte("version: 1\nextends: sandboxed\nfs: {ask_write: [src]}\n"))
 	require.NoError(t, err)
 	policy, err := permission.Compile(src, permission.Options{Root: cwd})
@@ -276,6 +278,6 @@ func TestTypingAnswersNothing(t *testing.T) {
 	old.slow = true
 	after, found := old.types(5000)
 	require.NotEmpty(t, found, "the typing would not find an answer that typing gives")
-	answersRow(t, "../../testdata/answers.txt", "typing", "terminal",
+	clitest.AnswersRow(t, "../../testdata/answers.txt", "typing", "terminal",
 		fmt.Sprintf("%d bursts in %v, seed %d, 1 answer on purpose; the control after %d bursts", typed+atOnce, took.Round(time.Second), seed, after))
 }

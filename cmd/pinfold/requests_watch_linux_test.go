@@ -18,6 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/clitest"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/keyburst"
 )
 
@@ -102,7 +104,7 @@ var forward = regexp.MustCompile(`\x1b\[(\d+)C`)
 func (x *terminal) sees(want string) {
 	x.Helper()
 	const drawAnew = "\f"
-	late := time.After(inTime)
+	late := time.After(clitest.InTime)
 	from := len(x.raw())
 	for again := time.NewTicker(time.Second); ; {
 		text := forward.ReplaceAllStringFunc(x.raw()[from:], func(s string) string {
@@ -127,7 +129,7 @@ func (x *terminal) sees(want string) {
 // soon after others is ignored.
 func (x *terminal) chooses(key, shows string) {
 	x.Helper()
-	late := time.After(inTime)
+	late := time.After(clitest.InTime)
 	for {
 		from := len(x.raw())
 		x.press(key)
@@ -149,7 +151,7 @@ func (x *terminal) chooses(key, shows string) {
 // quits presses q until it ends: one that comes too soon after others is ignored.
 func (x *terminal) quits() {
 	x.Helper()
-	for late := time.After(inTime); ; {
+	for late := time.After(clitest.InTime); ; {
 		x.press("q")
 		select {
 		case <-x.over:
@@ -168,7 +170,7 @@ func (x *terminal) leaves() int {
 	go func() { done <- x.cmd.Wait() }()
 	select {
 	case <-done:
-	case <-time.After(inTime):
+	case <-time.After(clitest.InTime):
 		require.FailNow(x, "it does not end", "%q", x.raw())
 	}
 	<-x.over
@@ -178,14 +180,14 @@ func (x *terminal) leaves() int {
 // D6, D9, D10, and Must show 6 of what agents write: the inbox on a real
 // terminal, live, with answers by keys.
 func TestInboxOnATerminal(t *testing.T) {
-	b, socket, _ := servedBroker(t)
+	b, socket, _ := clitest.ServedBroker(t)
 	evil := "\x1b]0;evil\x07\x1b[31mred"
 	colour := regexp.MustCompile(`\x1b\[[0-9;]*3[0-7]m`)
 	for i, env := range []string{"NO_COLOR=yes", "NO_COLOR="} {
 		x := onTerminal(t, []string{"PINFOLD_SOCKET=" + socket, "TERM=xterm-256color", env}, "requests", "--watch")
 		x.sees("Nothing waits for your answer.")
 
-		first := asks(t, b, fmt.Sprintf("version = 2%d", i), "the release needs it"+evil)
+		first := clitest.Asks(t, b, fmt.Sprintf("version = 2%d", i), "the release needs it"+evil)
 		x.sees("+const version = 2" + strconv.Itoa(i))
 		x.sees("-const version = 1")
 		x.sees(`"the release needs it\x1b]0;evil\a\x1b[31mred"`)
@@ -194,25 +196,25 @@ func TestInboxOnATerminal(t *testing.T) {
 		x.chooses("a", "Approve for kid: fs.write 'src/a.go', by edit_file: this one call")
 		x.sees("ctrl+o approves")
 		x.press("\x0f")
-		r := ended(t, b, first.ID)
+		r := clitest.Ended(t, b, first.ID)
 		require.Equal(t, broker.Approved, r.Status)
 		require.Equal(t, broker.Once, r.Scope)
 		x.sees("Approved edit_file for kid (once)")
 
-		second := asks(t, b, fmt.Sprintf("version = 3%d", i), "once more")
+		second := clitest.Asks(t, b, fmt.Sprintf("version = 3%d", i), "once more")
 		x.sees("+const version = 3" + strconv.Itoa(i))
 		x.sees("a approve…  d deny…")
 		x.chooses("d", "Why not?")
 		x.press("not in this release\r")
 		x.sees("not denied yet")
 		x.press("\x18")
-		r = ended(t, b, second.ID)
+		r = clitest.Ended(t, b, second.ID)
 		require.Equal(t, broker.Denied, r.Status)
 		require.Equal(t, "not in this release", r.DenyReason)
 
 		x.sees("Nothing waits for your answer.")
 		x.quits()
-		require.Equal(t, exitOK, x.leaves())
+		require.Equal(t, cli.ExitOK, x.leaves())
 		require.NotContains(t, x.raw(), "\x1b]0;")
 		require.NotContains(t, x.raw(), "\a")
 		require.Contains(t, x.raw(), "\x1b[?1049l", "the screen is given back")
@@ -223,11 +225,11 @@ func TestInboxOnATerminal(t *testing.T) {
 // The operator, for whom nothing is set, has all brokers in one inbox. Whoever
 // ends it by a signal gets the screen back too.
 func TestInboxIsTerminated(t *testing.T) {
-	b, socket, _ := servedBroker(t)
+	b, socket, _ := clitest.ServedBroker(t)
 	state := filepath.Dir(filepath.Dir(filepath.Dir(socket)))
 	x := onTerminal(t, []string{"PINFOLD_SOCKET=", "PINFOLD_URL=", "XDG_STATE_HOME=" + state, "TERM=xterm"}, "requests", "--watch")
 	x.sees("Nothing waits for your answer.")
-	r := asks(t, b, "version = 2", "why")
+	r := clitest.Asks(t, b, "version = 2", "why")
 	x.sees("a approve…  d deny…")
 	x.chooses("a", "Approve for kid")
 	x.sees("ctrl+o approves")
@@ -235,8 +237,8 @@ func TestInboxIsTerminated(t *testing.T) {
 	x.sees("as often as it likes")
 	x.sees("ctrl+o approves")
 	x.press("\x0f")
-	require.Equal(t, broker.Path, ended(t, b, r.ID).Scope)
+	require.Equal(t, broker.Path, clitest.Ended(t, b, r.ID).Scope)
 	require.NoError(t, x.cmd.Process.Signal(syscall.SIGTERM))
-	require.Equal(t, exitSignal+int(syscall.SIGINT), x.leaves())
+	require.Equal(t, cli.ExitSignal+int(syscall.SIGINT), x.leaves())
 	require.Contains(t, x.raw(), "\x1b[?1049l")
 }

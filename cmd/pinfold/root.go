@@ -5,9 +5,19 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/agents"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/approvals"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/check"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/leftlog"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/mount"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policy"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/run"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/skills"
 )
 
-func newRoot(a *app) *cobra.Command {
+func newRoot(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "pinfold",
 		Short: "Let a program read only beneath one directory and write only where you say",
@@ -19,24 +29,24 @@ path everything is read-only.`,
   pinfold why --write-path src go.mod`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          noArgs,
+		Args:          cli.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError(err, seeHelp(cmd))
+		return cli.UsageError(err, cli.SeeHelp(cmd))
 	})
 	root.SetHelpCommand(newHelp())
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.Version = versionText()
+	root.Version = cli.VersionText()
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(
-		newRun(a), newMount(a), newUnmount(a),
-		newMCP(a), newHook(a), newSkill(a),
-		newCheck(a), newWhy(a), newPolicy(a), newFlags(a), newDoctor(a), newLeft(a),
-		newServe(a), newHire(a), newFire(a), newInterrupt(a), newAgents(a), newStatus(a), newAwait(a),
-		newRequest(a), newRequests(a), newApprove(a), newDeny(a), newGrants(a), newRevoke(a),
-		newTell(a), newMailbox(a), newAudit(a), newHiredView(a), newUnmounter(a),
-		newVersion(a), newCompletion(a), newMan(),
+		run.New(a), mount.New(a), mount.NewUnmount(a),
+		skills.NewMCP(a), skills.NewHook(a), skills.NewSkill(a),
+		check.New(a), policy.NewWhy(a), policy.New(a), policy.NewFlags(a), run.NewDoctor(a), leftlog.New(a),
+		agents.NewServe(a), agents.NewHire(a), agents.NewFire(a), agents.NewInterrupt(a), agents.New(a), agents.NewStatus(a), agents.NewAwait(a),
+		approvals.NewRequest(a), approvals.NewRequests(a), approvals.NewApprove(a), approvals.NewDeny(a), approvals.NewGrants(a), approvals.NewRevoke(a),
+		agents.NewTell(a), agents.NewMailbox(a), agents.NewAudit(a), run.NewHiredView(a), mount.NewUnmounter(a),
+		cli.NewVersion(a), cli.NewCompletion(a), cli.NewMan(),
 	)
 	return root
 }
@@ -49,7 +59,7 @@ func newHelp() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return usageError(fmt.Errorf("no help about %q", strings.Join(args, " ")), seeHelp(cmd.Root()))
+				return cli.UsageError(fmt.Errorf("no help about %q", strings.Join(args, " ")), cli.SeeHelp(cmd.Root()))
 			}
 			return about.Help()
 		},

@@ -10,6 +10,9 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/clitest"
 )
 
 // call runs pinfold in this process.
@@ -27,18 +30,18 @@ func checked(t *testing.T, format string) string {
 	dir := t.TempDir()
 	list := filepath.Join(dir, "list of\nwrite paths")
 	require.NoError(t, os.WriteFile(list, []byte("/etc\n"+strings.Repeat("x", 5000)+"\na\x00b\n"), 0o600))
-	require.NoError(t, os.Symlink("..", filepath.Join(dir, hostile)))
-	code, out := call(t, "check", "-C", dir, "-C", dir+"/missing", "-w", "src", "-w", "src", "-w", "", "-w", hostile,
-		"-w", "../"+hostile, "--hide", "[", "--unprotect", "x", "--write-paths-from", list, "--format", format)
-	require.Equal(t, exitFailed, code)
+	require.NoError(t, os.Symlink("..", filepath.Join(dir, clitest.Hostile)))
+	code, out := call(t, "check", "-C", dir, "-C", dir+"/missing", "-w", "src", "-w", "src", "-w", "", "-w", clitest.Hostile,
+		"-w", "../"+clitest.Hostile, "--hide", "[", "--unprotect", "x", "--write-paths-from", list, "--format", format)
+	require.Equal(t, cli.ExitFailed, code)
 	return out
 }
 
 func TestCheckJSONFitsItsSchema(t *testing.T) {
-	s := schema(t, "../../docs/schema/check.schema.json")
-	validate(t, s, checked(t, "json"))
+	s := clitest.Schema(t, "../../docs/schema/check.schema.json")
+	clitest.Validate(t, s, checked(t, "json"))
 	_, clean := call(t, "check", "-C", t.TempDir(), "--format", "json")
-	validate(t, s, clean)
+	clitest.Validate(t, s, clean)
 
 	v, err := jsonschema.UnmarshalJSON(strings.NewReader(strings.Replace(clean, `"ok"`, `"okay"`, 1)))
 	require.NoError(t, err)
@@ -47,11 +50,11 @@ func TestCheckJSONFitsItsSchema(t *testing.T) {
 
 // The schema is the one that OASIS publishes for SARIF 2.1.0.
 func TestCheckSARIFFitsTheStandard(t *testing.T) {
-	s := schema(t, "testdata/sarif-schema-2.1.0.json")
+	s := clitest.Schema(t, "testdata/sarif-schema-2.1.0.json")
 	out := checked(t, "sarif")
-	validate(t, s, out)
+	clitest.Validate(t, s, out)
 	_, clean := call(t, "check", "-C", t.TempDir(), "--format", "sarif")
-	validate(t, s, clean)
+	clitest.Validate(t, s, clean)
 
 	v, err := jsonschema.UnmarshalJSON(strings.NewReader(strings.Replace(out, `"level": "error"`, `"level": "bad"`, 1)))
 	require.NoError(t, err)

@@ -10,6 +10,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/mount"
 )
 
 var update = flag.Bool("update", false, "write what cmp found different into the sessions")
@@ -27,7 +30,7 @@ func TestScripts(t *testing.T) {
 			if cond == "root" {
 				return os.Geteuid() == 0, nil
 			}
-			return false, unknownWord("condition", cond, "root")
+			return false, cli.UnknownWord("condition", cond, "root")
 		},
 		Setup: func(env *testscript.Env) error {
 			// What a person's shell has, and the sessions do not.
@@ -46,7 +49,7 @@ func unmountAll(t *testing.T, dir string) {
 	for line := range strings.Lines(string(data)) {
 		fields := strings.Fields(line)
 		if at := fields[4]; strings.HasPrefix(at, dir+"/") {
-			_, err := unmountOne(at, false)
+			_, err := mount.UnmountOne(at, false)
 			t.Errorf("%s was left mounted (unmounting it: %v)", at, err)
 		}
 	}

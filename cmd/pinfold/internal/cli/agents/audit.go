@@ -1,0 +1,109 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerclient"
+)
+
+func NewAudit(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Read the broker's record of decisions, and prove that it is whole",
+		Args:  cli.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newAuditVerify(a), newAuditExport(a), newAuditFollow(a))
+	return cmd
+}
+
+func newAuditVerify(a *cli.App) *cobra.Command {
+	var head string
+	var run auditRun
+	cmd := &cobra.Command{
+		Use:   "verify [flags]",
+		Short: "Look for records that were changed, removed or moved",
+		Long: `verify recomputes the chain of hashes. A chain that was cut or written anew as a
+whole looks whole by itself: --head, from an earlier verify, shows that.`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return run.withAudit(cmd, a, func(ctx context.Context, c *brokerhttp.Client, _ bool) error {
+				v, err := c.AuditVerify(ctx, head)
+				if err != nil {
+					return err
+				}
+				if brokerclient.AsJSON(cmd) {
+					err = cli.WriteJSON(a.Out.Stdout, v)
+				} else if v.OK {
+					a.Out.Stdout.Printf("ok: %d records, head %d:%s\n", v.Head.Seq, v.Head.Seq, v.Head.Hash)
+				}
+				switch {
+				case err != nil || v.OK:
+					return err
+				case brokerclient.AsJSON(cmd):
+					return cli.Silent(cli.ExitFailed)
+				}
+				return errors.New(v.Problem)
+			})
+		},
+	}
+	brokerclient.JSONFlag(cmd)
+	cmd.Flags().StringVar(&head, "head", "", "a `HEAD` that verify printed before: its record must be there still")
+	run.add(cmd)
+	return cmd
+}
+
+func newAuditExport(a *cli.App) *cobra.Command {
+	var f recordFlags
+	cmd := &cobra.Command{
+		Use:   "export [flags]",
+		Short: "Print the records as JSON lines, oldest first, or send them to a collector",
+		Long: `export prints every record as a line of JSON. With --otlp it sends them, as logs of
+the OpenTelemetry protocol over HTTP, and says up to which one the collector has
+taken them: the next --after.
+
+` + otlpHelp,
+		Example: "  pinfold audit export > audit.jsonl\n  pinfold audit export --otlp http://localhost:4318",
+		Args:    cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return sendRecords(a, cmd, f, false)
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func newAuditFollow(a *cli.App) *cobra.Command {
+	var f recordFlags
+	cmd := &cobra.Command{
+		Use:   "follow [flags]",
+		Short: "Print or send the records, and go on as they are written",
+		Long: `follow is export, and goes on with what is recorded meanwhile, until Ctrl-C;
+of a run that has ended, with --run, until the end of what is there.
+
+` + otlpHelp,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return sendRecords(a, cmd, f, true)
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+// printRecord prints a record. A reader that went away ends it, as a pipe ends a
+// program.
+func printRecord(a *cli.App, r broker.Record) error {
+	err := cli.EncodeJSON(a.Out.Stdout, r, "")
+	if errors.Is(err, syscall.EPIPE) {
+		return cli.Silent(cli.ExitSignal + int(syscall.SIGPIPE))
+	}
+	return err
+}

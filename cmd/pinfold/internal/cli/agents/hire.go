@@ -1,0 +1,107 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerclient"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+func NewHire(a *cli.App) *cobra.Command {
+	var from policyflag.From
+	var body brokerhttp.HireBody
+	var dir, tools string
+	cmd := &cobra.Command{
+		Use:   "hire [flags] TASK [-- CMD [ARG]...] | --resume ID [-- CMD [ARG]...]",
+		Short: "Make an agent that reports to you, and start its command in a view of its own",
+		Long: `hire registers an agent with a policy within its manager's; without one that is
+named it is 'sandboxed'. CMD runs as 'pinfold run' would run it, beneath the
+policy, with the task in PINFOLD_TASK and wherever {task} stands in CMD. Inside,
+PINFOLD_SOCKET is the agent's own way to the broker. Without CMD the agent is
+only registered: whoever runs it is told by --json where its socket is.
+
+With --resumable a message for the agent after it has exited starts CMD again;
+--resume starts an agent that has exited again by hand, with the session, policy
+and mailbox that it had.`,
+		Example: `  pinfold hire --id docs -w docs "write the manual" -- claude -p '{task}'
+  pinfold hire --agent .claude/agents/coder.md --id coder "mend the tests"
+  pinfold hire --resume coder`,
+		Args: hireArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if body.Resume != "" {
+				body.Command = args
+				return resumeAgent(a, cmd, body)
+			}
+			body.Task, body.Command = args[0], args[1:]
+			if tools != "" {
+				body.Tools = strings.Split(tools, ",")
+			}
+			if err := hireWhere(&body, cmd.Flags().Changed("directory"), dir); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("directory") && !inside.Run() {
+				if _, err := hostfile.RefusePlanted(dir, hostfile.Written(a.Out)); err != nil {
+					return err
+				}
+			}
+			if err := from.Into(&body); err != nil {
+				return err
+			}
+			return brokerclient.With(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+				hired, err := c.Hire(ctx, body)
+				if err != nil {
+					return err
+				}
+				return brokerclient.Print(a, brokerclient.AsJSON(cmd), hired, func() {
+					a.Out.Stdout.Printf("Hired: %s\n", pathresolver.EscapePath(hired.Agent.ID))
+					if len(body.Command) == 0 {
+						a.Out.Hint("PINFOLD_SOCKET=" + hired.Socket + " makes a program this agent")
+					}
+				})
+			})
+		},
+	}
+	from.Add(cmd)
+	brokerclient.JSONFlag(cmd)
+	flags := cmd.Flags()
+	flags.StringVarP(&dir, "directory", "C", "", "the project `DIR`; default: the manager's, or the working directory")
+	flags.StringArrayVarP(&body.WritePaths, "write-path", "w", nil, "let `PATH` beneath DIR be written (repeatable)")
+	flags.StringVar(&tools, "tools", "", "the agent's tools, a `LIST` with commas: for its own program to look at")
+	flags.StringVar(&body.Model, "model", "", "the `MODEL`, likewise")
+	flags.StringVar(&body.ID, "id", "", "the agent's `ID`; one is made up otherwise")
+	flags.StringVar(&body.Parent, "parent", "", "the manager's `ID`, for the operator only; otherwise it is you")
+	flags.BoolVar(&body.Resumable, "resumable", false, "start CMD again when a message comes for the agent after it has exited")
+	flags.StringVar(&body.Resume, "resume", "", "start the agent `ID`, which has exited, again: by its command, if it is resumable, or by CMD")
+	_ = cmd.MarkFlagDirname("directory")
+	return cmd
+}
+
+// hireWhere says where the agent works: in its manager's directory, or, for the
+// operator's own reports, here. It is named without links: where one leads later
+// is not for the agents to say.
+func hireWhere(body *brokerhttp.HireBody, given bool, dir string) (err error) {
+	switch {
+	case given:
+		body.Cwd, err = filepath.Abs(dir)
+		if dir == "" {
+			err = cli.UsageError(errors.New("-C was given an empty value"), "is a variable empty?")
+		}
+	case body.Parent == "" && !inside.Run():
+		body.Cwd, err = os.Getwd()
+	}
+	if real, missing := filepath.EvalSymlinks(body.Cwd); body.Cwd != "" && missing == nil {
+		body.Cwd = real
+	}
+	return err
+}

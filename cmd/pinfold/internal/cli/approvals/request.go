@@ -1,0 +1,112 @@
+package approvals
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerclient"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// askedFor are the operations on a path that can be asked for.
+var askedFor = []string{"read", "list", "write", "create", "delete", "move", "meta"}
+
+func NewRequest(a *cli.App) *cobra.Command {
+	var op string
+	var body brokerhttp.AskBody
+	var noWait bool
+	cmd := &cobra.Command{
+		Use:   "request [flags] PATH",
+		Short: "Ask your manager for leave to do something to PATH, and wait for the answer",
+		Long: `request asks for what the policy marks ask_read or ask_write, and exits with 0
+when it was approved and 1 when it was not. What the policy denies cannot be
+asked for, and what it allows need not be. PATH is named from the project's
+directory; inside a run also from the working directory, as every program there
+names it.`,
+		Example: `  pinfold request --reason "the version stands there" src/version.go`,
+		Args:    cli.OneArg("PATH"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(askedFor, op) {
+				return cli.UsageError(cli.UnknownWord("operation", op, askedFor...), "")
+			}
+			if !cmd.Flags().Changed("op") {
+				op = usualOp(args[0])
+			}
+			body.Action, body.Resource = access.Action("fs."+op), placeOf(args[0])
+			return brokerclient.With(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+				r, err := c.Ask(ctx, body)
+				if err != nil {
+					return err
+				}
+				if r.Status == broker.Pending && !noWait {
+					if !brokerclient.AsJSON(cmd) {
+						a.Out.Stderr.Printf("pinfold: waiting for an answer to request %s\n", r.ID)
+					}
+					if r, err = c.Wait(ctx, r.ID); err != nil {
+						return err
+					}
+				}
+				return printAnswered(a, brokerclient.AsJSON(cmd), r)
+			})
+		},
+	}
+	brokerclient.JSONFlag(cmd)
+	cmd.Flags().StringVar(&op, "op", "write", "the operation: `read|list|write|create|delete|move|meta`; inside a run create is the default for what is not there")
+	cmd.Flags().StringVar(&body.Reason, "reason", "", "why, for the manager: `TEXT`")
+	cmd.Flags().BoolVar(&noWait, "no-wait", false, "print the request and do not wait for the answer")
+	_ = cmd.RegisterFlagCompletionFunc("op", cobra.FixedCompletions(askedFor, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// placeOf is a path as a policy names the place: from the project's directory.
+func placeOf(path string) string {
+	root := os.Getenv("PINFOLD_ROOT")
+	if root != "" && inside.Run() {
+		if abs, err := filepath.Abs(path); err == nil {
+			if rel, err := filepath.Rel(root, abs); err == nil && filepath.IsLocal(rel) {
+				path = rel
+			}
+		}
+	}
+	return filepath.ToSlash(filepath.Clean(path))
+}
+
+// usualOp is what is most likely meant to be done to a path.
+func usualOp(path string) string {
+	if inside.Run() {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return "create"
+		}
+	}
+	return "write"
+}
+
+// printAnswered says what became of a request.
+func printAnswered(a *cli.App, asJSON bool, r broker.Request) error {
+	err := brokerclient.Print(a, asJSON, r, func() {
+		switch {
+		case r.Status == broker.Pending:
+			a.Out.Stdout.Printf("Requested: %s\n", r.ID)
+		case r.Approval():
+			a.Out.Stdout.Printf("Approved: %s '%s' (%s)\n", r.Action, pathresolver.EscapePath(r.Resource), r.Scope)
+		}
+	})
+	switch {
+	case err != nil || r.Approval() || r.Status == broker.Pending:
+		return err
+	case asJSON:
+		return cli.Silent(cli.ExitFailed)
+	}
+	return errors.New(r.Denial())
+}

@@ -1,0 +1,221 @@
+package brokerhost
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+const (
+	firePatience = 10 * time.Second // between SIGTERM and SIGKILL (D24)
+	TellPatience = 10 * time.Second // that the store is given to hear of an end
+
+	// maxCommand is how many bytes a command may have with its task in it: about
+	// what Linux starts.
+	maxCommand = 2 << 20
+)
+
+// Runner runs the commands of hired agents, each in a view, for as long as the
+// broker serves.
+type Runner struct {
+	b    *broker.Broker
+	dir  string // of the broker, which no agent may reach
+	out  *cli.Output
+	ctx  context.Context
+	stop context.CancelFunc
+	all  sync.WaitGroup
+}
+
+func NewRunner(b *broker.Broker, dir string, out *cli.Output) *Runner {
+	r := &Runner{b: b, dir: dir, out: out}
+	r.ctx, r.stop = context.WithCancel(context.Background())
+	return r
+}
+
+// Outside refuses a project that holds the broker's own files.
+func (r *Runner) Outside(cwd string) error { return OutsideProject(r.dir, cwd) }
+
+// name is how the agents' rows call this runner.
+func (r *Runner) name() string { return "pinfold serve, " + r.dir }
+
+// Launch starts the command of an agent that was just hired.
+func (r *Runner) Launch(ctx context.Context, l brokerhttp.Launch) error {
+	id := l.Agent.ID
+	if err := OutsideProject(r.dir, l.Agent.Cwd); err != nil {
+		return err
+	}
+	held, err := l.Policy.Resolver(l.Agent.Cwd)
+	if err != nil {
+		return err
+	}
+	if held.NoView {
+		return fmt.Errorf("policy '%s' is the operator's own rights: there is no view to run a command in", l.Policy.Name())
+	}
+	// A policy that cannot be held is told to whoever hires.
+	try, err := OpenDir(held.Config)
+	if err != nil {
+		return err
+	}
+	_ = try.Close() // was only a try
+	network, _, _ := l.Policy.Network()
+	command, err := withTask(l.Command, l.Agent.Task)
+	if err != nil {
+		return err
+	}
+	// From here on it counts as running: of several who start it one does.
+	if err := r.b.Started(ctx, id, r.name()); err != nil {
+		return err
+	}
+	p, err := startView(View{
+		Policy: held.Config, NoNetwork: !network, Wait: viewhost.FUSEWait(l.Policy), Command: command,
+		Env: []string{"PINFOLD_TASK=" + l.Agent.Task}, Socket: l.Socket,
+	})
+	if err != nil {
+		r.tell(id, broker.Exit{Code: cli.ExitRunOwn, Output: err.Error()})
+		return err
+	}
+	ended, over := context.WithCancel(r.ctx)
+	r.all.Go(func() { r.follow(ended, id, p) })
+	r.all.Go(func() { viewhost.ServePipe(ended, r.b, id, p.asks) })
+	r.all.Go(func() {
+		exit := p.wait()
+		over()
+		l.Ended() // first: once its end is told it may be started again, with a new socket
+		r.tell(id, exit)
+	})
+	return nil
+}
+
+// withTask is a command with the task wherever {task} stands. A few words of the
+// one and a long other would take all memory, so the sum is known first.
+func withTask(command []string, task string) ([]string, error) {
+	const mark = "{task}"
+	size := 0
+	for _, word := range command {
+		if size += len(word) + strings.Count(word, mark)*max(len(task)-len(mark), 0); size > maxCommand {
+			return nil, fmt.Errorf("the command with its task in it has more than %d bytes: it may read PINFOLD_TASK", maxCommand)
+		}
+	}
+	filled := make([]string, len(command))
+	for i, word := range command {
+		filled[i] = strings.ReplaceAll(word, mark, task)
+	}
+	return filled, nil
+}
+
+// tell records an end. Without it the agent's manager would wait for ever, so a
+// store that is away is asked again.
+func (r *Runner) tell(id string, exit broker.Exit) {
+	ctx, cancel := context.WithTimeout(context.Background(), TellPatience)
+	defer cancel()
+	for {
+		err := r.b.Exited(ctx, id, exit)
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			r.out.Error(fmt.Sprintf("agent %s has ended, and that could not be recorded: %v", id, err))
+			return
+		case <-time.After(TellPatience / 20):
+		}
+	}
+}
+
+// follow passes interrupts on, and stops the command once the agent is fired or
+// the broker ends.
+func (r *Runner) follow(ctx context.Context, id string, p *hiredProcess) {
+	var seen int64
+	for {
+		agent, err := r.b.AwaitAgent(ctx, id, func(g broker.Agent) bool { return g.State.Ended() || g.Interrupts > seen })
+		if ctx.Err() != nil && r.ctx.Err() == nil {
+			return // the command has ended
+		}
+		if err == nil && !agent.State.Ended() {
+			seen = agent.Interrupts
+			p.signal(os.Interrupt)
+			continue
+		}
+		if err == nil && agent.State == broker.Fired {
+			_ = r.b.AwaitStop(ctx, id) // leaves first; when that cannot be known, at once
+		}
+		p.signal(syscall.SIGTERM)
+		kill := time.AfterFunc(firePatience, func() { p.signal(os.Kill) })
+		<-p.gone
+		kill.Stop()
+		return
+	}
+}
+
+// Close ends all commands, and returns once they are gone.
+func (r *Runner) Close() {
+	r.stop()
+	r.all.Wait()
+}
+
+// EndLost records the end of commands that an earlier broker of this directory
+// ran: they ended with it.
+func (r *Runner) EndLost(ctx context.Context) error {
+	agents, err := r.b.Running(ctx)
+	if err != nil {
+		return err
+	}
+	for _, g := range agents {
+		if g.Process != r.name() {
+			continue
+		}
+		if err := r.b.Exited(ctx, g.ID, broker.Exit{Code: cli.ExitRunOwn, Output: "pinfold: the broker ended, and with it the command"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// OpenDir opens an agent's directory by the path that it was hired with, and
+// refuses what is now reached through a link: another agent, who may write above
+// it, could lead it anywhere.
+func OpenDir(cfg pathresolver.Config) (*pathresolver.Resolver, error) {
+	cfg, err := hostfile.HidePrivate(cfg)
+	if err != nil {
+		return nil, err
+	}
+	r, err := pathresolver.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if real := r.Root(); real != cfg.Root {
+		_ = r.Close() // it is not used
+		return nil, fmt.Errorf("the agent's directory '%s' leads over a link to '%s': an agent works where its path says, so hire it with the path that has no link",
+			pathresolver.EscapePath(cfg.Root), pathresolver.EscapePath(real))
+	}
+	return r, nil
+}
+
+// OutsideProject refuses a project that holds the broker's own files (M11): a socket
+// there could be replaced, and the database written.
+func OutsideProject(brokerDir, cwd string) error {
+	project, err := filepath.EvalSymlinks(cwd)
+	if err != nil {
+		return err
+	}
+	dir, err := filepath.EvalSymlinks(brokerDir)
+	if err != nil {
+		return err
+	}
+	if rel, err := filepath.Rel(project, dir); err == nil && filepath.IsLocal(rel) {
+		return fmt.Errorf("the broker's directory %q lies in the project %q, where agents could reach it: serve with another --state-dir", dir, project)
+	}
+	return nil
+}

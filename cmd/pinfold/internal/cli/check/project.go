@@ -1,0 +1,110 @@
+package check
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// project is the .pinfold.yaml that says what to check, "" where the flags do
+// or where there is none.
+func (f *checkFlags) project(cmd *cobra.Command) (string, error) {
+	flags := false
+	cmd.Flags().Visit(func(flag *pflag.Flag) { flags = flags || describesPolicy(flag) })
+	if flags {
+		return "", nil
+	}
+	for _, root := range f.roots {
+		file := filepath.Join(root, permission.ProjectFile)
+		if _, err := os.Lstat(file); err != nil {
+			continue
+		}
+		if len(f.roots) > 1 {
+			return "", cli.UsageError(errors.New("'"+file+"' says what to check: give one -C"), "")
+		}
+		return file, nil
+	}
+	return "", nil
+}
+
+// checkProject validates what a .pinfold.yaml names.
+func checkProject(a *cli.App, f *checkFlags, file string) error {
+	c, err := newFilesCheck(a.Out, f.roots[0])
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	c.project = hostfile.Display(file)
+	own := *f
+	if !c.addProject(&own, file) {
+		own.writeBaseline = "" // of what would not be whole
+	}
+	return c.report(&own, filesReport{Config: c.project})
+}
+
+// addProject checks what a .pinfold.yaml names, and reports whether it stands.
+func (c *filesCheck) addProject(f *checkFlags, file string) bool {
+	data, err := hostfile.ReadWithin(c.root, file, policyflag.MaxProject)
+	if err != nil {
+		c.add(unreadable(file, err))
+		return false
+	}
+	src, err := permission.DecodeProject(hostfile.Display(file), data)
+	var bad *permission.DocumentError
+	if errors.As(err, &bad) {
+		for _, p := range bad.Problems {
+			c.add(p)
+		}
+		return false
+	}
+	check, dir := &src.Project.Check, filepath.Dir(file)
+	f.strict = f.strict || check.Strict
+	c.addGlobs(dir, src, "policies", check.Policies, permission.PolicyFile)
+	c.addGlobs(dir, src, "agents", check.Agents, permission.AgentFile)
+	if check.Baseline != "" && f.baseline == "" && f.writeBaseline == "" {
+		f.baseline = filepath.Join(dir, filepath.FromSlash(check.Baseline))
+		if _, err := readBaseline(c.root, f.baseline); err != nil {
+			f.baseline = ""
+			c.add(permission.Problem{Position: src.Position("check.baseline"), Severity: permission.Error, Code: "baseline", Path: "check.baseline",
+				Message: err.Error(), Hint: "write it: pinfold check --write-baseline " + check.Baseline})
+		}
+	}
+	return !slices.ContainsFunc(c.found, func(p permission.Problem) bool { return p.File == c.project })
+}
+
+// addGlobs checks the files of a list. An entry that covers none is an error: it
+// would go on looking like a check.
+func (c *filesCheck) addGlobs(dir string, src *permission.ProjectSource, key string, list []string, kind permission.Kind) {
+	if len(list) == 0 {
+		return
+	}
+	fsys, err := c.openDir(dir)
+	if err != nil {
+		c.add(unreadable(dir, err))
+		return
+	}
+	found, some := permission.FindAll(fsys, list, kind)
+	for _, f := range found {
+		c.addFound(filepath.Join(dir, filepath.FromSlash(f.Name)), f)
+	}
+	what, hint := "policy", "policies are *.yaml or *.yml"
+	if kind == permission.AgentFile {
+		what, hint = "agent definition", "definitions are *.md that begin with ---"
+	}
+	for i, glob := range list {
+		if !some[i] {
+			c.add(permission.Problem{Position: src.Position("check." + key + "[" + strconv.Itoa(i) + "]"), Severity: permission.Error, Code: "no_match", Path: "check",
+				Message: "'" + glob + "' covers no " + what, Hint: hint})
+		}
+	}
+}

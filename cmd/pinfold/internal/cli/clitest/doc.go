@@ -1,0 +1,2 @@
+// Package clitest is what the tests of several commands share.
+package clitest

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"errors"
+)
+
+// The exit codes of pinfold. This is the only table of them; docs/cli.md
+// prints the same one, and a test compares the two.
+//
+// `pinfold run` stands apart, as env(1), nohup(1) and timeout(1) do: the codes
+// below 125 belong to the command that it runs.
+const (
+	ExitOK     = 0 // done; check: no violation; why: allowed
+	ExitFailed = 1 // check: violations; why: denied; others: it failed
+	ExitUsage  = 2 // unknown flag, missing argument, unknown word
+
+	ExitLeft     = 122 // run --fail-on-left: something was left that can act later
+	ExitDenied   = 123 // run --fail-on-deny: something was refused, or came too fast to be judged
+	ExitRunOwn   = 125 // run: any error of pinfold's own; the command never ran
+	ExitNotExec  = 126 // run: the command cannot be executed
+	ExitNotFound = 127 // run: the command was not found
+	ExitSignal   = 128 // run: plus the number of the signal that ended the command
+)
+
+// ExitError is an error that says how to exit, and perhaps what to do about
+// it. With a nil err nothing is printed: the command has said it already.
+type ExitError struct {
+	Code int
+	Err  error
+	Hint string
+}
+
+func (e *ExitError) Error() string {
+	if e.Err == nil {
+		return ""
+	}
+	return e.Err.Error()
+}
+
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// UsageError makes err exit with ExitUsage. Without a hint of its own it has err's.
+func UsageError(err error, hint string) error {
+	var e *ExitError
+	if hint == "" && errors.As(err, &e) {
+		hint = e.Hint
+	}
+	return &ExitError{Code: ExitUsage, Err: err, Hint: hint}
+}
+
+// Silent exits with code and prints nothing.
+func Silent(code int) error { return &ExitError{Code: code} }
+
+// CodeOf is the exit code for what a command returned.
+func CodeOf(err error) int {
+	var e *ExitError
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &e):
+		return e.Code
+	}
+	return ExitFailed
+}
+
+// RunCode is run's exit code: the command's own comes without an error.
+func RunCode(err error) int {
+	var e *ExitError
+	if errors.As(err, &e) && e.Err == nil {
+		return e.Code
+	}
+	return ExitRunOwn
+}

@@ -1,0 +1,93 @@
+package gitbeside
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/pinfold-dev/pinfold/internal/gitrepo"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// maxHistory bounds the hidden names in git's index that are counted.
+const maxHistory = 1000
+
+// history is which hidden files git's objects show all the same: hiding a name
+// hides no content that was committed or staged, as long as .git is readable.
+type history struct {
+	First string // one of the names
+	more  int    // how many others there are
+	open  bool   // at least so many
+}
+
+// HiddenInHistory looks for names that a hide glob of cfg covers, by r's own
+// verdict, in the index of the project's repository. Where the repository is
+// not readable inside there are none, and where git's files are not understood
+// none can be told: what is refused for that is for the resolver to say.
+func HiddenInHistory(cfg pathresolver.Config, r *pathresolver.Resolver, shown []string) (h history, found bool) {
+	if len(cfg.Hide) == 0 {
+		return h, false
+	}
+	repo, err := gitrepo.Inspect(r.Root(), gitrepo.HostEnvironment())
+	if err != nil || repo.Kind == gitrepo.None || !objectsReadable(repo, r, shown) {
+		return h, false
+	}
+	names, complete, err := repo.Tracked(func(path string, _ []byte) bool {
+		v := r.Verdict(path)
+		return v.Hidden && v.Pattern != ""
+	}, maxHistory)
+	if err != nil || len(names) == 0 {
+		return h, false
+	}
+	return history{First: names[0], more: len(names) - 1, open: !complete}, true
+}
+
+// objectsReadable reports whether the repository's objects can be read inside:
+// beneath the root unless they are hidden, and elsewhere where that is shown.
+func objectsReadable(repo *gitrepo.Repository, r *pathresolver.Resolver, shown []string) bool {
+	objects := filepath.Join(repo.CommonDir, "objects")
+	if place, err := filepath.Rel(r.Root(), objects); err == nil && filepath.IsLocal(place) {
+		return !r.Verdict(filepath.ToSlash(place)).Hidden
+	}
+	for _, dir := range shown {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			continue
+		}
+		if real, err = filepath.Abs(real); err != nil {
+			continue
+		}
+		if rest, err := filepath.Rel(real, objects); err == nil && filepath.IsLocal(rest) {
+			return true
+		}
+	}
+	return false
+}
+
+// String says which names, without the quotes that a shell would need.
+func (h history) String() string {
+	first := "'" + pathresolver.EscapePath(h.First) + "'"
+	atLeast := ""
+	if h.open {
+		atLeast = "at least "
+	}
+	switch {
+	case h.more > 0:
+		return fmt.Sprintf("%s and %s%d more are hidden", first, atLeast, h.more)
+	case h.open:
+		return first + " is hidden, maybe not alone,"
+	}
+	return first + " is hidden"
+}
+
+// Shows is the command that reads the first name out of the history.
+func (h history) Shows() string {
+	name := pathresolver.EscapePath(h.First)
+	if strings.ContainsAny(name, " '\"\\$`*?[]()<>|&;#") {
+		name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	}
+	return "git show :" + name
+}
+
+// HistoryAdvice is what to do about it.
+const HistoryAdvice = "hide .git too, or take them out of git and change what they gave away"

@@ -1,0 +1,101 @@
+package hostfile
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pinfold-dev/pinfold/internal/hostpath"
+)
+
+// Open opens the file that a flag was given, as os.OpenFile does, but for a
+// link that a run may have planted (see writtenPlaces): an agent that makes
+// report.jsonl a link to ~/.bashrc has the next run's --report written there. What
+// was decided about is what is opened: the path is walked again without links.
+//
+// A record that cannot be read is told where a run begins, not here.
+func Open(flag, name string, mode int, perm os.FileMode) (*os.File, error) {
+	path, err := followGiven(name)
+	if err != nil {
+		return nil, err
+	}
+	places, _ := writtenPlaces()
+	if err := plantedError(flag, name, path, places); err != nil {
+		return nil, err
+	}
+	for _, link := range path.Links {
+		if _, magic := hostpath.Beneath(link, "/proc"); magic {
+			return os.OpenFile(name, mode, perm) // /dev/stdin, or what the shell makes of <(...)
+		}
+	}
+	// A FIFO of an agent's would hold up whoever opens it.
+	if info, err := os.Lstat(path.Real); err == nil && !info.Mode().IsRegular() && liesIn(path.Real, places) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
+	}
+	f, err := hostpath.Open(path.Real, mode, perm)
+	if pe, ok := err.(*fs.PathError); ok {
+		pe.Path = name
+	}
+	return f, err
+}
+
+// Refuse refuses such a name without opening it: a directory, or a file that
+// is found in another way.
+func Refuse(flag, name string) error {
+	path, err := followGiven(name)
+	if err != nil {
+		return nil // whoever opens it says why
+	}
+	places, _ := writtenPlaces()
+	return plantedError(flag, name, path, places)
+}
+
+// followGiven is where a name leads that need not exist.
+func followGiven(name string) (hostpath.Path, error) {
+	if filepath.IsAbs(name) {
+		return hostpath.Follow(name)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return hostpath.Path{}, err
+	}
+	return hostpath.Follow(dir + string(filepath.Separator) + name) // not cleaned: a ".." after a link is the kernel's
+}
+
+// liesIn reports whether path lies in one of places.
+func liesIn(path string, places []string) bool {
+	for _, place := range places {
+		if _, ok := hostpath.Beneath(path, place); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// maxHired is as much as a broker reads of a policy or an agent definition.
+const maxHired = 1 << 20
+
+// Read reads a policy or an agent definition; of one that is too long enough
+// to show that.
+func Read(flag, name string) ([]byte, error) {
+	f, err := Open(flag, name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	return io.ReadAll(io.LimitReader(f, maxHired+1))
+}
+
+// FS is os.DirFS for the file that a flag was given and those that it names in
+// its turn: Open opens each.
+type FS struct{ Flag, Dir string }
+
+// Open opens a file beneath the directory.
+func (g FS) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) || strings.ContainsRune(name, 0) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	return Open(g.Flag, filepath.Join(g.Dir, filepath.FromSlash(name)), os.O_RDONLY, 0)
+}

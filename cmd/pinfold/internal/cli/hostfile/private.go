@@ -1,0 +1,62 @@
+package hostfile
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/state"
+	"github.com/pinfold-dev/pinfold/internal/hostpath"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// HidePrivate hides in a project what pinfold itself keeps there, whether or not
+// it exists yet, under each name that the host's mounts give it. A project that
+// lies in such a directory is refused.
+func HidePrivate(cfg pathresolver.Config) (pathresolver.Config, error) {
+	root, err := hostpath.Resolve(cfg.Root)
+	if err != nil || cfg.Root == "" {
+		return cfg, nil // which the resolver refuses, and says why
+	}
+	mounts, err := hostpath.ReadMounts()
+	if err != nil {
+		return cfg, err
+	}
+	for _, dir := range state.Private() {
+		real, _, err := hostpath.Place(dir)
+		if hostpath.Unreachable(err) {
+			continue // nothing is there, and nothing can be
+		}
+		if err != nil {
+			return cfg, err
+		}
+		for _, name := range mounts.Names(real) {
+			if _, in := hostpath.Beneath(root.Real, name); in {
+				return cfg, &cli.ExitError{Code: cli.ExitFailed, Err: fmt.Errorf("'%s' lies in '%s', where pinfold keeps its own state", pathresolver.EscapePath(root.Real), pathresolver.EscapePath(name)),
+					Hint: "choose another directory with -C"}
+			}
+			place, in := hostpath.Beneath(name, root.Real)
+			glob := EscapeGlob(filepath.ToSlash(place))
+			if in && !slices.Contains(cfg.Hide, glob) {
+				cfg.Hide = append(slices.Clip(cfg.Hide), glob)
+			}
+		}
+	}
+	return cfg, nil
+}
+
+// RealPath is absolute and without links.
+func RealPath(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+var globEscapes = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`)
+
+// EscapeGlob is the glob that matches one place.
+func EscapeGlob(place string) string { return globEscapes.Replace(place) }

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package inside
+
+func readOnlyMount(string) bool { return false }

@@ -1,0 +1,3 @@
+// Package localnet reads the addresses of flags: none that other machines reach,
+// unless that was asked for.
+package localnet

@@ -1,0 +1,195 @@
+package policy
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+func newPolicyDiff(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "diff BEFORE AFTER",
+		Short: "Say in words what a change of a policy widens and narrows",
+		Long: `diff compares two policies: files, agent definitions or names of presets. It
+prints a line for each thing that AFTER allows more or less, what widens first,
+and exits with 1 when anything widens. A difference in spelling is none.
+
+Of two directories it compares all that their .pinfold.yaml name, with a line for
+the file before what changes in it. A file that is new is compared with what an
+agent has that nobody described: READ_ONLY, and sandboxed for a policy. Where
+BEFORE has no .pinfold.yaml, what is new does not count as wider.`,
+		Example: "  pinfold policy diff old/policy.yaml policy.yaml\n  pinfold policy diff READ_ONLY VERIFICATION\n  git worktree add ../before main && pinfold policy diff ../before .",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return cli.UsageError(errors.New("diff takes two policies"), cli.SeeHelp(cmd))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if isDir(args[0]) && isDir(args[1]) {
+				return diffProjects(a, args[0], args[1])
+			}
+			before, err := loadWithin(args[0])
+			if err != nil {
+				return err
+			}
+			after, err := loadWithin(args[1])
+			if err != nil {
+				return err
+			}
+			return widened(printChanges(a.Out, permission.Diff(before, after), ""))
+		},
+	}
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// printChanges prints what a policy allows more or less, and reports whether
+// anything widens.
+func printChanges(o *cli.Output, list []permission.Change, indent string) bool {
+	for _, c := range list {
+		colour := cli.ColourGood
+		if c.Widens {
+			colour = cli.ColourBad
+		}
+		o.Stdout.Printf("%s%s\n", indent, o.Stdout.Paint(colour, pathresolver.EscapePath(c.String())))
+	}
+	return permission.Widens(list)
+}
+
+func widened(widens bool) error {
+	if widens {
+		return cli.Silent(cli.ExitFailed)
+	}
+	return nil
+}
+
+// diffProjects compares every policy and agent definition that the
+// .pinfold.yaml of either directory names. What one names and the other does
+// not is compared all the same: a change of that file hides nothing.
+func diffProjects(a *cli.App, before, after string) error {
+	old, adopted, err := projectFiles(before)
+	if err != nil {
+		return cli.UsageError(err, "")
+	}
+	list, named, err := projectFiles(after)
+	if err != nil {
+		return cli.UsageError(err, "'pinfold check' says more")
+	}
+	if !adopted && !named {
+		return cli.UsageError(errors.New("neither directory has a "+permission.ProjectFile), "name two policies, or write the file")
+	}
+	list = append(list, old...)
+	slices.SortFunc(list, func(a, b permission.Found) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
+	})
+	list = slices.Compact(list)
+	widens := false
+	for _, f := range list {
+		was, err := loadIn(before, f)
+		if err != nil {
+			return cli.UsageError(err, "")
+		}
+		is, err := loadIn(after, f)
+		if err != nil {
+			return cli.UsageError(err, "")
+		}
+		state := ""
+		switch {
+		case is == nil:
+			a.Out.Stdout.Printf("%s: removed\n", pathresolver.EscapePath(f.Name))
+			continue
+		case was == nil:
+			state = " (new)"
+			if was, err = undescribed(f.Kind); err != nil {
+				return err
+			}
+		}
+		if changes := permission.Diff(was, is); len(changes) > 0 {
+			a.Out.Stdout.Printf("%s:%s\n", pathresolver.EscapePath(f.Name), state)
+			wider := printChanges(a.Out, changes, "  ")
+			widens = widens || wider && (adopted || state == "")
+		}
+	}
+	return widened(widens)
+}
+
+// projectFiles are the files that a directory's .pinfold.yaml names, and
+// whether there is one.
+func projectFiles(dir string) (list []permission.Found, named bool, err error) {
+	file := filepath.Join(dir, permission.ProjectFile)
+	data, err := hostfile.ReadWithin(dir, file, policyflag.MaxProject)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, hostfile.Named(file, err)
+	}
+	src, err := permission.DecodeProject(hostfile.Display(file), data)
+	if err != nil {
+		return nil, false, err
+	}
+	fsys, err := hostfile.OpenProject(dir)
+	if err != nil {
+		return nil, false, err
+	}
+	defer fsys.Close()
+	list, _ = permission.FindAll(fsys, src.Project.Check.Policies, permission.PolicyFile)
+	agents, _ := permission.FindAll(fsys, src.Project.Check.Agents, permission.AgentFile)
+	list = append(list, agents...)
+	for _, f := range list {
+		if f.Err != nil {
+			return nil, false, hostfile.Named(filepath.Join(dir, f.Name), f.Err)
+		}
+	}
+	return list, true, nil
+}
+
+// loadIn compiles a file of a project; nil where it does not exist.
+func loadIn(dir string, f permission.Found) (*permission.Policy, error) {
+	fsys, err := hostfile.OpenProject(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer fsys.Close()
+	if _, err := fs.Stat(fsys, f.Name); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	opt := permission.Options{Root: ".", FS: fsys, Open: true}
+	if f.Kind == permission.PolicyFile {
+		policy, err := permission.Load(fsys, f.Name, opt)
+		return policy, hostfile.Named(filepath.Join(dir, f.Name), err)
+	}
+	data, err := fs.ReadFile(fsys, f.Name)
+	if err != nil {
+		return nil, hostfile.Named(filepath.Join(dir, f.Name), err)
+	}
+	agent, err := permission.ParseAgent(f.Name, data)
+	if err != nil {
+		return nil, err
+	}
+	policy, _, err := agent.Policy(opt)
+	return policy, err
+}
+
+// undescribed is what an agent has that nobody described.
+func undescribed(kind permission.Kind) (*permission.Policy, error) {
+	if kind == permission.AgentFile {
+		return permission.Preset(permission.DefaultProfile, permission.Options{})
+	}
+	return permission.Preset("sandboxed", permission.Options{})
+}

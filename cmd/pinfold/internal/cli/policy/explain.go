@@ -1,0 +1,116 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+func newPolicyExplain(a *cli.App) *cobra.Command {
+	var from policyflag.From
+	var principal, parent, tool string
+	cmd := &cobra.Command{
+		Use:   "explain [flags] ACTION RESOURCE",
+		Short: "Say what a policy decides about a request, and what each of its layers says",
+		Long: `explain asks a policy, does nothing, and exits with 0 when the request is
+allowed and 1 when it is not. RESOURCE is a path beneath the project, an agent's
+id or session key, or a tool. What links a path leads through it does not look
+at: 'pinfold why' does.`,
+		Example: "  pinfold policy explain --policy p.yaml fs.write src/main.go\n  pinfold policy explain --preset sandboxed --as me --parent boss --tool nexus_send msg.send boss",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return cli.UsageError(errors.New("explain takes an ACTION and a RESOURCE"), cli.SeeHelp(cmd))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := knownAction(args[0]); err != nil {
+				return err
+			}
+			if given, err := from.Given(); err != nil {
+				return err
+			} else if !given {
+				return cli.UsageError(errors.New("no policy is given"), "name one by --policy, --preset or --agent")
+			}
+			p, _, err := from.Load(".", nil)
+			if err != nil {
+				return cli.UsageError(err, "")
+			}
+			r := permission.Request{Principal: principal, Action: access.Action(args[0]), Resource: args[1], Tool: tool}
+			x := permission.Enforcer{Policy: p, Registry: oneParent{principal, parent}}.Explain(r)
+			explainText(a.Out, &x)
+			if !x.Decision.Allowed() {
+				return cli.Silent(cli.ExitFailed)
+			}
+			return nil
+		},
+	}
+	from.Add(cmd)
+	cmd.Flags().StringVar(&principal, "as", "agent", "the `ID` of the agent that asks")
+	cmd.Flags().StringVar(&parent, "parent", "", "the `ID` of its parent")
+	cmd.Flags().StringVar(&tool, "tool", "", "the `NAME` of the tool through which it asks")
+	return cmd
+}
+
+// knownAction refuses a word that is no action.
+func knownAction(word string) error {
+	var words []string
+	for _, a := range access.Actions() {
+		words = append(words, string(a))
+	}
+	if slices.Contains(words, word) {
+		return nil
+	}
+	hint := ""
+	if like := didyoumean.Word(word, words); like != "" {
+		hint = "did you mean '" + like + "'?"
+	}
+	return cli.UsageError(cli.UnknownWord("action", word, words...), hint)
+}
+
+// oneParent knows one agent's parent.
+type oneParent struct{ id, parent string }
+
+func (o oneParent) Parent(id string) string {
+	if id == o.id {
+		return o.parent
+	}
+	return ""
+}
+
+func explainText(o *cli.Output, x *permission.Explanation) {
+	esc := pathresolver.EscapePath
+	d := &x.Decision
+	colour := cli.ColourBad
+	if d.Allowed() {
+		colour = cli.ColourGood
+	}
+	o.Stdout.Printf("%s: %s '%s'\n", o.Stdout.Paint(colour, string(d.Effect)), d.Action, esc(d.Resource))
+	for line := range strings.Lines(d.Reason()) {
+		o.Stdout.Printf("  %s\n", esc(strings.TrimRight(line, "\n")))
+	}
+	for _, s := range x.Steps {
+		says, where := string(s.Effect), ""
+		if says == "" {
+			says = "says nothing"
+		}
+		if s.Rule != "" {
+			where = fmt.Sprintf(" by %s (%s)", s.Rule, s.Source)
+		}
+		layer := s.Layer
+		if layer == "" {
+			layer = "no layer speaks"
+		}
+		o.Stdout.Printf("  %-10s %s: %s%s\n", s.Stage, esc(layer), says, esc(where))
+	}
+}

@@ -1,0 +1,90 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// launchFlags are the programs whose flags are known.
+var launchFlags = map[string]func(*permission.Policy, permission.LaunchOptions) permission.Launch{
+	"claude": permission.FlagsClaude,
+	"codex":  permission.FlagsCodex,
+	"gemini": permission.FlagsGemini,
+}
+
+func NewFlags(a *cli.App) *cobra.Command {
+	var from policyflag.From
+	var opt permission.LaunchOptions
+	var null bool
+	programs := []string{"claude", "codex", "gemini"}
+	cmd := &cobra.Command{
+		Use:   "flags PROGRAM [flags]",
+		Short: "Print the flags that tell an agent's own command line what a policy allows",
+		Long: `flags prints the flags of claude, codex or gemini that come closest to a policy,
+so that nothing is offered that would be refused. They are for manners: the
+view is the boundary. What no flag can say is said on standard error.`,
+		Example: `  pinfold run --agent .claude/agents/coder.md -- sh -c 'eval "claude $(pinfold flags claude --agent .claude/agents/coder.md)"'
+  pinfold flags claude --agent .claude/agents/coder.md --headless -0 | xargs -0 claude -p 'fix the tests'`,
+		Args:      cli.OneArg("PROGRAM"),
+		ValidArgs: programs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			flagsOf, ok := launchFlags[args[0]]
+			if !ok {
+				return cli.UsageError(cli.UnknownWord("program", args[0], programs...), "")
+			}
+			if given, err := from.Given(); err != nil {
+				return err
+			} else if !given {
+				return cli.UsageError(errors.New("no policy is given"), "name one by --agent, --policy or --preset")
+			}
+			p, found, err := from.Load(opt.Root, nil)
+			if err != nil {
+				return cli.UsageError(err, "")
+			}
+			policyflag.PrintProblems(a.Out, slices.DeleteFunc(found, func(f permission.Problem) bool { return f.Severity == permission.Note }))
+			if opt.Root, err = filepath.Abs(opt.Root); err != nil {
+				return err
+			}
+			l := flagsOf(p, opt)
+			for _, note := range l.Notes {
+				a.Out.Hint(note)
+			}
+			if null {
+				a.Out.Stdout.Printf("%s\x00", strings.Join(l.Args, "\x00"))
+				return nil
+			}
+			quoted := make([]string, len(l.Args))
+			for i, arg := range l.Args {
+				quoted[i] = shellQuote(arg)
+			}
+			a.Out.Stdout.Printf("%s\n", strings.Join(quoted, " "))
+			return nil
+		},
+	}
+	from.Add(cmd)
+	flags := cmd.Flags()
+	flags.StringVarP(&opt.Root, "directory", "C", ".", "the project's directory `DIR`")
+	flags.BoolVar(&opt.Headless, "headless", false, "nobody is there to answer a prompt")
+	flags.StringVar(&opt.Model, "model", "", "the `MODEL`, by the program's own name for it")
+	flags.BoolVarP(&null, "null", "0", false, "end each flag with NUL instead of quoting it for a shell")
+	return cmd
+}
+
+// shellQuote is one word for a POSIX shell.
+func shellQuote(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:@%+", r)
+	}) {
+		return s
+	}
+	return fmt.Sprintf("'%s'", strings.ReplaceAll(s, "'", `'\''`))
+}

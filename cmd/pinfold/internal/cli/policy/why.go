@@ -1,0 +1,256 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/gitbeside"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+type whyFlags struct {
+	policyflag.Flags
+	op   string
+	json bool
+}
+
+func NewWhy(a *cli.App) *cobra.Command {
+	var f whyFlags
+	cmd := &cobra.Command{
+		Use:   "why [flags] PATH",
+		Short: "Say whether an operation on a path would be allowed, and by which rule",
+		Long: `why decides as 'pinfold run' would with the same flags, without doing anything,
+and says which rule decided and what would be allowed. A relative PATH starts
+at DIR. It exits with 0 when the operation is allowed, 1 when it is denied, and
+2 when it was called wrongly.
+
+Inside 'pinfold run' and without any policy flag it answers for that run, and
+a relative PATH starts at the working directory. Where the policy refuses what was
+granted, it names the grant beside that, and where it was denied, what the manager
+said; the exit status is the policy's.`,
+		Example: `  pinfold why -w src go.mod
+  pinfold why -w src --op rename src/old.go`,
+		Args: cli.OneArg("PATH"),
+		RunE: func(cmd *cobra.Command, args []string) error { return why(a, cmd, &f, args[0]) },
+	}
+	f.AddRoot(cmd)
+	f.Add(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.op, "op", "write", "the operation: `read|write|create|delete|rename|link|meta`")
+	flags.BoolVar(&f.json, "json", false, "print the decision as JSON")
+	_ = cmd.RegisterFlagCompletionFunc("op", cobra.FixedCompletions([]string{"read", "write", "create", "delete", "rename", "link", "meta"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func why(a *cli.App, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
+	op, err := access.ParseOp(f.op)
+	if err != nil {
+		return cli.UsageError(err, "")
+	}
+	given := unsafePath
+	cfg, err := f.Config(a.Stdin)
+	if err != nil {
+		return err
+	}
+	inRun := false
+	var git *gitbeside.Dir
+	defer func() { git.Close() }()
+	if !policyflag.Given(cmd) {
+		inside, beside, ok, err := inside.Policy()
+		if err != nil {
+			return cli.UsageError(err, "name the policy by -C and -w")
+		}
+		if ok {
+			cfg, inRun, git = inside, true, beside
+			if unsafePath, err = fromHere(unsafePath, cfg.Root); err != nil {
+				return cli.UsageError(err, "")
+			}
+		}
+	}
+	if cfg, err = hostfile.HidePrivate(cfg); err != nil {
+		return err
+	}
+	if !inRun {
+		if git, err = gitbeside.Find(&cfg, ""); err != nil {
+			return err
+		}
+	}
+	r, err := pathresolver.New(cfg)
+	if err != nil {
+		return whyInvalid(a, err)
+	}
+	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
+	d, besides := explainIn(r, git, op, unsafePath)
+	d.Path = given
+	var grant *whyGrant
+	denial := ""
+	if inRun && d.Rule == pathresolver.RuleAsk {
+		grant, denial = grantFor(cmd.Context(), op, d.Place)
+	}
+	if f.json {
+		err = cli.WriteJSON(a.Out.Stdout, whyAnswer{escapeDecision(d), grant, pathresolver.EscapePath(denial)})
+	} else {
+		whyText(a.Out, &d)
+		if grant != nil {
+			a.Out.Stdout.Printf("  %s\n", grant)
+		}
+		if denial != "" {
+			a.Out.Stdout.Printf("  it was asked for, and denied: %s\n", pathresolver.EscapePath(denial))
+		}
+		if hint := hintFor(&f.Flags, &d); hint != "" && !besides {
+			a.Out.Stdout.Printf("  hint: %s\n", pathresolver.EscapePath(hint))
+		}
+	}
+	if err == nil && !d.Allowed {
+		err = cli.Silent(cli.ExitFailed)
+	}
+	return err
+}
+
+// explainIn asks about a path beneath the project, or in the git directory that
+// lies beside it, in which case besides is true.
+func explainIn(r *pathresolver.Resolver, git *gitbeside.Dir, op pathresolver.Op, unsafePath string) (d pathresolver.Decision, besides bool) {
+	at := unsafePath
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(r.Root(), at)
+	}
+	if git.Holds(at) {
+		return git.Explain(op, at), true
+	}
+	return r.Explain(op, unsafePath), false
+}
+
+// whyInvalid prints what is wrong with the policy: that is a wrong call, not
+// an answer.
+func whyInvalid(a *cli.App, err error) error {
+	var invalid *pathresolver.ConfigError
+	if !errors.As(err, &invalid) {
+		return cli.UsageError(err, "")
+	}
+	a.Out.Violations(invalid.Violations)
+	return cli.Silent(cli.ExitUsage)
+}
+
+// whyText prints the answer for a person: a refusal in the words that every
+// surface uses, then what helps to understand it. All of it is escaped.
+func whyText(o *cli.Output, d *pathresolver.Decision) {
+	esc := pathresolver.EscapePath
+	out := o.Stdout
+	switch {
+	case d.Allowed:
+		out.Printf("%s: %s '%s'\n%s\n", out.Paint(cli.ColourGood, "allowed"), d.Op, esc(d.Path), d.Reason)
+		if rule := pathresolver.OriginText(d.Origin); rule != "" {
+			out.Printf("%s\n", rule)
+		}
+	case d.Rule == "": // no rule, but the system itself, stands in the way
+		out.Printf("%s: %s '%s'\n%s\n", out.Paint(cli.ColourBad, "denied"), d.Op, esc(d.Path), d.Reason)
+	default:
+		denied := pathresolver.DeniedError{Op: d.Op, Path: d.Path, Rule: d.Rule, Reason: d.Reason, Origin: d.Origin, Allowed: d.Writable}
+		if d.Op == pathresolver.OpRead {
+			denied.Allowed = d.Readable
+		}
+		first, rest, _ := strings.Cut(denied.Error(), "\n")
+		out.Printf("%s\n%s\n", out.Paint(cli.ColourBad, first), rest)
+		if d.Op != pathresolver.OpRead && readable(d) {
+			// The first line's words are fixed (W13), and sound like more.
+			out.Printf("  it lies inside the sandbox root: reading is allowed, %s is not\n", d.Op)
+		}
+	}
+	if d.Place != "" && d.Place != d.Path {
+		out.Printf("  place: %s\n", esc(d.Place))
+	}
+	if d.Pattern != "" && !d.Allowed {
+		out.Printf("  decided by: %s\n", esc(d.Pattern))
+	}
+	if d.Link != "" {
+		out.Printf("  link: %s -> %s\n", esc(d.Link), esc(d.Target))
+	}
+}
+
+// readable reports whether a rule refuses changes only.
+func readable(d *pathresolver.Decision) bool {
+	switch d.Rule {
+	case pathresolver.RuleNoWritePath, pathresolver.RuleWritePathSelf, pathresolver.RuleProtected, pathresolver.RuleEscapes, pathresolver.RuleHardLink:
+		return true
+	case pathresolver.RuleAsk: // which may be about both
+		return strings.HasSuffix(d.Reason, "Reading is allowed")
+	}
+	return false
+}
+
+// hintFor is what the person who starts the run can do about a refusal: no
+// flag that would be refused under the policy that is named.
+func hintFor(p *policyflag.Flags, d *pathresolver.Decision) string {
+	if p.Held == nil && d.Origin != "" {
+		return "" // inside a run with a policy, which no flag of that run widens
+	}
+	if d.Rule == pathresolver.RuleProtected && strings.Contains(d.Reason, "--unprotect") {
+		return "" // it was said
+	}
+	if p.Held == nil {
+		return ruleHint(d.Rule, d.Place)
+	}
+	if d.Rule != pathresolver.RuleNoWritePath {
+		return "" // the policy's own rule was named
+	}
+	if list := p.ListHint(d.Place); list != "" {
+		return list
+	}
+	return ruleHint(d.Rule, d.Place)
+}
+
+// ruleHint is the same where flags are all there is.
+func ruleHint(rule pathresolver.Rule, place string) string {
+	switch rule {
+	case pathresolver.RuleNoWritePath:
+		if place == ".git" || strings.HasPrefix(place, ".git/") {
+			return "--git makes the unprotected part of .git writable"
+		}
+		return "add --write-path for it"
+	case pathresolver.RuleProtected:
+		return "protected by default or by --protect; --unprotect takes a default away"
+	case pathresolver.RuleHidden:
+		return "hidden by --hide: inside it does not exist, and the directory that holds it cannot be removed"
+	case pathresolver.RuleHardLink:
+		return "--hardlinks break copies the file first, --hardlinks allow changes all of its names"
+	}
+	return ""
+}
+
+// escapeDecision makes every text in d valid UTF-8 without control characters.
+func escapeDecision(d pathresolver.Decision) pathresolver.Decision {
+	for _, s := range []*string{&d.Path, &d.Place, &d.Pattern, &d.Origin, &d.Link, &d.Target} {
+		*s = pathresolver.EscapePath(*s)
+	}
+	for i := range d.Writable {
+		d.Writable[i] = pathresolver.EscapePath(d.Writable[i])
+	}
+	return d
+}
+
+// fromHere makes a path that starts at the working directory one that starts
+// at root, or an absolute one. It is not cleaned: what ".." leads to is decided
+// on the way.
+func fromHere(unsafePath, root string) (string, error) {
+	if unsafePath == "" || filepath.IsAbs(unsafePath) {
+		return unsafePath, nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("working directory: %w", err)
+	}
+	if here == root {
+		return unsafePath, nil
+	}
+	return here + "/" + unsafePath, nil
+}

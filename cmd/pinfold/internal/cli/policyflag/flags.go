@@ -1,0 +1,241 @@
+package policyflag
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// Flags are the flags that describe a policy. They mean the same to
+// every command that has them.
+type Flags struct {
+	Root       string
+	WritePaths []string
+	ListFrom   string
+	Null       bool
+	Git        bool
+	Hide       []string
+	Protect    []string
+	Unprotect  []string
+	HardLinks  string
+	broad      bool
+
+	Named From
+	// Of the policy that is named, once config was called: itself, what is worth
+	// a word about it, and where the fields of a Config stand in it.
+	Held  *permission.Policy
+	Found []permission.Problem
+	At    map[string]permission.Position
+}
+
+// Add gives cmd the flags. -C is not among them: what it defaults to differs.
+func (p *Flags) Add(cmd *cobra.Command) {
+	p.Named.Add(cmd)
+	f := cmd.Flags()
+	f.StringArrayVarP(&p.WritePaths, "write-path", "w", nil, "let `PATH` beneath DIR be written: a directory or a file, which may not exist yet (repeatable)")
+	f.StringVar(&p.ListFrom, "write-paths-from", "", "read more write paths from `FILE`, one a line")
+	f.BoolVarP(&p.Null, "null", "0", false, "the write paths in FILE end in NUL, not in a newline")
+	f.BoolVar(&p.Git, "git", false, "let the unprotected part of .git be written, so that git commit works")
+	f.StringArrayVar(&p.Hide, "hide", nil, "names that match `GLOB` do not exist inside (repeatable)")
+	f.StringArrayVar(&p.Protect, "protect", nil, "names that match `GLOB` are never writable (repeatable)")
+	f.StringArrayVar(&p.Unprotect, "unprotect", nil, "take `NAME` off the list of what is protected by default (repeatable)")
+	f.StringVar(&p.HardLinks, "hardlinks", "deny", "writing to a file with several hard links: `deny|break|allow`")
+	f.BoolVar(&p.broad, "allow-broad-root", false, "admit /, the home directory and system directories as DIR")
+	_ = cmd.MarkFlagFilename("write-paths-from")
+	_ = cmd.RegisterFlagCompletionFunc("hardlinks", cobra.FixedCompletions([]string{"deny", "break", "allow"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("unprotect", cobra.FixedCompletions(unprotectable(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// AddRoot gives cmd the flag -C. Empty stands for the process's own directory
+// only where the flag was not given (W14).
+func (p *Flags) AddRoot(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&p.Root, "directory", "C", ".", "the directory `DIR` that bounds all access")
+	_ = cmd.MarkFlagDirname("directory")
+}
+
+// unprotectable are the names that --unprotect takes, for completion.
+func unprotectable() []string {
+	words := append([]string{".git"}, pathresolver.DefaultProtected()...)
+	seen := map[string]bool{}
+	for _, t := range pathresolver.TrustedFiles() {
+		for _, word := range []string{t.Name, t.Glob} {
+			if !seen[word] {
+				words = append(words, cobra.CompletionWithDesc(word, t.String()))
+			}
+			seen[word] = true
+		}
+	}
+	return words
+}
+
+// Config is the policy that the flags describe: the one place where flags
+// become a pathresolver.Config, so that they mean the same to every command.
+// stdin is what "-" stands for as a list of write paths; nil where it belongs
+// to somebody else. What is wrong with the policy itself pathresolver says:
+// open passes that on, and check lists it.
+func (p *Flags) Config(stdin io.Reader) (pathresolver.Config, error) {
+	if err := cmp.Or(
+		cli.RefuseDashes("-C", p.Root), cli.RefuseDashes("--write-path", p.WritePaths...), cli.RefuseDashes("--write-paths-from", p.ListFrom),
+		cli.RefuseDashes("--hide", p.Hide...), cli.RefuseDashes("--protect", p.Protect...), cli.RefuseDashes("--unprotect", p.Unprotect...),
+	); err != nil {
+		return pathresolver.Config{}, err
+	}
+	links, err := pathresolver.ParseHardLinks(p.HardLinks)
+	if err != nil {
+		return pathresolver.Config{}, cli.UsageError(err, "")
+	}
+	listed, err := p.listed(stdin)
+	if err != nil {
+		return pathresolver.Config{}, cli.UsageError(err, "")
+	}
+	cfg, err := p.hold(pathresolver.Config{
+		Root:           p.Root,
+		WritePaths:     slices.Concat(p.WritePaths, listed),
+		Git:            p.Git,
+		Hide:           p.Hide,
+		Protect:        slices.Concat(p.Protect, ProtectList(p.Root, p.ListFrom)),
+		Unprotect:      p.Unprotect,
+		HardLinks:      links,
+		AllowBroadRoot: p.broad,
+	})
+	if err == nil && p.Root != "" {
+		err = protectProject(&cfg)
+	}
+	return cfg, err
+}
+
+// listed reads --write-paths-from: within the working directory where it lies
+// there and that is asked for; what lies elsewhere only the caller chose.
+func (p *Flags) listed(stdin io.Reader) ([]string, error) {
+	if _, _, base := hostfile.LocateWithin(".", p.ListFrom); !p.Named.Within || p.ListFrom == "" || p.ListFrom == "-" || base != "." {
+		return readWritePaths(p.ListFrom, p.Null, stdin)
+	}
+	data, err := hostfile.ReadWithin(".", p.ListFrom, maxListBytes+1)
+	if err != nil {
+		return nil, fmt.Errorf("write paths: %w", hostfile.Named(p.ListFrom, err))
+	}
+	return readWritePaths("-", p.Null, bytes.NewReader(data))
+}
+
+// Resolver is config and open in one, for a command that acts by one policy.
+// The caller closes r.
+func (p *Flags) Resolver(stdin io.Reader, o *cli.Output) (cfg pathresolver.Config, r *pathresolver.Resolver, err error) {
+	if cfg, err = p.Config(stdin); err != nil {
+		return cfg, nil, err
+	}
+	return Open(cfg, o)
+}
+
+// Open makes the resolver of a policy and passes on its warnings. It refuses a
+// root that is named over a link which an agent may have made, and hides what
+// pinfold keeps there. The caller closes r.
+func Open(cfg pathresolver.Config, o *cli.Output) (_ pathresolver.Config, r *pathresolver.Resolver, err error) {
+	real, err := hostfile.RefusePlanted(cfg.Root, hostfile.Written(o))
+	if err == nil {
+		cfg, err = hostfile.HidePrivate(cfg)
+	}
+	if err == nil {
+		r, err = openWarned(cfg, o)
+	}
+	if err == nil && real != "" && r.Root() != real {
+		_ = r.Close() // it is not used
+		err = fmt.Errorf("'%s' led to '%s', and now to '%s': somebody changes it", pathresolver.EscapePath(cfg.Root), pathresolver.EscapePath(real), pathresolver.EscapePath(r.Root()))
+	}
+	if err != nil {
+		return cfg, nil, err
+	}
+	return cfg, r, nil
+}
+
+func openWarned(cfg pathresolver.Config, o *cli.Output) (*pathresolver.Resolver, error) {
+	r, err := pathresolver.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	WarnCommas(o, cfg)
+	for _, v := range r.Warnings() {
+		// -w . --git is no slip: both were meant. What git runs is a hint of run's.
+		if v.Code == pathresolver.CodeGitRuns {
+			continue
+		}
+		if v.Field != "git" || v.Code != pathresolver.CodePathNested {
+			o.Violations([]pathresolver.Violation{v})
+		}
+	}
+	return r, nil
+}
+
+// WarnCommas warns of a write path that was meant as several: it need not exist, so
+// that nothing else would say so.
+func WarnCommas(o *cli.Output, cfg pathresolver.Config) {
+	for _, wp := range cfg.WritePaths {
+		if !strings.Contains(wp, ",") {
+			continue
+		}
+		at := wp
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(cfg.Root, wp)
+		}
+		if _, err := os.Lstat(at); errors.Is(err, os.ErrNotExist) {
+			o.Warning("-w takes one path, and there is no '" + wp + "'")
+			o.Hint("-w " + strings.Join(strings.Split(wp, ","), " -w "))
+		}
+	}
+}
+
+// TellPolicy says on stderr which named policy is held.
+func (p *Flags) TellPolicy(o *cli.Output) {
+	if p.Held != nil {
+		o.Stderr.Printf("pinfold: policy '%s' (%s)\n", p.Held.Name(), ShortHash(p.Held.Hash().String()))
+	}
+}
+
+// ShortHash is as much of a hash as a person compares.
+func ShortHash(hash string) string { return hash[:min(12, len(hash))] }
+
+// NoNetwork reports whether the named policy takes the network away.
+func (p *Flags) NoNetwork() bool {
+	if p.Held == nil {
+		return false
+	}
+	on, _, _ := p.Held.Network()
+	return !on
+}
+
+// PrintProblems prints what is worth a word, on standard error.
+func PrintProblems(o *cli.Output, found []permission.Problem) {
+	for _, f := range found {
+		o.Warning(f.Position.String() + ": " + f.Message)
+		if f.Hint != "" {
+			o.Hint(f.Hint)
+		}
+	}
+}
+
+// Warnings leaves out the notes.
+func Warnings(found []permission.Problem) []permission.Problem {
+	return slices.DeleteFunc(slices.Clone(found), func(p permission.Problem) bool { return p.Severity == permission.Note })
+}
+
+// Given reports whether a flag describes a policy.
+func Given(cmd *cobra.Command) bool {
+	for _, name := range []string{"directory", "write-path", "write-paths-from", "git", "hide", "protect", "unprotect", "hardlinks", "allow-broad-root", "policy", "preset", "agent"} {
+		if cmd.Flags().Changed(name) {
+			return true
+		}
+	}
+	return false
+}

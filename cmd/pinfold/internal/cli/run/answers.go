@@ -1,0 +1,99 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerhost"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
+	"github.com/pinfold-dev/pinfold/launcher"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+// answers are where a run's command gets answers to what its policy wants asked
+// for: a broker of the run's own, or one that it has joined. nil asks nobody.
+type answers struct {
+	asker  sandboxfs.Asker
+	wait   time.Duration // that an open may wait
+	socket string        // the command's own, on the host
+
+	signals <-chan os.Signal // for the command, beside those that this process gets
+
+	pause *launcher.Pause // for asking at the command's terminal; nil: not done
+
+	// fired is done once the command's agent was fired.
+	fired context.Context
+	// end says how the command has ended, and lets go of everything.
+	end func(broker.Exit) error
+}
+
+// answers finds who answers for the run. Where nothing can be asked for and
+// nobody wants to be asked, there is no broker and no cost.
+func (f *runFlags) answers(ctx context.Context, a *cli.App, cfg pathresolver.Config, r *pathresolver.Resolver, command []string) (*answers, error) {
+	asks := viewhost.AsksAnything(cfg)
+	joins := os.Getenv("PINFOLD_SOCKET") != ""
+	switch {
+	case f.Held == nil && f.approve != "":
+		return nil, cli.UsageError(errors.New("--approve: without a policy nothing has to be asked for"), "name one by --policy, --preset or --agent")
+	case !asks && f.approve == "" || f.Held == nil:
+		return nil, nil
+	case f.approve != "" && joins && !inside.Run():
+		return nil, cli.UsageError(errors.New("--approve is about a broker of the run's own: here the manager answers that PINFOLD_SOCKET leads to"), "unset the variable, or leave out --approve")
+	case f.approve == "" && inside.Run():
+		a.Out.Warning("what the policy wants asked for is refused: nobody can be asked from inside a view; --approve says who answers")
+		return nil, nil
+	case joins && !inside.Run():
+		return f.join(ctx, a, r, command)
+	}
+	return f.embed(ctx, a, r, command)
+}
+
+// into has the command find its broker, and its view whom to ask.
+func (w *answers) into(c *launcher.Config) {
+	if w != nil {
+		c.Env = append(c.Env, "PINFOLD_SOCKET="+brokerhost.SocketInside)
+		c.Sockets = map[string]string{brokerhost.SocketInside: w.socket}
+		c.Signals, c.Pause = w.signals, w.pause
+	}
+}
+
+// while is ctx until the command's agent is fired.
+func (w *answers) while(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancel(ctx)
+	if w != nil {
+		context.AfterFunc(w.fired, stop)
+	}
+	return ctx, stop
+}
+
+// close says how the run ended.
+func (w *answers) close(result launcher.Result, err error) error {
+	if w == nil {
+		return nil
+	}
+	exit := broker.Exit{Code: result.ExitCode, Output: result.Reason}
+	if result.Signal != 0 {
+		exit.Signal = result.Signal.String()
+	}
+	if err != nil {
+		exit.Code, exit.Output = cli.ExitRunOwn, err.Error()
+	}
+	return w.end(exit)
+}
+
+// runAgent is how the agent that a run's command is, is called.
+const runAgent = "run"
+
+// approveFlag gives run its flag --approve.
+func (f *runFlags) approveFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.approve, "approve", "", "who answers what the policy wants asked for: `tty|web|deny|exec:CMD`; without it 'pinfold approve' in another terminal")
+	_ = cmd.RegisterFlagCompletionFunc("approve", cobra.FixedCompletions([]string{"tty", "web", "deny", "exec:"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+}

@@ -1,0 +1,187 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerhost"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/proposal"
+	"github.com/pinfold-dev/pinfold/launcher"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// embedded is a broker in the process of a run, and the run's command as an
+// agent of it. Its operator is whoever started the run.
+type embedded struct {
+	dir       string
+	held      *os.File // keeps dir from being removed
+	temporary bool     // there is no place where the operator's commands look
+	out       *cli.Output
+
+	store broker.Store
+	b     *broker.Broker
+	srv   *brokerhttp.Server
+	run   *brokerhost.Runner
+	still broker.Head // of the audit, before the command ran
+
+	propose *proposal.Maker
+	answers *answering
+
+	agent   string
+	signals chan os.Signal // for the command
+	pause   *launcher.Pause
+	ctx     context.Context // of what goes on beside the command
+	stop    context.CancelFunc
+	follow  chan struct{} // closed once fires and interrupts are no longer followed
+}
+
+// embed starts a broker of the run's own, and registers the command with it.
+func (f *runFlags) embed(ctx context.Context, a *cli.App, r *pathresolver.Resolver, command []string) (_ *answers, err error) {
+	mode, err := parseApprove(f.approve)
+	if err == nil {
+		err = mode.refuseReachable(r)
+	}
+	if err == nil {
+		err = mode.safeSearch(r, f.home)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e := &embedded{out: a.Out, agent: runAgent, signals: make(chan os.Signal, 1), pause: launcher.NewPause(), follow: make(chan struct{})}
+	e.ctx, e.stop = context.WithCancel(context.WithoutCancel(ctx))
+	defer func() {
+		if err != nil {
+			close(e.follow)
+			err = errors.Join(err, e.close(), e.remove())
+		}
+	}()
+	if err := e.makeDir(f.shown(r.Root())); err != nil {
+		return nil, err
+	}
+	if err := e.serve(ctx); err != nil {
+		return nil, err
+	}
+	socket, err := e.register(ctx, f, r.Root(), command)
+	if err != nil {
+		return nil, err
+	}
+	if e.answers, err = mode.start(e, a, f.quiet); err != nil {
+		return nil, err
+	}
+	fired, cancel := context.WithCancel(e.ctx)
+	go e.followAgent(cancel)
+	return &answers{asker: viewhost.NewBroker(e.ctx, e.b, e.agent), wait: viewhost.FUSEWait(f.Held), socket: socket, signals: e.signals, pause: e.pause, fired: fired, end: e.end}, nil
+}
+
+func (e *embedded) serve(ctx context.Context) (err error) {
+	if e.store, err = brokerhost.OpenStore(ctx, e.dir, ""); err != nil {
+		return err
+	}
+	if e.b, err = broker.New(ctx, broker.Options{Store: e.store}); err != nil {
+		return err
+	}
+	e.run = brokerhost.NewRunner(e.b, e.dir, e.out)
+	e.propose = proposal.New(e.b, e.run.Outside)
+	e.srv, err = brokerhttp.New(ctx, e.b, brokerhttp.Options{
+		Dir: e.dir, Launch: e.run.Launch, Skill: e.run.CallSkill, Propose: e.propose.Of,
+		Logger: slog.New(slog.DiscardHandler), // the terminal is the command's
+	})
+	return err
+}
+
+// register makes the command an agent, and returns its socket.
+func (e *embedded) register(ctx context.Context, f *runFlags, root string, command []string) (string, error) {
+	_, _, err := e.b.Hire(ctx, broker.OperatorIdentity(), broker.HireSpec{ID: e.agent, Policy: f.Held, Cwd: root, Task: cli.CommandText(command)})
+	if err != nil {
+		return "", err
+	}
+	process, err := e.srv.OwnProcess()
+	if err != nil {
+		return "", err
+	}
+	if err := e.b.Started(ctx, e.agent, process); err != nil {
+		return "", err
+	}
+	if e.still, err = e.b.Head(ctx, broker.OperatorIdentity()); err != nil {
+		return "", err
+	}
+	return e.srv.Admit(ctx, e.agent)
+}
+
+// followAgent passes interrupts on to the command, and says when it is fired.
+func (e *embedded) followAgent(fired context.CancelFunc) {
+	defer close(e.follow)
+	var seen int64
+	for {
+		agent, err := e.b.AwaitAgent(e.ctx, e.agent, func(g broker.Agent) bool { return g.State.Ended() || g.Interrupts > seen })
+		switch {
+		case err != nil:
+			return // the run ends
+		case agent.State == broker.Fired:
+			_ = e.b.AwaitStop(e.ctx, e.agent) // leaves first; when that cannot be known, at once
+			fired()
+			return
+		case agent.State.Ended():
+			return
+		}
+		seen = agent.Interrupts
+		select {
+		case e.signals <- os.Interrupt:
+		default: // the command has not had the last one yet
+		}
+	}
+}
+
+// end records how the command ended, ends what it has hired, and removes the
+// broker's directory where nothing was ever asked.
+func (e *embedded) end(exit broker.Exit) error {
+	ctx, cancel := context.WithTimeout(context.Background(), brokerhost.TellPatience)
+	defer cancel()
+	now, err := e.b.Head(ctx, broker.OperatorIdentity())
+	unused := err == nil && now == e.still
+	err = errors.Join(err, e.b.Exited(ctx, e.agent, exit))
+	e.stop()
+	<-e.follow
+	if err = errors.Join(err, e.close()); err == nil && (unused || e.temporary) {
+		err = e.remove()
+	}
+	return err
+}
+
+func (e *embedded) remove() error {
+	if e.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(e.dir)
+}
+
+// close lets go of what is there, in the order in which it depends on each
+// other.
+func (e *embedded) close() (err error) {
+	e.stop()
+	if e.answers != nil {
+		err = e.answers.close()
+	}
+	if e.run != nil {
+		e.run.Close()
+	}
+	if e.srv != nil {
+		err = errors.Join(err, e.srv.Close())
+	}
+	if e.b != nil {
+		e.b.Close()
+	}
+	if e.store != nil {
+		err = errors.Join(err, e.store.Close())
+	}
+	if e.held != nil {
+		err = errors.Join(err, e.held.Close())
+	}
+	return err
+}

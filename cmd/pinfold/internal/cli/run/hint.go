@@ -1,0 +1,212 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/gitbeside"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
+	"github.com/pinfold-dev/pinfold/internal/hostpath"
+	"github.com/pinfold-dev/pinfold/launcher"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// hints tells a person at a terminal, before the command starts, what is
+// likely to surprise them.
+func (f *runFlags) hints(o *cli.Output, cfg pathresolver.Config, r *pathresolver.Resolver) {
+	info, err := r.Lstat(".git")
+	switch {
+	case err != nil:
+	case info.Mode().IsRegular() && f.beside == nil && f.Held == nil:
+		o.Hint("the git directory of this checkout lies elsewhere and is not there inside; --git opens what git commit needs of it")
+	case f.beside != nil && !f.knowsAuthor(f.beside.Resolver, "config"):
+		o.Hint("git knows no name and e-mail for commits inside; --ro ~/.gitconfig shows yours")
+	case info.IsDir():
+		writable := r.Explain(pathresolver.OpCreate, ".git/index.lock").Allowed
+		list := f.ListHint(".git")
+		switch {
+		case !writable && list != "":
+			o.Hint(".git is read-only inside; for git commit to work, " + list)
+		case !writable:
+			o.Hint(".git is read-only inside; --git lets git commit work")
+		case !f.knowsAuthor(r, ".git/config"):
+			o.Hint("git knows no name and e-mail for commits inside; --ro ~/.gitconfig shows yours")
+		}
+	}
+	if h, found := gitbeside.HiddenInHistory(cfg, r, append(slices.Clone(f.ro), cfg.GitDirs...)); found {
+		o.Hint(h.String() + " and can be read from git's history, as by '" + h.Shows() + "': " + gitbeside.HistoryAdvice)
+	}
+	tellGitRuns(o, r)
+	if f.Held == nil {
+		o.Hint("the command has your network; a policy, as by --preset sandboxed, takes it away")
+	}
+	for _, c := range launcher.Credentials(os.Environ()) {
+		if place, in := placeIn(r, c.Path); in {
+			o.Warning(fmt.Sprintf("$%s names '%s', which lies in the project and can be read there", c.Variable, pathresolver.EscapePath(place)))
+			o.Hint("--hide '" + pathresolver.EscapePath(hostfile.EscapeGlob(place)) + "' hides it")
+		}
+	}
+	if f.home != "" {
+		if program := findSetID(f.home); program != "" {
+			o.Warning(fmt.Sprintf("%q runs with the rights of its owner, whoever starts it: a run does not make such a file, but this one was in --home before (chmod a-s takes that away)", program))
+		}
+	}
+	if !launcher.SocketsRefused() {
+		if socket := findSocket(append(slices.Clone(f.ro), f.home)); socket != "" {
+			o.Warning(fmt.Sprintf("%q is a socket that the command can connect to", socket))
+		}
+	}
+}
+
+// tellGitRuns warns of what git on the host runs that the command may write: of the first,
+// and how many others there are.
+func tellGitRuns(o *cli.Output, r *pathresolver.Resolver) {
+	list := slices.DeleteFunc(r.Warnings(), func(v pathresolver.Violation) bool { return v.Code != pathresolver.CodeGitRuns })
+	if len(list) == 0 {
+		return
+	}
+	more := ""
+	if len(list) > 1 {
+		more = fmt.Sprintf(" ('pinfold check' tells %d more)", len(list)-1)
+	}
+	o.Warning(list[0].Message + more)
+	o.Hint(list[0].Hint)
+}
+
+// placeIn is where a file of the host that exists lies in the project, if the
+// rules let it be read there.
+func placeIn(r *pathresolver.Resolver, file string) (place string, in bool) {
+	real, exists, err := hostpath.Place(file)
+	if err != nil || !exists {
+		return "", false
+	}
+	place, in = hostpath.Beneath(real, r.Root())
+	place = filepath.ToSlash(place)
+	return place, in && place != "." && r.Explain(pathresolver.OpRead, place).Allowed
+}
+
+// author matches a setting of user.email in a configuration of git.
+var author = regexp.MustCompile(`(?mi)^\s*email\s*=`)
+
+// knowsAuthor reports whether git will find an author inside, as far as can be
+// told by looking: in the environment, or in a file that is shown, of which
+// config is the repository's own.
+func (f *runFlags) knowsAuthor(r *pathresolver.Resolver, config string) bool {
+	for _, kv := range f.env {
+		if key, _, _ := strings.Cut(kv, "="); key == "GIT_AUTHOR_EMAIL" || key == "EMAIL" {
+			return true
+		}
+	}
+	if text, err := r.ReadFile(config); err == nil && author.Match(text) {
+		return true
+	}
+	home, _ := os.UserHomeDir()
+	files := []string{"/etc/gitconfig"}
+	for _, name := range []string{".gitconfig", ".config/git/config"} {
+		outside := filepath.Join(home, name)
+		shown := func(ro string) bool {
+			abs, err := filepath.Abs(ro)
+			return err == nil && (outside == abs || strings.HasPrefix(outside, abs+"/"))
+		}
+		switch {
+		case slices.ContainsFunc(f.ro, shown):
+			files = append(files, outside)
+		case f.home != "":
+			files = append(files, filepath.Join(f.home, name))
+		}
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file)
+		return err == nil && author.Match(text)
+	})
+}
+
+// maxLooked is how many names are looked at for a socket: enough for a
+// directory that is there for one, and no more time than a person notices.
+const maxLooked = 2000
+
+// findSocket returns a socket that lies beneath one of dirs, or "".
+func findSocket(dirs []string) (socket string) {
+	looked := 0
+	for _, dir := range dirs {
+		if dir == "" {
+			continue
+		}
+		_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+			looked++
+			switch {
+			case looked > maxLooked || socket != "":
+				return filepath.SkipAll
+			case err != nil:
+				return nil
+			case d.Type()&os.ModeSocket != 0:
+				socket = path
+			}
+			return nil
+		})
+	}
+	return socket
+}
+
+// hintOutside is what to do about a command that was not found inside.
+func hintOutside(command string) string {
+	outside, err := exec.LookPath(command)
+	if err == nil {
+		outside, err = filepath.Abs(outside)
+	}
+	switch {
+	case err != nil && strings.Contains(command, "/"):
+		return "there is no program of that name outside either"
+	case err != nil:
+		return "it is not in $PATH outside either"
+	}
+	is := fmt.Sprintf("outside it is %q", outside)
+	if real, err := filepath.EvalSymlinks(outside); err == nil && real != outside {
+		is += fmt.Sprintf(", a link to %q", real)
+	}
+	if name := interpreterOf(outside); name != "" && !strings.HasPrefix(name, "/usr/") && !strings.HasPrefix(name, "/bin/") {
+		is += fmt.Sprintf(", a script for %q", name)
+	}
+	return is + ": --ro shows more of the host inside"
+}
+
+// interpreterOf is what a script's first line names, "" for what is none. Where
+// that is missing the kernel says that the script is (execve(2)).
+func interpreterOf(program string) string {
+	file, err := os.OpenFile(program, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a FIFO
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = file.Close() }() // was only read
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	line := make([]byte, 256) // more than the kernel reads
+	n, _ := io.ReadFull(file, line)
+	first, _, _ := strings.Cut(string(line[:n]), "\n")
+	names, script := strings.CutPrefix(first, "#!")
+	if fields := strings.Fields(names); script && len(fields) > 0 {
+		return fields[0]
+	}
+	return ""
+}
+
+// nestedError explains a set-up that failed for being inside another run.
+func nestedError(err error) error {
+	if !inside.Run() || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return &cli.ExitError{Code: cli.ExitRunOwn, Err: errors.New(err.Error()), // without the hint for a system that lacks something
+		Hint: "this is inside 'pinfold run' already: give that one --nested to start another in it, as an ordinary user"}
+}

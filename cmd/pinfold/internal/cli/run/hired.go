@@ -1,0 +1,100 @@
+package run
+
+import (
+	"context"
+	"encoding/gob"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerhost"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/leftlog"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/state"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
+	"github.com/pinfold-dev/pinfold/launcher"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+// NewHiredView is how the broker starts itself again for an agent's view. It
+// is hidden: 'pinfold run' is for people.
+func NewHiredView(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:         "hired-view",
+		Short:       "Run a hired agent's command in its view, for the broker",
+		Hidden:      true,
+		Args:        cli.NoArgs,
+		Annotations: map[string]string{cli.OwnErrors: "yes"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			report := os.NewFile(brokerhost.ReportFD, "report")
+			in := gob.NewDecoder(a.Stdin)
+			var v brokerhost.View
+			if err := in.Decode(&v); err != nil {
+				return cli.UsageError(errors.New("this command is the broker's own"), "'pinfold hire' starts an agent, 'pinfold run' a command")
+			}
+			ctx, stop := context.WithCancel(cmd.Context())
+			defer stop()
+			go func() { // the broker's end is ours
+				_, _ = io.Copy(io.Discard, a.Stdin)
+				stop()
+			}()
+			result, err := runHired(ctx, a, v)
+			end := brokerhost.End{Code: result.ExitCode, Signal: result.Signal, Reason: result.Reason}
+			if err != nil {
+				end.Code, end.Reason = cli.ExitRunOwn, err.Error()
+			}
+			return errors.Join(gob.NewEncoder(report).Encode(end), report.Close())
+		},
+	}
+}
+
+// runHired is `pinfold run` without flags: the policy has been decided.
+func runHired(ctx context.Context, a *cli.App, v brokerhost.View) (launcher.Result, error) {
+	var err error
+	if v.Policy, err = hostfile.HidePrivate(v.Policy); err != nil { // as the agent is told it, too
+		return launcher.Result{}, err
+	}
+	r, err := brokerhost.OpenDir(v.Policy)
+	if err != nil {
+		return launcher.Result{}, err
+	}
+	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
+	hostfile.Remember(a.Out, "", r)
+	viewhost.BecomeServer()
+	f := runFlags{}
+	options := f.viewOptions(&refused{})
+	if viewhost.AsksAnything(v.Policy) {
+		asks := os.NewFile(brokerhost.AsksFD, "asks")
+		defer func() { _ = asks.Close() }() // the view is closed, and asks no more
+		options.Ask, options.AskWait = viewhost.NewPipe(asks), v.Wait
+	}
+	f.traces.Follow(r, &options)
+	view, err := sandboxfs.New(r, options)
+	if err != nil {
+		return launcher.Result{}, err
+	}
+	shown, err := inside.ShowPolicy(v.Policy, r, view.Arrangement())
+	if err != nil {
+		return launcher.Result{}, errors.Join(err, view.Close())
+	}
+	result, err := launcher.Run(ctx, launcher.Config{
+		Resolver: r, View: view,
+		Command: v.Command,
+		Env:     append([]string{"PINFOLD_SOCKET=" + brokerhost.SocketInside}, v.Env...),
+		Self:    "pinfold",
+		Private: state.Private(),
+		Files:   map[string][]byte{inside.PolicyFile: shown},
+		Sockets: map[string]string{brokerhost.SocketInside: v.Socket},
+		Stdout:  cli.File(a.Out.Stdout.Writer), Stderr: cli.File(a.Out.Stderr.Writer),
+		NoNetwork: v.NoNetwork,
+		Confine:   true, Keep: state.Place(), // where what it left is remembered
+		Grace: -1, // who fires it kills it, too
+	})
+	err = errors.Join(err, view.Close())
+	leftlog.Keep(a.Out, r, v.Command, f.traces.Left())
+	return result, err
+}

@@ -1,0 +1,161 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerclient"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerhost"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+const joinRetry = 500 * time.Millisecond // between looks for a broker that is away
+
+// joined is a run whose command is an agent of another process's broker, hired
+// by whom PINFOLD_SOCKET stands for. The broker meets one peer, this process;
+// the command speaks through a relay, which holds that it is in this run's view.
+type joined struct {
+	agent   broker.Agent
+	own     *brokerhttp.Client // as the agent
+	relay   *brokerhttp.Relay
+	signals chan os.Signal
+	leaves  viewhost.Granted
+
+	ctx     context.Context // of what goes on beside the command
+	stop    context.CancelFunc
+	watched chan struct{} // closed once nothing is watched any more
+}
+
+// join hires the command where PINFOLD_SOCKET leads.
+func (f *runFlags) join(ctx context.Context, a *cli.App, r *pathresolver.Resolver, command []string) (_ *answers, err error) {
+	manager, err := brokerclient.Find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer manager.Close()
+	body := brokerhttp.HireBody{Cwd: r.Root(), Task: cli.CommandText(command), WritePaths: slices.Clone(f.WritePaths), Follow: true}
+	if err := f.Named.Into(&body); err != nil {
+		return nil, err
+	}
+	hired, err := manager.Hire(ctx, body)
+	if err != nil {
+		return nil, brokerclient.Error(ctx, a, err)
+	}
+	j := &joined{agent: hired.Agent, signals: make(chan os.Signal, 1), watched: make(chan struct{})}
+	j.ctx, j.stop = context.WithCancel(context.WithoutCancel(ctx))
+	if j.own, err = brokerhttp.NewClient(brokerhttp.Endpoint{Socket: hired.Socket}); err != nil {
+		return nil, err
+	}
+	// The first whom the broker meets as this agent is this process (D32).
+	policy, err := j.meet(ctx)
+	if err == nil {
+		err = j.relayTo(ctx, f.shown(r.Root()), hired.Socket)
+	}
+	if err != nil {
+		close(j.watched)
+		return nil, errors.Join(err, j.end(broker.Exit{Code: cli.ExitRunOwn, Output: err.Error()}))
+	}
+	fired, cancel := context.WithCancel(j.ctx)
+	go j.watch(cancel)
+	return &answers{
+		asker: viewhost.NewJoinedAsker(j.own, &j.leaves), wait: viewhost.FUSEWait(policy),
+		socket: brokerhttp.RelaySocket(hired.Socket), signals: j.signals, fired: fired, end: j.end,
+	}, nil
+}
+
+// meet returns the policy that the agent was hired with, within its manager's.
+func (j *joined) meet(ctx context.Context) (*permission.Policy, error) {
+	own, err := j.own.Own(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return own.Policy, nil
+}
+
+// relayTo makes the socket that the command gets, beside the agent's own.
+func (j *joined) relayTo(ctx context.Context, shown []string, socket string) (err error) {
+	if err := outsideAll(filepath.Dir(filepath.Dir(socket)), shown); err != nil {
+		return err
+	}
+	j.relay, err = brokerhttp.NewRelay(ctx, brokerhttp.RelaySocket(socket), j.agent.ID, socket, nil)
+	return err
+}
+
+// watch passes interrupts on, remembers what was granted, and says when the
+// agent was fired. It goes on where the broker was away.
+func (j *joined) watch(fired context.CancelFunc) {
+	defer close(j.watched)
+	var seen int64
+	for {
+		ctx, stop := context.WithCancel(j.ctx)
+		gone := false
+		_ = j.own.Watch(ctx, func() { // why it ends does not matter
+			if gone = !j.look(ctx, &seen); gone {
+				stop()
+			}
+		})
+		stop()
+		if gone || !pause(j.ctx, joinRetry) {
+			fired()
+			return
+		}
+	}
+}
+
+// look says whether the agent is still one: one that was fired is nobody.
+func (j *joined) look(ctx context.Context, seen *int64) bool {
+	a, err := j.own.Agent(ctx, j.agent.ID)
+	var refused *broker.Error
+	if err != nil {
+		return !errors.As(err, &refused) || refused.Code == broker.CodeUnavailable
+	}
+	if a.Interrupts > *seen {
+		*seen = a.Interrupts
+		select {
+		case j.signals <- os.Interrupt:
+		default: // the command has not had the last one yet
+		}
+	}
+	if rows, err := j.own.Grants(ctx); err == nil {
+		j.leaves.Set(slices.DeleteFunc(rows, func(r broker.Request) bool { return r.AgentID != j.agent.ID }))
+	}
+	return !a.State.Ended()
+}
+
+// end says how the command has ended, and lets go of everything. A broker that
+// is away by then finds this process gone when it is back.
+func (j *joined) end(exit broker.Exit) error {
+	j.stop()
+	<-j.watched
+	ctx, cancel := context.WithTimeout(context.Background(), brokerhost.TellPatience)
+	defer cancel()
+	_, err := j.own.Exit(ctx, j.agent.ID, exit)
+	var refused *broker.Error
+	if errors.As(err, &refused) || errors.As(err, new(*brokerhttp.UnreachableError)) {
+		err = nil // it was fired, or its broker has ended
+	}
+	if j.relay != nil {
+		err = errors.Join(err, j.relay.Close())
+	}
+	j.own.Close()
+	return err
+}
+
+// pause waits, and says whether ctx lasts.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}

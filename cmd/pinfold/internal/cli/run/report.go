@@ -1,0 +1,145 @@
+package run
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/gitbeside"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+// reportLine is one line of --report, as docs/schema/report.schema.json
+// describes it.
+type reportLine struct {
+	Time      string            `json:"time"`
+	PID       uint32            `json:"pid"`
+	UID       uint32            `json:"uid"`
+	Program   string            `json:"program"`
+	Operation pathresolver.Op   `json:"operation"`
+	Path      string            `json:"path"`
+	Rule      pathresolver.Rule `json:"rule"`
+	Pattern   string            `json:"pattern,omitempty"`
+	Origin    string            `json:"origin,omitempty"`
+	Errno     string            `json:"errno,omitempty"`
+	Request   string            `json:"request,omitempty"`
+}
+
+// unjudgedLine is the last line of --report where attempts came too fast.
+type unjudgedLine struct {
+	Time     string `json:"time"`
+	Unjudged uint64 `json:"unjudged"`
+}
+
+func newReportLine(root string, r sandboxfs.Refusal) reportLine {
+	esc := pathresolver.EscapePath
+	at := r.Place
+	if !filepath.IsAbs(at) { // it lies in the project
+		at = filepath.Join(root, at)
+	}
+	return reportLine{
+		Time:      cli.TimeText(r.Time),
+		PID:       r.PID,
+		UID:       r.UID,
+		Program:   esc(r.Program),
+		Operation: r.Op,
+		Path:      esc(at),
+		Rule:      r.Rule,
+		Pattern:   esc(r.Pattern),
+		Origin:    esc(r.Origin),
+		Errno:     errnoName(r.Errno),
+		Request:   r.Syscall,
+	}
+}
+
+// reportFile appends lines to a file, each by one write, so that what was
+// refused before a crash is in it.
+type reportFile struct {
+	f       *os.File
+	root    string
+	lines   int    // refusals that were written
+	omitted uint64 // and that were not, or things that were left
+	err     error  // the first that occurred
+}
+
+// maxReportLines bounds what one run's refusals add to a report: some 30 MB.
+// Beyond it they are counted.
+const maxReportLines = 100_000
+
+// omittedLine is the last line of --report where it does not name everything.
+type omittedLine struct {
+	Time    string `json:"time"`
+	Omitted uint64 `json:"omitted"`
+}
+
+// openReport opens the file for appending. It must not lie where the command
+// could rewrite it.
+func openReport(name string, r *pathresolver.Resolver, git *gitbeside.Dir) (*reportFile, error) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil && git.Holds(dir) {
+		return nil, reportWritable(name)
+	}
+	// Once before, so that a refused file is not made: neither in a write path,
+	// nor by a link in one, which an earlier command may have left to lead out.
+	if r.Explain(pathresolver.OpCreate, abs).Allowed || r.Explain(pathresolver.OpDelete, abs).Allowed {
+		return nil, reportWritable(name)
+	}
+	f, err := hostfile.Open("--report", name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	// And for good: where the file really lies is asked of the descriptor.
+	at, err := pathOf(f)
+	if err == nil && (git.Holds(at) || r.Explain(pathresolver.OpWrite, at).Allowed) {
+		_ = f.Close()
+		return nil, reportWritable(name)
+	}
+	return &reportFile{f: f, root: r.Root()}, nil
+}
+
+func reportWritable(name string) error {
+	return cli.UsageError(fmt.Errorf("report %q lies beneath a write path: the command could rewrite it", name),
+		"name a file outside of every write path")
+}
+
+func (w *reportFile) add(r sandboxfs.Refusal) {
+	if w.lines == maxReportLines {
+		w.omitted++
+		return
+	}
+	w.lines++
+	w.append(newReportLine(w.root, r))
+}
+
+// unjudged notes how many attempts, at least, came too fast to be judged.
+func (w *reportFile) unjudged(n uint64) {
+	w.append(unjudgedLine{Time: cli.TimeText(time.Now()), Unjudged: n})
+}
+
+func (w *reportFile) append(value any) {
+	line, err := json.Marshal(value)
+	if err == nil {
+		_, err = w.f.Write(append(line, '\n'))
+	}
+	if err != nil && w.err == nil {
+		w.err = fmt.Errorf("report: %w", err)
+	}
+}
+
+func (w *reportFile) close() error {
+	if w.omitted > 0 {
+		w.append(omittedLine{cli.TimeText(time.Now()), w.omitted})
+	}
+	if err := w.f.Close(); err != nil && w.err == nil {
+		w.err = fmt.Errorf("report: %w", err)
+	}
+	return w.err
+}

@@ -1,0 +1,63 @@
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/clitest"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/leftover"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+func TestReportLineFitsItsSchema(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "report")
+	r, err := pathresolver.New(pathresolver.Config{Root: t.TempDir()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.Close()) })
+	w, err := openReport(file, r, nil)
+	require.NoError(t, err)
+	w.add(sandboxfs.Refusal{
+		Time: time.Now(), PID: 7, UID: 8, Program: clitest.Hostile, Op: pathresolver.OpCreate, Place: clitest.Hostile,
+		Rule: pathresolver.RuleProtected, Pattern: "**/*", Errno: syscall.EROFS, Syscall: "mkdir",
+	})
+	w.add(sandboxfs.Refusal{Time: time.Now(), Op: pathresolver.OpRead, Place: ".", Rule: pathresolver.RuleHidden})
+	w.unjudged(5)
+	w.append(launchLine{cli.TimeText(time.Now()), launched{Policy: "coder", Hash: strings.Repeat("0f", 32), Program: pathresolver.EscapePath(clitest.Hostile), Sandbox: true}})
+	w.append(launchLine{cli.TimeText(time.Now()), launched{Program: "make"}})
+	c := &refused{file: w}
+	c.left(leftover.Left{Items: clitest.SomeLeft(), Omitted: 3})
+	require.NoError(t, w.close())
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+
+	s := clitest.Schema(t, "../../../../../docs/schema/report.schema.json")
+	lines := strings.SplitAfter(strings.TrimSuffix(string(data), "\n"), "\n")
+	require.Len(t, lines, 6+len(leftover.Kinds()), "one line each, whatever the names hold")
+	for _, line := range lines {
+		clitest.Validate(t, s, line)
+	}
+}
+
+// A report has a bound, and says how much it left out.
+func TestReportIsBounded(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "report")
+	f, err := os.Create(file)
+	require.NoError(t, err)
+	w := &reportFile{f: f, root: "/project", lines: maxReportLines - 1}
+	for range 3 {
+		w.add(sandboxfs.Refusal{Time: time.Now(), Op: pathresolver.OpRead, Place: "x", Rule: pathresolver.RuleHidden})
+	}
+	require.NoError(t, w.close())
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, 2, strings.Count(string(data), "\n"))
+	require.Contains(t, string(data), `"omitted":2}`)
+}

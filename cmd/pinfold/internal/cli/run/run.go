@@ -1,0 +1,261 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/gitbeside"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/leftlog"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/state"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/leftover"
+	"github.com/pinfold-dev/pinfold/launcher"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+type runFlags struct {
+	policyflag.Flags
+	limits     limitFlags
+	ro         []string
+	home       string
+	user       string
+	env        []string
+	report     string
+	failOnDeny bool
+	failOnLeft leftlog.Flag
+	background bool
+	nested     bool
+	noSandbox  bool
+	approve    string
+	quiet      bool
+
+	beside  *gitbeside.Dir  // what --git opens outside of the project, once that is known
+	traces  viewhost.Traces // of what is changed
+	written []string        // places that runs, and this one, could write
+}
+
+func New(a *cli.App) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [flags] -- CMD [ARG]...",
+		Short: "Run a command that reads only beneath DIR and writes only beneath the write paths",
+		Long: `run shows CMD the directory DIR at its own path, system directories read-only,
+and a private /tmp and home; nothing else of the host's files exists for it.
+It may write beneath the write paths and nowhere else in DIR. The network is the
+host's, unless a policy that is named takes it away.
+
+The exit code is CMD's own, 128 plus the signal that ended it, 127 when it was
+not found, 126 when it cannot be executed, and 125 for every error of pinfold's
+own: CMD did not run then.`,
+		Example: `  pinfold run --git --write-path src -- bash
+  pinfold run -w . --hide '**/.env' -- npm test
+  pinfold run -w out --ro ~/sdk/go --report refused.jsonl -- make`,
+		Args:        commandGiven,
+		Annotations: map[string]string{cli.OwnErrors: "yes"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.home == "" && cmd.Flags().Changed("home") {
+				return cli.UsageError(errors.New("--home is empty"), "name a directory, or leave it out for a private home that is empty")
+			}
+			return runCommand(cmd.Context(), a, &f, args)
+		},
+	}
+	f.AddRoot(cmd)
+	f.Add(cmd)
+	flags := cmd.Flags()
+	flags.SetInterspersed(false) // what follows CMD belongs to CMD
+	flags.StringArrayVar(&f.ro, "ro", nil, "show `PATH` of the host inside, read-only, at its own path (repeatable)")
+	flags.StringVar(&f.home, "home", "", "show `DIR` as the home directory inside, writable, instead of a private empty one")
+	flags.StringVar(&f.user, "user", "", "as root: run CMD as the user `NAME`")
+	flags.StringArrayVar(&f.env, "env", nil, "pass `KEY[=VAL]` on to CMD, besides the few variables that always are (repeatable)")
+	flags.StringVar(&f.report, "report", "", "append a JSON line to `FILE` for the launch, for each refusal, and for what was left")
+	flags.BoolVar(&f.failOnDeny, "fail-on-deny", false, "exit with 123 when anything was refused, or came too fast to be judged")
+	flags.Var(&f.failOnLeft, "fail-on-left", "exit with 122 when CMD left something that can act later, or something of these `KIND`s (see 'pinfold left')")
+	flags.Lookup("fail-on-left").NoOptDefVal = "all"
+	flags.BoolVar(&f.background, "wait-background", false, "wait for CMD's background processes instead of ending them")
+	flags.BoolVar(&f.nested, "nested", false, "let CMD start sandboxes of its own, such as 'pinfold run'; without Landlock, with namespaces, and not as root")
+	flags.BoolVar(&f.noSandbox, "no-sandbox", false, "for finding out whether pinfold is in the way: run CMD with all of your rights; announced and recorded")
+	f.limits.add(cmd)
+	f.approveFlag(cmd)
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no hints and no summary on a terminal")
+	return cmd
+}
+
+func commandGiven(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cli.UsageError(errors.New("no command is given"), "pinfold run [flags] -- CMD [ARG]...")
+	}
+	return nil
+}
+
+func runCommand(ctx context.Context, a *cli.App, f *runFlags, command []string) error {
+	if err := f.refuseDashes(); err != nil {
+		return err
+	}
+	if err := f.limits.check(); err != nil {
+		return err
+	}
+	if f.noSandbox {
+		return f.unconfined(a, command)
+	}
+	cfg, err := f.Config(nil)
+	if err != nil {
+		return err
+	}
+	if f.beside, err = gitbeside.Find(&cfg, f.user); err != nil {
+		return err
+	}
+	defer f.beside.Close()
+	cfg, r, err := policyflag.Open(cfg, a.Out)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
+	f.written = hostfile.Remember(a.Out, f.home, r)
+	refused, err := f.newRefused(a.Out, r)
+	if err != nil {
+		return err
+	}
+	watched := a.Out.Stderr.Terminal && !f.quiet
+	if watched {
+		f.TellPolicy(a.Out)
+		f.beside.Tell(a.Out)
+		policyflag.PrintProblems(a.Out, policyflag.Warnings(f.Found))
+		f.hints(a.Out, cfg, r)
+	}
+	viewhost.BecomeServer()
+	result, problem, err := f.inView(ctx, a, cfg, r, refused, command)
+	left := f.traces.Left()
+	refused.left(left)
+	problem = errors.Join(problem, refused.close())
+	if err != nil {
+		return errors.Join(nestedError(err), problem)
+	}
+	saved := leftlog.Keep(a.Out, r, command, left)
+	if problem != nil {
+		a.Out.Error(problem.Error()) // the command has run: its exit code stands
+	}
+	for _, lost := range result.Lost {
+		a.Out.Warning("not guaranteed here: " + lost)
+	}
+	if result.Reason != "" {
+		a.Out.Error(result.Reason)
+		if result.ExitCode == cli.ExitNotFound {
+			a.Out.Hint(hintOutside(command[0]))
+		}
+	}
+	if watched {
+		refused.summary(a.Out)
+		leftlog.Tell(a.Out, r.Root(), left, saved)
+	}
+	refused.warn(a.Out)
+	return cli.Silent(f.exitCode(result.ExitCode, refused, left))
+}
+
+// exitCode is the command's own, unless something was refused that must not be
+// or might have been: a command can drown its refusals in other attempts. After
+// that comes what must not be left.
+func (f *runFlags) exitCode(own int, refused *refused, left leftover.Left) int {
+	switch {
+	case f.failOnDeny && (refused.total > 0 || refused.untold > 0):
+		return cli.ExitDenied
+	case f.failOnLeft.Fails(left):
+		return cli.ExitLeft
+	}
+	return own
+}
+
+// RefuseDashes looks at the flags that only run has.
+func (f *runFlags) refuseDashes() error {
+	return cmp.Or(
+		cli.RefuseDashes("--ro", f.ro...), cli.RefuseDashes("--home", f.home), cli.RefuseDashes("--user", f.user), cli.RefuseDashes("--env", f.env...),
+		cli.RefuseDashes("--report", f.report), cli.RefuseDashes("--approve", f.approve),
+	)
+}
+
+// inView makes the view, with whoever answers for it, and runs the command
+// inside. err says that the command did not run, problem what went wrong besides.
+func (f *runFlags) inView(ctx context.Context, a *cli.App, cfg pathresolver.Config, r *pathresolver.Resolver, refused *refused, command []string) (result launcher.Result, problem, err error) {
+	who, err := f.answers(ctx, a, cfg, r, command)
+	if err != nil {
+		return result, nil, err
+	}
+	options := f.viewOptions(refused)
+	if who != nil {
+		options.Ask, options.AskWait = who.asker, who.wait
+	}
+	f.traces.Follow(r, &options)
+	view, err := sandboxfs.New(r, options)
+	if err != nil {
+		return result, who.close(result, err), err
+	}
+	running, stop := who.while(ctx)
+	defer stop()
+	if err = f.beside.Arrange(options, f.traces.Follow); err == nil {
+		result, err = f.launch(running, a, cfg, r, view, refused, who, command)
+	}
+	problem = view.Close() // after it every refusal has been told, and every request left
+	dropped, besideProblem := f.beside.CloseView()
+	refused.unjudged(view.Stats().RefusalsDropped + dropped + result.Untold)
+	return result, errors.Join(problem, besideProblem, who.close(result, err)), err
+}
+
+// launch runs the command inside the view.
+func (f *runFlags) launch(ctx context.Context, a *cli.App, cfg pathresolver.Config, r *pathresolver.Resolver, view *sandboxfs.View, refused *refused, who *answers, command []string) (launcher.Result, error) {
+	policy, err := inside.ShowPolicy(cfg, r, view.Arrangement(), f.beside.Show()...)
+	if err != nil {
+		return launcher.Result{}, err
+	}
+	told := describeLaunch(&f.Flags, command[0], policy)
+	refused.launched(told)
+	c := launcher.Config{
+		Resolver: r, View: view,
+		Command: command,
+		RO:      f.ro, Home: f.home, User: f.user, Env: slices.Concat(f.env, told.env()),
+		Written: f.written,
+		Private: state.Private(),
+		Self:    "pinfold",
+		Files:   map[string][]byte{inside.PolicyFile: policy},
+		Stdin:   cli.File(a.Stdin), Stdout: cli.File(a.Out.Stdout.Writer), Stderr: cli.File(a.Out.Stderr.Writer),
+		OnRefusal:      refused.fromKernel(),
+		WaitBackground: f.background,
+		Nested:         f.nested,
+		NoNetwork:      f.NoNetwork(),
+		// A broker in this process looks at its peers and starts programs.
+		Confine: who == nil, Keep: state.Place(),
+	}
+	f.limits.into(&c)
+	if !f.quiet {
+		c.OnStopped = func(stop syscall.Signal, interactive bool) { onStopped(a.Out, stop, interactive) }
+	}
+	who.into(&c)
+	f.beside.Into(&c)
+	c.Env = append(c.Env, gitbeside.Environment(c.Env, os.LookupEnv, f.beside.Settings(cfg, r))...)
+	return launcher.Run(ctx, c)
+}
+
+// viewOptions is how the view is served. The kernel alone refuses most of what
+// is refused: where somebody listens the launcher hears of that, and where it
+// cannot, the view is asked about everything, which is slower.
+func (f *runFlags) viewOptions(refused *refused) sandboxfs.Options {
+	o := viewhost.ServedBy(os.Geteuid(), os.Getegid())
+	o.AllowOther = f.user != ""
+	if o.DefaultPermissions && !o.AllowOther {
+		// The command has no capabilities: it gets what root has without them.
+		o.DefaultPermissions, o.Unprivileged = false, true
+	}
+	if refused.wanted {
+		o.OnRefusal, o.ReportAll = refused.add, !refused.watch
+	}
+	return o
+}

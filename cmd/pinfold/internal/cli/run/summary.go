@@ -1,0 +1,146 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/leftlog"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/leftover"
+	"github.com/pinfold-dev/pinfold/launcher"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+const summaryKinds = 10000 // distinct refusals that are told apart; bounds memory
+
+// refused collects what a run refused, as the view and the launcher tell of
+// it. When both have ended it is read.
+type refused struct {
+	wanted bool // somebody wants to know
+	watch  bool // the launcher can tell what the kernel refuses
+
+	mu    sync.Mutex // guards what follows
+	file  *reportFile
+	kinds map[refusalKind]int
+	total int
+
+	untold uint64 // how many attempts, at least, nobody could judge
+}
+
+// refusalKind is what makes two refusals the same to a person.
+type refusalKind struct {
+	op     pathresolver.Op
+	place  string
+	rule   pathresolver.Rule
+	origin string
+	answer string // what the manager said
+}
+
+func (f *runFlags) newRefused(o *cli.Output, r *pathresolver.Resolver) (*refused, error) {
+	c := &refused{
+		wanted: f.report != "" || f.failOnDeny || o.Stderr.Terminal && !f.quiet,
+		kinds:  map[refusalKind]int{},
+	}
+	c.watch = c.wanted && launcher.CanWatch()
+	if f.report == "" {
+		return c, nil
+	}
+	var err error
+	c.file, err = openReport(f.report, r, f.beside)
+	return c, err
+}
+
+// fromKernel is what the launcher calls, if anything.
+func (c *refused) fromKernel() func(sandboxfs.Refusal) {
+	if !c.watch {
+		return nil
+	}
+	return c.add
+}
+
+func (c *refused) add(r sandboxfs.Refusal) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.total++
+	kind := refusalKind{op: r.Op, place: r.Place, rule: r.Rule, origin: r.Origin, answer: r.Answer}
+	if _, known := c.kinds[kind]; known || len(c.kinds) < summaryKinds {
+		c.kinds[kind]++
+	}
+	if c.file != nil {
+		c.file.add(r)
+	}
+}
+
+func (c *refused) close() error {
+	if c.file == nil {
+		return nil
+	}
+	return c.file.close()
+}
+
+// unjudged notes how many attempts came too fast.
+func (c *refused) unjudged(n uint64) {
+	c.untold = n
+	if c.file != nil && n > 0 {
+		c.file.unjudged(n)
+	}
+}
+
+// warn says that there may have been more refusals than were told, also where
+// no terminal looks on.
+func (c *refused) warn(o *cli.Output) {
+	if c.untold > 0 {
+		o.Warning(fmt.Sprintf("%d attempts or more came too fast to be judged, and may have been refused", c.untold))
+	}
+}
+
+// summary prints each distinct refusal once, the most frequent first.
+func (c *refused) summary(o *cli.Output) {
+	if c.total == 0 {
+		return
+	}
+	kinds := make([]refusalKind, 0, len(c.kinds))
+	for k := range c.kinds {
+		kinds = append(kinds, k)
+	}
+	slices.SortFunc(kinds, func(a, b refusalKind) int {
+		return cmp.Or(cmp.Compare(c.kinds[b], c.kinds[a]), cmp.Compare(a.place, b.place), cmp.Compare(a.op, b.op), cmp.Compare(a.answer, b.answer))
+	})
+	o.Stderr.Printf("pinfold: %s refused\n", cli.Plural(c.total, "operation"))
+	for i, k := range kinds {
+		if i == cli.SummaryLines {
+			o.Stderr.Printf("  and %d more kinds; --report FILE lists all\n", len(kinds)-i)
+			break
+		}
+		o.Stderr.Printf("  %5d x %-6s %s  %s\n", c.kinds[k], k.op, pathresolver.EscapePath(k.place),
+			o.Stderr.Paint(cli.ColourDim, strings.TrimSpace(string(k.rule)+"  "+pathresolver.OriginText(k.origin))))
+		if k.answer != "" {
+			o.Stderr.Printf("          answer: %s\n", pathresolver.EscapePath(k.answer))
+		}
+	}
+}
+
+// leftLine is a line of --report.
+type leftLine struct {
+	Time string        `json:"time"`
+	Left leftover.Item `json:"left"`
+}
+
+// left writes what was left to the report, if one is wanted.
+func (c *refused) left(left leftover.Left) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.file == nil {
+		return
+	}
+	now := cli.TimeText(time.Now())
+	for _, i := range left.Items {
+		c.file.append(leftLine{now, leftlog.Escaped(i)})
+	}
+	c.file.omitted += left.Omitted
+}

@@ -1,0 +1,231 @@
+package skills
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/claudecode"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/skillask"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// claudeJudge decides about calls of Claude Code's own tools, by the rules that
+// the skills and the views have.
+type claudeJudge struct {
+	callJudge
+	held     *permission.Policy // the flags' or the agent's own; nil: flags without a policy
+	cfg      pathresolver.Config
+	resolver *pathresolver.Resolver
+	view     bool // whatever Claude Code starts is in a view, which holds the same
+}
+
+// claudeCall is one call, and what was found about it before anybody is asked: a
+// call that the rules refuse is not asked for, and one that was approved is not
+// refused afterwards.
+type claudeCall struct {
+	*claudeJudge
+	effects claudecode.Effects
+	input   json.RawMessage
+
+	accesses []access.Access // what is to be put to the policy, each once
+	refused  string          // why it is refused; "" for not
+	confirm  string          // why somebody has to say yes, whatever the policy says of the tool
+}
+
+// answer decides about one call. An error is a refusal, too.
+func (j *claudeJudge) answer(ctx context.Context, tool string, input json.RawMessage, cwd string) (claudecode.Behaviour, string, error) {
+	if cwd == "" {
+		cwd = j.resolver.Root()
+	}
+	e, err := claudecode.EffectsOf(tool, input, cwd)
+	if err != nil {
+		return claudecode.Deny, "", err
+	}
+	c := claudeCall{claudeJudge: j, effects: e, input: input}
+	for _, u := range e.Uses {
+		c.use(ctx, u)
+	}
+	if e.Command != "" && !j.view {
+		c.command(ctx, cwd)
+	}
+	if c.refused != "" {
+		return claudecode.Deny, c.refused, nil
+	}
+	b, reason := c.put(ctx)
+	return b, reason, nil
+}
+
+// refuse notes why the call is refused; the first reason counts.
+func (c *claudeCall) refuse(ctx context.Context, action access.Action, place, why string) {
+	if c.refused == "" {
+		c.Note(ctx, skillask.Question{Action: action, Place: place, Tool: c.effects.Tool}, c.input) // A1
+		c.refused = why
+	}
+}
+
+// ask notes why somebody has to be asked; "" is no reason.
+func (c *claudeCall) ask(why string) {
+	if c.confirm == "" && why != "" {
+		c.confirm = why
+	}
+}
+
+// touches notes what is to be put to the policy.
+func (c *claudeCall) touches(action access.Action, place string) {
+	if a := (access.Access{Action: action, Resource: place}); !slices.Contains(c.accesses, a) {
+		c.accesses = append(c.accesses, a)
+	}
+}
+
+// put puts all of the call to the policy in one question, and to whoever is to be
+// asked. Where nobody is there to be asked, Claude Code's own user is.
+func (c *claudeCall) put(ctx context.Context) (claudecode.Behaviour, string) {
+	e := c.effects
+	q := skillask.Question{Action: access.ToolUse, Place: e.Tool, Tool: e.Tool, Also: c.accesses, Confirm: c.confirm}
+	switch {
+	case len(e.Uses) > 0 && len(c.accesses) > 0: // who uses a file by a tool uses the tool
+		last := len(c.accesses) - 1
+		q.Action, q.Place, q.Also = c.accesses[last].Action, c.accesses[last].Resource, c.accesses[:last]
+	case c.held != nil && e.Own != "" && c.held.NamesTool(e.Own):
+		q.Place, q.Tool = e.Own, e.Own
+	case c.held == nil && e.Talk: // flags say nothing of tools, only of files
+		return "", ""
+	case c.held == nil && e.Command == "" && len(e.Uses) == 0:
+		q.Confirm = fmt.Sprintf("no policy speaks of the tool '%s'", pathresolver.EscapePath(e.Tool))
+	}
+	v := c.Decide(ctx, q, c.input)
+	switch {
+	case v.Allowed:
+		return claudecode.Allow, "allowed"
+	case ctx.Err() != nil:
+		return claudecode.Deny, "it was asked for, and nobody has answered yet. The request stays: the same call again goes on waiting"
+	case v.Code == permission.CodeAsk && c.agent == nil:
+		return claudecode.Ask, v.Text
+	case e.Talk && v.Code == permission.CodeToolNotDeclared:
+		return "", "" // it touches nothing that a policy is about
+	}
+	return claudecode.Deny, v.Text
+}
+
+// use decides about one path by the rules, as far as nobody need be asked.
+func (c *claudeCall) use(ctx context.Context, u claudecode.Use) {
+	place := c.place(ctx, u.Action, u.Path)
+	if place == "" || !u.Beneath || c.view {
+		return
+	}
+	if rule := c.hides(place, u.Content); rule != "" {
+		c.refuse(ctx, u.Action, place, fmt.Sprintf("%s beneath '%s' could show what the policy keeps back (%s). Name a directory without it, or use the tools of 'pinfold mcp', which leave it out",
+			c.effects.Tool, pathresolver.EscapePath(place), pathresolver.EscapePath(rule)))
+	}
+}
+
+// place is where a path leads, noted as something that is to be put to the policy.
+// It is "" for what is refused, and for what lies outside the project.
+func (c *claudeCall) place(ctx context.Context, action access.Action, path string) string {
+	op, ok := action.Op()
+	if !ok { // which EffectsOf never says
+		c.refuse(ctx, action, path, "the tool does something that is not known")
+		return ""
+	}
+	at := c.resolver.Explain(op, path)
+	var denied *pathresolver.DeniedError
+	err := c.resolver.Allows(op, path, 0)
+	switch {
+	case err == nil && at.Place == "":
+		c.refuse(ctx, action, path, "the path leads to no place")
+		return ""
+	case err == nil:
+	case errors.As(err, &denied) && denied.Rule == pathresolver.RuleAsk && at.Place != "":
+		if c.held == nil {
+			c.ask(denied.Error())
+		}
+	case errors.As(err, &denied) && (denied.Rule == pathresolver.RuleOutsideRoot || denied.Rule == pathresolver.RuleSymlinkEscape):
+		c.elsewhere(ctx, action, path, denied)
+		return ""
+	default:
+		c.refuse(ctx, action, at.Place, err.Error())
+		return ""
+	}
+	c.touches(action, at.Place)
+	return at.Place
+}
+
+// elsewhere decides about what lies outside the directory: only a policy can let
+// that be asked for.
+func (c *claudeCall) elsewhere(ctx context.Context, action access.Action, path string, denied *pathresolver.DeniedError) {
+	place, err := endOf(path)
+	if err != nil {
+		c.refuse(ctx, action, filepath.Clean(path), err.Error())
+		return
+	}
+	effect := permission.Deny
+	if c.held != nil && filepath.IsAbs(place) {
+		effect = c.held.Check(ctx, permission.Request{Action: action, Resource: filepath.ToSlash(place), Tool: c.effects.Tool}).Effect
+	}
+	switch {
+	case effect == permission.Deny:
+		c.refuse(ctx, action, place, denied.Error())
+	case c.agent != nil:
+		c.touches(action, filepath.ToSlash(place))
+	case effect == permission.Ask:
+		c.ask("it lies outside the project, which the policy wants asked for")
+	}
+}
+
+// endOf is where a path ends: a link on the way may lead on. What is not there
+// yet is where its nearest directory is; a link that leads nowhere could be
+// written through, and is refused.
+func endOf(path string) (string, error) {
+	at, rest := filepath.Clean(path), ""
+	for {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		if _, err := os.Lstat(at); err == nil || !errors.Is(err, fs.ErrNotExist) || filepath.Dir(at) == at {
+			return "", fmt.Errorf("where '%s' leads to cannot be told", pathresolver.EscapePath(path))
+		}
+		at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest)
+	}
+}
+
+// hides is the rule by which something beneath a place may have to be kept back
+// from a search that Claude Code does itself; "" for none.
+func (j *claudeJudge) hides(place string, content bool) string {
+	globs := j.cfg.Hide
+	if content {
+		globs = append(globs[:len(globs):len(globs)], j.cfg.AskRead...)
+	}
+	for _, glob := range globs {
+		head := strings.TrimPrefix(filepath.ToSlash(glob), "./")
+		if i := strings.IndexAny(head, `*?[{\`); i >= 0 { // the directory before it is certain
+			head = head[:max(strings.LastIndexByte(head[:i], '/'), 0)]
+		}
+		if head == "" || place == "." || meet(head, place) {
+			return glob
+		}
+	}
+	if j.cfg.ReadPaths == nil {
+		return ""
+	}
+	for _, p := range j.resolver.ReadPaths() {
+		if p == "." || p == place || strings.HasPrefix(place, p+"/") {
+			return ""
+		}
+	}
+	return "fs.read"
+}
+
+// meet reports whether one of two places lies beneath the other.
+func meet(a, b string) bool {
+	a, b = strings.ToLower(a)+"/", strings.ToLower(b)+"/"
+	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
+}

@@ -1,0 +1,110 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// What is kept of runs, their audit above all, is removed by the runs that start
+// later. Whether somebody uses a directory its locks say, on the handle by which
+// it is emptied: that of the directory itself, which a run holds from the first
+// moment to the last, and that of whoever serves in it.
+const (
+	keptFor   = 30 * 24 * time.Hour // after its broker has written last
+	keptRuns  = 100                 // of which more are removed earlier,
+	keptLeast = 24 * time.Hour      // but not before this
+	// prunedAtOnce bounds what a start costs. Each adds one directory, so what
+	// has piled up gets less.
+	prunedAtOnce = 4
+)
+
+// HoldRun keeps a run's directory from being removed by other runs, until the file
+// is closed. It may be held several times.
+func HoldRun(dir string) (_ *os.File, err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close() // nothing was written
+		}
+	}()
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB); err != nil {
+		return nil, &fs.PathError{Op: "flock", Path: dir, Err: err}
+	}
+	held, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	named, err := os.Lstat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !os.SameFile(held, named) {
+		return nil, fmt.Errorf("%q was replaced", dir)
+	}
+	return f, nil
+}
+
+// PruneRuns removes from dir the oldest of what is kept of runs, a few at a
+// time. What cannot be removed is no failure of the run that starts: the next
+// one tries again.
+func PruneRuns(dir string, now time.Time) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return
+	}
+	defer func() { _ = root.Close() }() // nothing is written by it
+	names, err := runNames(root)
+	if err != nil {
+		return
+	}
+	removed := 0
+	for i, name := range names {
+		keep := keptFor
+		if i < len(names)-keptRuns {
+			keep = keptLeast
+		}
+		started, err := StartOf(name)
+		if err != nil || now.Sub(started) <= keep || removed == prunedAtOnce {
+			return // the rest began later
+		}
+		if removeRun(root, name, now.Add(-keep)) {
+			removed++
+		}
+	}
+}
+
+// runNames are the names of runs in a directory of this user alone, the oldest
+// first. What has another name is not a run's.
+func runNames(root *os.Root) ([]string, error) {
+	dir, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	var st unix.Stat_t
+	if err := unix.Fstat(int(dir.Fd()), &st); err != nil {
+		return nil, err
+	}
+	if int(st.Uid) != os.Geteuid() || st.Mode&0o022 != 0 {
+		return nil, errors.New("others may write there")
+	}
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		_, err := StartOf(name)
+		return err != nil
+	})
+	slices.Sort(names)
+	return names, nil
+}

@@ -1,0 +1,107 @@
+package state
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
+)
+
+// BrokerDir is where a broker of this user keeps its sockets and, by default,
+// its database.
+func BrokerDir() (string, error) {
+	base, err := Base()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(base, "pinfold", "broker"), nil
+}
+
+// Base is where programs of this user keep state, by the XDG Base
+// Directory Specification where it applies.
+func Base() (string, error) {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		return os.UserConfigDir()
+	}
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	home := os.Getenv("HOME")
+	if !filepath.IsAbs(home) {
+		return "", errors.New("neither $XDG_STATE_HOME nor $HOME names a directory")
+	}
+	return filepath.Join(home, ".local", "state"), nil
+}
+
+// RunsDir is where the brokers of runs keep their state. A home that is not
+// there is not made for them.
+func RunsDir() (string, error) {
+	base, err := Base()
+	if err == nil && !filepath.IsAbs(os.Getenv("XDG_STATE_HOME")) {
+		_, err = os.Stat(os.Getenv("HOME"))
+	}
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(base, "pinfold", "runs"), nil
+}
+
+// RunTime is how the name of a run's directory begins.
+const RunTime = "20060102T150405Z"
+
+// StartOf is when the run began whose directory has this name.
+func StartOf(name string) (time.Time, error) {
+	stamp, _, found := strings.Cut(name, "-")
+	if !found {
+		return time.Time{}, errors.New("no run has such a name")
+	}
+	return time.Parse(RunTime, stamp)
+}
+
+// Private are the directories with what pinfold itself keeps for this user:
+// the databases of its brokers, their sockets and tokens. No agent is ever shown
+// one: it could answer its own requests there. All but the first exist.
+func Private() (dirs []string) {
+	if base, err := Base(); err == nil {
+		dirs = append(dirs, filepath.Join(base, "pinfold"))
+	}
+	known := func(dir string) {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() && filepath.IsAbs(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	if base := os.Getenv("XDG_RUNTIME_DIR"); base != "" {
+		known(filepath.Join(base, "pinfold"))
+	}
+	if base, err := os.UserConfigDir(); err == nil {
+		known(filepath.Join(base, "pinfold"))
+	}
+	if socket := os.Getenv("PINFOLD_SOCKET"); socket != "" && !inside.Run() {
+		// Of a broker with another --state-dir: its own, or one for an agent.
+		for _, dir := range []string{filepath.Dir(socket), filepath.Dir(filepath.Dir(socket))} {
+			if info, err := os.Lstat(brokerhttp.OperatorSocket(dir)); err == nil && info.Mode()&os.ModeSocket != 0 {
+				known(dir)
+			}
+		}
+	}
+	return dirs
+}
+
+// Place is the directory in which runs keep what later ones read, where there
+// is one.
+func Place() []string {
+	base, err := Base()
+	if err != nil {
+		return nil
+	}
+	dir := filepath.Join(base, "pinfold")
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil
+	}
+	return []string{dir}
+}

@@ -1,0 +1,126 @@
+package viewhost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+// viewCall is what a view asks, as the broker is asked it. Program and process
+// are the agent's own words: they are shown, and the answer is not bound to them.
+func viewCall(q sandboxfs.AskRequest) broker.Call {
+	c := broker.Call{Reason: fmt.Sprintf("%s by '%s', process %d", q.Syscall, q.Program, q.PID), Observed: true}
+	c.Action, c.Resource, c.Also, c.MayBlock = q.Accesses[0].Action, q.Accesses[0].Resource, q.Accesses[1:], q.Wait
+	return c
+}
+
+// gateAsker asks a broker in this process.
+type gateAsker struct {
+	b      *broker.Broker
+	who    broker.Identity
+	leaves Granted
+
+	mu    sync.Mutex      // of what follows
+	wake  <-chan struct{} // something has changed
+	stale bool            // and leaves may not know yet
+}
+
+// catchUpWithin bounds what a broker that hangs costs an operation.
+const catchUpWithin = time.Second
+
+var _ sandboxfs.Asker = (*gateAsker)(nil)
+
+// NewBroker is the asker of one agent until ctx ends.
+func NewBroker(ctx context.Context, b *broker.Broker, id string) *gateAsker {
+	g := &gateAsker{b: b, who: broker.AgentIdentity(id), stale: true}
+	var stop func()
+	g.wake, stop = b.Watch(g.who)
+	context.AfterFunc(ctx, stop)
+	return g
+}
+
+// Ask decides now, or waits for the manager where the view lets it.
+func (g *gateAsker) Ask(ctx context.Context, q sandboxfs.AskRequest) error {
+	d := g.b.Gate(g.who).CheckCall(ctx, viewCall(q))
+	if d.Allowed() {
+		return nil
+	}
+	return errors.New(d.Reason())
+}
+
+// Record leaves a request behind. That there is leave already is no failure.
+func (g *gateAsker) Record(ctx context.Context, q sandboxfs.AskRequest) error {
+	_, err := g.b.Ask(ctx, g.who, viewCall(q))
+	var refused *broker.Error
+	if errors.As(err, &refused) && refused.Code == permission.CodeAllowed {
+		return nil
+	}
+	return err
+}
+
+// Leave says whether leave may have been given: all of which somebody was told
+// before, such as the program that asked and now does what it asked for.
+func (g *gateAsker) Leave(a access.Access) bool {
+	g.catchUp()
+	return g.leaves.cover(a.Resource)
+}
+
+// catchUp reads what was granted, if something has changed.
+func (g *gateAsker) catchUp() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	select {
+	case <-g.wake:
+		g.stale = true
+	default:
+	}
+	if !g.stale {
+		return
+	}
+	ctx, stop := context.WithTimeout(context.Background(), catchUpWithin)
+	defer stop()
+	g.stale = !g.leaves.read(ctx, g.b, g.who)
+}
+
+// AsksAnything reports whether a view of this configuration ever has to ask.
+func AsksAnything(cfg pathresolver.Config) bool { return len(cfg.AskRead)+len(cfg.AskWrite) > 0 }
+
+// FUSEWait is how long an open may wait: the shortest time that a layer of the
+// policy gives, and 0 where none does (D40).
+func FUSEWait(p *permission.Policy) time.Duration {
+	least := time.Duration(0)
+	for _, src := range p.Sources() {
+		if a := src.Document.Approvals; a != nil && a.FUSEWait > 0 && (least == 0 || time.Duration(a.FUSEWait) < least) {
+			least = time.Duration(a.FUSEWait)
+		}
+	}
+	return least
+}
+
+// covers reports whether a grant may be leave for an operation. It may say so of
+// too much: the broker decides.
+func covers(r broker.Request, place string) bool {
+	if r.Scope == broker.Session {
+		return true
+	}
+	all := append([]access.Access{{Action: r.Action, Resource: r.Resource}}, r.Also...)
+	return slices.ContainsFunc(all, func(a access.Access) bool {
+		switch {
+		case a.Resource == place:
+			return true
+		case r.Scope != broker.Subtree:
+			return false
+		}
+		return a.Resource == "." || strings.HasPrefix(place, a.Resource+"/")
+	})
+}
