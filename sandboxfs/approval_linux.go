@@ -3,7 +3,6 @@ package sandboxfs
 import (
 	"context"
 	"io/fs"
-	"sync"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -13,6 +12,137 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
+
+// askFirst is the error of an operation that a rule says may be asked for. It has
+// changed nothing, and is done once more with what Ask grants.
+type askFirst struct{ AskRequest }
+
+func (*askFirst) Error() string { return "has to be asked for" }
+
+// asking does an operation. Where that has to be asked for first it does it once
+// more, from the beginning, with what was granted.
+func (c *connection) asking(h *fuse.InHeader, do func(grant pathresolver.Grant) error) fuse.Status {
+	return status(c.again(h, do(nil), do))
+}
+
+// again is asking for an operation that was done without a grant, with this error.
+func (c *connection) again(h *fuse.InHeader, err error, do func(grant pathresolver.Grant) error) error {
+	q, ok := err.(*askFirst)
+	if !ok {
+		return err
+	}
+	grant, err := c.consult(h, q)
+	if err != nil {
+		return err
+	}
+	return do(grant)
+}
+
+// ask is refuse for what may be granted: askFirst, where Ask is to be asked. grant
+// is what was granted already. What a grant would not help is refused now.
+func (c *connection) ask(h *fuse.InHeader, call string, d *pathresolver.DeniedError, grant pathresolver.Grant, o operation) error {
+	asks := c.v.asks
+	if asks == nil || grant != nil || d.Rule != pathresolver.RuleAsk {
+		return c.refuse(h, call, d)
+	}
+	q := AskRequest{Accesses: o.accesses(c.r), Syscall: call, PID: h.Pid, UID: h.Uid, Program: programOf(h.Pid)}
+	if final := o.decide(c.r, pathresolver.GrantFor(q.Accesses...)); final != nil {
+		return c.refuse(h, call, final)
+	}
+	q.Wait = call == "open" && asks.wait != 0
+	if !q.Wait && asks.atOnce(q) {
+		return c.refuse(h, call, d)
+	}
+	return &askFirst{q}
+}
+
+// futile says what keeps a file from being opened besides the rules that ask:
+// then nobody is asked, and no grant is used up.
+func (c *connection) futile(h *fuse.InHeader, call string, n *node, o operation) error {
+	var sx unix.Statx_t
+	fd, _, err := c.open(n, unix.O_PATH, &sx)
+	if err != nil {
+		return err
+	}
+	defer closeFD(fd)
+	mask := uint32(0)
+	if o.reads || o.op == pathresolver.OpRead {
+		mask |= unix.R_OK
+	}
+	if o.op == pathresolver.OpWrite {
+		mask |= unix.W_OK
+		if sx.Nlink > 1 {
+			if _, d := c.r.CheckLinks(o.place, fileID(&sx)); d != nil {
+				return c.refuse(h, call, d)
+			}
+		}
+	}
+	return unix.Faccessat2(fd, "", mask, unix.AT_EMPTY_PATH|unix.AT_EACCESS)
+}
+
+// consult asks about an operation that cannot wait for a person. No lock is held.
+func (c *connection) consult(h *fuse.InHeader, q *askFirst) (pathresolver.Grant, error) {
+	asks := c.v.asks
+	if !admit(&asks.consulting, maxConsulting) {
+		return nil, c.refuseAsked(h, q, "too many operations are asked for at once")
+	}
+	defer asks.consulting.Add(-1)
+	c.slow(h)
+	ctx, end := c.conn.Context(h)
+	defer end()
+	return c.granted(ctx, h, q, consultWithin)
+}
+
+// openLater has the open of a file wait for an answer, as long as nobody gives
+// one. Then it is done from the beginning: what was found before the wait counts
+// no more.
+func (c *connection) openLater(in *fuse.OpenIn, q *askFirst) fuseconn.Reply {
+	asks := c.v.asks
+	if !admit(&asks.waiting, maxWaiting) {
+		return fuseconn.Reply{Status: status(c.refuseAsked(&in.InHeader, q, "too many wait for an answer"))}
+	}
+	again := *in
+	return fuseconn.Reply{Later: func(ctx context.Context) (r fuseconn.Reply) {
+		grant, err := c.granted(ctx, &again.InHeader, q, asks.wait)
+		asks.waiting.Add(-1)
+		if err == nil {
+			c.v.within(func() { err = c.open1(&again, &r.Open, grant) })
+		}
+		r.Status = status(err)
+		return r
+	}}
+}
+
+// granted puts a question to Ask and returns what it grants, or the refusal. It
+// waits within a time, or without end if that is negative.
+func (c *connection) granted(ctx context.Context, h *fuse.InHeader, q *askFirst, within time.Duration) (pathresolver.Grant, error) {
+	if within > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, within)
+		defer stop()
+	}
+	switch err := c.v.asks.put(ctx, q.AskRequest); err {
+	case nil:
+		return pathresolver.GrantFor(q.Accesses...), nil
+	case fuseconn.ErrInterrupted:
+		return nil, unix.EINTR
+	case context.DeadlineExceeded:
+		return nil, c.refuseAsked(h, q, "nobody has answered yet")
+	default:
+		return nil, c.refuseAsked(h, q, err.Error())
+	}
+}
+
+// refuseAsked reports what Ask did not grant.
+func (c *connection) refuseAsked(h *fuse.InHeader, q *askFirst, answer string) error {
+	about := q.Accesses[0]
+	op, _ := about.Action.Op()
+	c.v.refusals.add(Refusal{
+		Time: time.Now(), PID: h.Pid, UID: h.Uid, Op: op, Place: about.Resource,
+		Rule: pathresolver.RuleAsk, Errno: unix.EACCES, Syscall: q.Syscall, Answer: answer,
+	})
+	return unix.EACCES
+}
 
 // operation is an operation as the rules are asked about it.
 type operation struct {
@@ -25,20 +155,20 @@ type operation struct {
 }
 
 // decide asks the rules about all of it.
-func (o operation) decide(r *pathresolver.Resolver, leave pathresolver.Grant) *pathresolver.DeniedError {
+func (o operation) decide(r *pathresolver.Resolver, grant pathresolver.Grant) *pathresolver.DeniedError {
 	switch o.op {
 	case pathresolver.OpRename:
-		return r.DecideRenameGranted(leave, o.place, o.to, o.exchange)
+		return r.DecideRenameGranted(grant, o.place, o.to, o.exchange)
 	case pathresolver.OpLink:
-		return r.DecideLinkGranted(leave, o.place, o.to)
+		return r.DecideLinkGranted(grant, o.place, o.to)
 	}
-	if d := r.DecideGranted(leave, o.op, o.place, o.kind); d != nil || !o.reads {
+	if d := r.DecideGranted(grant, o.op, o.place, o.kind); d != nil || !o.reads {
 		return d
 	}
-	return r.DecideGranted(leave, pathresolver.OpRead, o.place, 0)
+	return r.DecideGranted(grant, pathresolver.OpRead, o.place, 0)
 }
 
-// accesses are what leave is needed for: what a move or another name takes out
+// accesses are what has to be granted: what a move or another name takes out
 // of reach of a rule about reading can be read from then on.
 func (o operation) accesses(r *pathresolver.Resolver) []access.Access {
 	is := func(op pathresolver.Op, place string) access.Access {
@@ -60,147 +190,4 @@ func (o operation) accesses(r *pathresolver.Resolver) []access.Access {
 		all = append(all, is(pathresolver.OpRead, o.place))
 	}
 	return all
-}
-
-// questions are what requests have to put to Ask, from where the rules are
-// asked to where no lock is held any more.
-type questions struct {
-	mu  sync.Mutex
-	all map[uint64]AskRequest // by the request's unique id
-}
-
-func (qs *questions) put(unique uint64, q AskRequest) {
-	qs.mu.Lock()
-	defer qs.mu.Unlock()
-	if qs.all == nil {
-		qs.all = map[uint64]AskRequest{}
-	}
-	qs.all[unique] = q
-}
-
-func (qs *questions) take(unique uint64) AskRequest {
-	qs.mu.Lock()
-	defer qs.mu.Unlock()
-	q := qs.all[unique]
-	delete(qs.all, unique)
-	return q
-}
-
-// ask is refuse for what leave may be given for: toConsult where Ask is to be
-// asked first. leave is what was given already. What would be refused with leave
-// too is refused now.
-func (c *connection) ask(h *fuse.InHeader, call string, d *pathresolver.DeniedError, leave pathresolver.Grant, a operation) fuse.Status {
-	asks := c.v.asks
-	if asks == nil || leave != nil || d.Rule != pathresolver.RuleAsk {
-		return c.refuse(h, call, d)
-	}
-	q := AskRequest{Accesses: a.accesses(c.r), Syscall: call, PID: h.Pid, UID: h.Uid, Program: programOf(h.Pid)}
-	if final := a.decide(c.r, pathresolver.GrantFor(q.Accesses...)); final != nil {
-		return c.refuse(h, call, final)
-	}
-	q.Wait = call == "open" && asks.wait != 0
-	if !q.Wait && asks.atOnce(q) {
-		return c.refuse(h, call, d)
-	}
-	c.questions.put(h.Unique, q)
-	return toConsult
-}
-
-// futile says what keeps a file from being opened besides the rules that ask:
-// then nobody is asked, and no leave is used up.
-func (c *connection) futile(h *fuse.InHeader, call string, n *node, a operation) fuse.Status {
-	var sx unix.Statx_t
-	fd, _, err := c.open(n, unix.O_PATH, &sx)
-	if err != nil {
-		return status(err)
-	}
-	defer closeFD(fd)
-	mask := uint32(0)
-	if a.reads || a.op == pathresolver.OpRead {
-		mask |= unix.R_OK
-	}
-	if a.op == pathresolver.OpWrite {
-		mask |= unix.W_OK
-		if sx.Nlink > 1 {
-			if _, d := c.r.CheckLinks(a.place, fileID(&sx)); d != nil {
-				return c.refuse(h, call, d)
-			}
-		}
-	}
-	return status(unix.Faccessat2(fd, "", mask, unix.AT_EMPTY_PATH|unix.AT_EACCESS))
-}
-
-// toConsult is the status of an operation that Ask has to be asked about. It has
-// touched nothing, and is done once more with the leave.
-const toConsult fuse.Status = 1 << 30
-
-// consult puts the question of a request to Ask, who does not wait for anybody,
-// and returns the leave or the refusal. No lock is held.
-func (c *connection) consult(h *fuse.InHeader) (pathresolver.Grant, fuse.Status) {
-	asks, q := c.v.asks, c.questions.take(h.Unique)
-	if !admit(&asks.consulting, maxConsulting) {
-		return nil, c.refuseAsked(h, &q, "too many operations are asked for at once")
-	}
-	defer asks.consulting.Add(-1)
-	c.slow(h)
-	ctx, end := c.conn.Context(h)
-	defer end()
-	ctx, stop := context.WithTimeout(ctx, consultWithin)
-	defer stop()
-	return c.answerOf(ctx, h, &q)
-}
-
-// answerOf is the leave that Ask gives, or the refusal.
-func (c *connection) answerOf(ctx context.Context, h *fuse.InHeader, q *AskRequest) (pathresolver.Grant, fuse.Status) {
-	switch err := c.v.asks.put(ctx, *q); err {
-	case nil:
-		return pathresolver.GrantFor(q.Accesses...), fuse.OK
-	case fuseconn.ErrInterrupted:
-		return nil, fuse.EINTR
-	case context.DeadlineExceeded:
-		return nil, c.refuseAsked(h, q, "nobody has answered yet")
-	default:
-		return nil, c.refuseAsked(h, q, err.Error())
-	}
-}
-
-// refuseAsked reports what Ask did not allow.
-func (c *connection) refuseAsked(h *fuse.InHeader, q *AskRequest, answer string) fuse.Status {
-	about := q.Accesses[0]
-	op, _ := about.Action.Op()
-	c.v.refusals.add(Refusal{
-		Time: time.Now(), PID: h.Pid, UID: h.Uid, Op: op, Place: about.Resource,
-		Rule: pathresolver.RuleAsk, Errno: unix.EACCES, Syscall: q.Syscall, Answer: answer,
-	})
-	return fuse.EACCES
-}
-
-// openLater has the open of a file wait for an answer, as long as nobody gives
-// one. Then it is done from the beginning: what was found before the wait counts
-// no more.
-func (c *connection) openLater(in *fuse.OpenIn) fuseconn.Reply {
-	asks, q := c.v.asks, c.questions.take(in.Unique)
-	if !admit(&asks.waiting, maxWaiting) {
-		return fuseconn.Reply{Status: c.refuseAsked(&in.InHeader, &q, "too many wait for an answer")}
-	}
-	again := *in
-	return fuseconn.Reply{Later: func(ctx context.Context) (r fuseconn.Reply) {
-		var leave pathresolver.Grant
-		if leave, r.Status = c.await(ctx, &again.InHeader, &q); r.Status == fuse.OK {
-			c.v.within(func() { r.Status = c.open1(&again, &r.Open, leave) })
-		}
-		return r
-	}}
-}
-
-// await waits for the answer.
-func (c *connection) await(ctx context.Context, h *fuse.InHeader, q *AskRequest) (pathresolver.Grant, fuse.Status) {
-	asks := c.v.asks
-	defer asks.waiting.Add(-1)
-	if asks.wait > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, asks.wait)
-		defer stop()
-	}
-	return c.answerOf(ctx, h, q)
 }

@@ -30,7 +30,6 @@ type connection struct {
 	unlinked           unlinked
 	stamps             stamps
 	dirs               dirCache
-	questions          questions
 	listings           listings
 	watch              *watcher // of the read-only mount, nil otherwise
 	conn               *fuseconn.Conn

@@ -54,42 +54,36 @@ func (c *connection) make(h *fuse.InHeader, call, name string, kind fs.FileMode,
 	if !plainName(name) {
 		return fuse.EINVAL
 	}
-	st := c.makeGranted(h, call, name, kind, mode, out, create, nil)
-	if st != toConsult {
-		return st
-	}
-	leave, st := c.consult(h)
-	if st != fuse.OK {
-		return st
-	}
-	return c.makeGranted(h, call, name, kind, mode, out, create, leave)
+	return c.asking(h, func(grant pathresolver.Grant) error {
+		return c.makeGranted(h, call, name, kind, mode, out, create, grant)
+	})
 }
 
-func (c *connection) makeGranted(h *fuse.InHeader, call, name string, kind fs.FileMode, mode uint32, out *fuse.EntryOut, create func(dirfd int) error, leave pathresolver.Grant) fuse.Status {
+func (c *connection) makeGranted(h *fuse.InHeader, call, name string, kind fs.FileMode, mode uint32, out *fuse.EntryOut, create func(dirfd int) error, grant pathresolver.Grant) error {
 	defer c.hold(name)()
 	dir, dirfd, place, err := c.openDir(h.NodeId)
 	if err != nil {
-		return status(err)
+		return err
 	}
 	defer closeFD(dirfd)
 	child := joinPlace(place, name)
-	if d := c.r.DecideGranted(leave, pathresolver.OpCreate, child, kind); d != nil {
-		return c.ask(h, call, d, leave, operation{op: pathresolver.OpCreate, place: child, kind: kind})
+	if d := c.r.DecideGranted(grant, pathresolver.OpCreate, child, kind); d != nil {
+		return c.ask(h, call, d, grant, operation{op: pathresolver.OpCreate, place: child, kind: kind})
 	}
 	if err := c.as(h.Caller, func() error { return create(dirfd) }); err != nil {
-		return status(err)
+		return err
 	}
 	if kind == 0 {
 		mode = c.hookMode(child, mode)
 	}
 	var sx unix.Statx_t
 	if err := c.made(dirfd, name, mode, &sx); err != nil {
-		return status(err)
+		return err
 	}
 	c.r.NoteMade(child, kind, fileID(&sx))
 	c.answer(dir, name, true, false, &sx, out)
 	c.changed(pathresolver.OpCreate, child, sx.Mode)
-	return fuse.OK
+	return nil
 }
 
 // made asks about what was made, after it has got the mode that it was to have.
@@ -111,26 +105,18 @@ func (c *connection) made(dirfd int, name string, mode uint32, sx *unix.Statx_t)
 // Tmpfile is open(2) with O_TMPFILE: a file without a name in a directory
 // that may be written. What name it gets later is decided by Link.
 func (c *connection) Tmpfile(_ <-chan struct{}, in *fuse.CreateIn, out *fuse.CreateOut) fuse.Status {
-	st := c.tmpfile(in, out, nil)
-	if st != toConsult {
-		return st
-	}
-	leave, st := c.consult(&in.InHeader)
-	if st != fuse.OK {
-		return st
-	}
-	return c.tmpfile(in, out, leave)
+	return c.asking(&in.InHeader, func(grant pathresolver.Grant) error { return c.tmpfile(in, out, grant) })
 }
 
-func (c *connection) tmpfile(in *fuse.CreateIn, out *fuse.CreateOut, leave pathresolver.Grant) fuse.Status {
+func (c *connection) tmpfile(in *fuse.CreateIn, out *fuse.CreateOut, grant pathresolver.Grant) error {
 	c.moves.RLock()
 	defer c.moves.RUnlock()
 	dir, place, err := c.locate(in.NodeId)
 	if err != nil {
-		return status(err)
+		return err
 	}
-	if d := c.r.DecideGranted(leave, pathresolver.OpCreate, place, fs.ModeDir); d != nil {
-		return c.ask(&in.InHeader, "tmpfile", d, leave, operation{op: pathresolver.OpCreate, place: place, kind: fs.ModeDir})
+	if d := c.r.DecideGranted(grant, pathresolver.OpCreate, place, fs.ModeDir); d != nil {
+		return c.ask(&in.InHeader, "tmpfile", d, grant, operation{op: pathresolver.OpCreate, place: place, kind: fs.ModeDir})
 	}
 	mode := plainMode(in.Mode&0o7777, false)
 	var fd int
@@ -139,7 +125,7 @@ func (c *connection) tmpfile(in *fuse.CreateIn, out *fuse.CreateOut, leave pathr
 		return e
 	})
 	if err != nil {
-		return status(c.walkError(dir, err))
+		return c.walkError(dir, err)
 	}
 	var sx unix.Statx_t
 	if err = c.setMode(fd, mode); err == nil {
@@ -147,12 +133,12 @@ func (c *connection) tmpfile(in *fuse.CreateIn, out *fuse.CreateOut, leave pathr
 	}
 	if err != nil {
 		closeFD(fd)
-		return status(err)
+		return err
 	}
 	n := c.tab.nameless(identityOf(&sx))
 	c.entry(n, false, &sx, &out.EntryOut)
 	c.answerOpen(n, fd, true, nil, &out.OpenOut)
-	return fuse.OK
+	return nil
 }
 
 // Create is open(2) with O_CREAT of a name that the kernel believes missing.
@@ -160,25 +146,17 @@ func (c *connection) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, o
 	if !plainName(name) {
 		return fuse.EINVAL
 	}
-	st := c.create(in, name, out, nil)
-	if st != toConsult {
-		return st
-	}
-	leave, st := c.consult(&in.InHeader)
-	if st != fuse.OK {
-		return st
-	}
-	return c.create(in, name, out, leave)
+	return c.asking(&in.InHeader, func(grant pathresolver.Grant) error { return c.create(in, name, out, grant) })
 }
 
-func (c *connection) create(in *fuse.CreateIn, name string, out *fuse.CreateOut, leave pathresolver.Grant) fuse.Status {
+func (c *connection) create(in *fuse.CreateIn, name string, out *fuse.CreateOut, grant pathresolver.Grant) error {
 	defer c.hold(name)()
 	dir, place, err := c.locate(in.NodeId)
 	if err != nil {
-		return status(err)
+		return err
 	}
 	child := joinPlace(place, name)
-	d := c.r.DecideGranted(leave, pathresolver.OpCreate, child, 0)
+	d := c.r.DecideGranted(grant, pathresolver.OpCreate, child, 0)
 	text := false
 	if d != nil {
 		var may bool
@@ -187,7 +165,7 @@ func (c *connection) create(in *fuse.CreateIn, name string, out *fuse.CreateOut,
 		}
 	}
 	if d != nil {
-		return c.ask(&in.InHeader, "create", d, leave, operation{op: pathresolver.OpCreate, place: child})
+		return c.ask(&in.InHeader, "create", d, grant, operation{op: pathresolver.OpCreate, place: child})
 	}
 	mode := c.hookMode(child, plainMode(in.Mode&0o7777, false))
 	var fd int
@@ -196,10 +174,10 @@ func (c *connection) create(in *fuse.CreateIn, name string, out *fuse.CreateOut,
 		return e
 	})
 	if err == unix.EEXIST && in.Flags&unix.O_EXCL == 0 {
-		return status(unix.ESTALE) // the host was faster: the kernel looks again, and opens
+		return unix.ESTALE // the host was faster: the kernel looks again, and opens
 	}
 	if err != nil {
-		return status(c.walkError(dir, err))
+		return c.walkError(dir, err)
 	}
 	var sx unix.Statx_t
 	if err = c.setMode(fd, mode); err == nil {
@@ -207,7 +185,7 @@ func (c *connection) create(in *fuse.CreateIn, name string, out *fuse.CreateOut,
 	}
 	if err != nil {
 		closeFD(fd)
-		return status(err)
+		return err
 	}
 	c.r.NoteMade(child, 0, fileID(&sx))
 	n := c.answer(dir, name, true, false, &sx, &out.EntryOut)
@@ -215,9 +193,9 @@ func (c *connection) create(in *fuse.CreateIn, name string, out *fuse.CreateOut,
 	if text {
 		c.holdText(n, out.Fh)
 	}
-	if leave != nil {
+	if grant != nil {
 		c.opens.madeBy(out.Fh)
 	}
 	c.changed(pathresolver.OpCreate, child, sx.Mode)
-	return fuse.OK
+	return nil
 }

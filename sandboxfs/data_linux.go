@@ -10,39 +10,40 @@ import (
 // ReadFile is read(2). On the read-only mount there is no handle: the file is
 // found by its place again, and must be the one that the kernel means.
 func (c *connection) ReadFile(in *fuse.ReadIn) (fd int, release func(), st fuse.Status) {
-	return c.readable(&in.InHeader, in.Fh)
+	fd, release, err := c.readable(&in.InHeader, in.Fh)
+	return fd, release, status(err)
 }
 
 // readable returns a descriptor to read from, and what to do after.
-func (c *connection) readable(in *fuse.InHeader, fh uint64) (fd int, done func(), st fuse.Status) {
+func (c *connection) readable(in *fuse.InHeader, fh uint64) (fd int, done func(), err error) {
 	c.requests.Add(1)
 	if !c.ReadOnly {
 		h, err := c.opens.get(fh)
 		if err != nil {
-			return -1, nil, status(err)
+			return -1, nil, err
 		}
-		return h.fd, func() {}, fuse.OK
+		return h.fd, func() {}, nil
 	}
 	c.moves.RLock()
 	defer c.moves.RUnlock()
 	n, err := c.node(in.NodeId)
 	if err != nil {
-		return -1, nil, status(err)
+		return -1, nil, err
 	}
 	if n.typ != unix.S_IFREG {
-		return -1, nil, fuse.EACCES
+		return -1, nil, unix.EACCES
 	}
 	var sx unix.Statx_t
 	fd, place, err := c.open(n, unix.O_RDONLY, &sx)
 	if err != nil {
-		return -1, nil, status(err)
+		return -1, nil, err
 	}
 	// What has to be asked for lies on other mounts, but for another spelling.
-	if st := c.refuseRead(in, "read", place); st != fuse.OK {
+	if err := c.refuseRead(in, "read", place); err != nil {
 		closeFD(fd)
-		return -1, nil, st
+		return -1, nil, err
 	}
-	return fd, func() { closeFD(fd) }, fuse.OK
+	return fd, func() { closeFD(fd) }, nil
 }
 
 // WriteFile is write(2) of a file whose data goes through the server.
@@ -57,7 +58,8 @@ func (c *connection) WriteFile(in *fuse.WriteIn, data fuseconn.Data) (uint32, fu
 		if !ok {
 			return 0, fuse.EACCES // no line is that long
 		}
-		return c.writeText(in, h, text)
+		size, err := c.writeText(in, h, text)
+		return size, status(err)
 	}
 	if in.WriteFlags&fuse.WRITE_KILL_SUIDGID != 0 {
 		if err := c.killPrivileges(h.fd); err != nil {
@@ -103,9 +105,9 @@ func (c *connection) Fallocate(_ <-chan struct{}, in *fuse.FallocateIn) fuse.Sta
 // Lseek is lseek(2) with SEEK_DATA and SEEK_HOLE. The offset of the backing
 // descriptor, which it moves, means nothing.
 func (c *connection) Lseek(_ <-chan struct{}, in *fuse.LseekIn, out *fuse.LseekOut) fuse.Status {
-	fd, done, st := c.readable(&in.InHeader, in.Fh)
-	if st != fuse.OK {
-		return st
+	fd, done, err := c.readable(&in.InHeader, in.Fh)
+	if err != nil {
+		return status(err)
 	}
 	defer done()
 	off, err := unix.Seek(fd, int64(in.Offset), int(in.Whence))

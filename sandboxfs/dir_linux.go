@@ -112,45 +112,43 @@ func (l *listing) entry(e dirent) fuse.DirEntry {
 // list opens the directory of a request and calls add for each name that is
 // not hidden, until add has no more room.
 func (c *connection) list(in *fuse.ReadIn, add func(*listing, dirent, pathresolver.Verdict) bool) fuse.Status {
-	st := c.listGranted(in, add, c.listings.leave(in.Fh))
-	if st != toConsult {
-		return st
-	}
-	leave, st := c.consult(&in.InHeader)
-	if st != fuse.OK {
-		return st
-	}
-	c.listings.grant(in.Fh, leave)
-	return c.listGranted(in, add, leave)
+	return c.asking(&in.InHeader, func(grant pathresolver.Grant) error {
+		if grant == nil {
+			grant = c.listings.granted(in.Fh)
+		} else {
+			c.listings.grant(in.Fh, grant)
+		}
+		return c.listGranted(in, add, grant)
+	})
 }
 
-func (c *connection) listGranted(in *fuse.ReadIn, add func(*listing, dirent, pathresolver.Verdict) bool, leave pathresolver.Grant) fuse.Status {
+func (c *connection) listGranted(in *fuse.ReadIn, add func(*listing, dirent, pathresolver.Verdict) bool, grant pathresolver.Grant) error {
 	c.moves.RLock()
 	defer c.moves.RUnlock()
 	dir, err := c.node(in.NodeId)
 	if err != nil {
-		return status(err)
+		return err
 	}
 	l := listing{c: c, dir: dir}
 	l.fd, l.place, err = c.open(dir, unix.O_RDONLY|unix.O_DIRECTORY, &l.sx)
 	if err != nil {
-		return status(err)
+		return err
 	}
 	defer closeFD(l.fd)
 	if c.r.AsksRead() {
-		if d := c.r.DecideGranted(leave, pathresolver.OpRead, l.place, 0); d != nil {
-			return c.ask(&in.InHeader, "readdir", d, leave, operation{op: pathresolver.OpRead, place: l.place})
+		if d := c.r.DecideGranted(grant, pathresolver.OpRead, l.place, 0); d != nil {
+			return c.ask(&in.InHeader, "readdir", d, grant, operation{op: pathresolver.OpRead, place: l.place})
 		}
 	}
 	l.watched = c.watch.add(dir, l.fd, &l.sx)
-	return status(eachEntry(l.fd, in.Offset, func(e dirent) bool {
+	return eachEntry(l.fd, in.Offset, func(e dirent) bool {
 		var verdict pathresolver.Verdict
 		if e.name != "." && e.name != ".." {
 			verdict = c.r.VerdictIn(l.place, e.name)
 		}
 		hidden := verdict.Hidden || verdict.TraverseOnly && e.typ != 0 && e.typ != unix.S_IFDIR
 		return hidden || add(&l, e, verdict)
-	}))
+	})
 }
 
 // ReleaseDir ends a listing.
@@ -212,8 +210,8 @@ func (l *listings) open() uint64 {
 	return l.last
 }
 
-// leave is what was granted to a handle; 0 is none.
-func (l *listings) leave(fh uint64) pathresolver.Grant {
+// granted is what was granted to a handle; 0 is none.
+func (l *listings) granted(fh uint64) pathresolver.Grant {
 	if fh == 0 {
 		return nil
 	}
@@ -222,11 +220,11 @@ func (l *listings) leave(fh uint64) pathresolver.Grant {
 	return l.given[fh]
 }
 
-func (l *listings) grant(fh uint64, leave pathresolver.Grant) {
+func (l *listings) grant(fh uint64, grant pathresolver.Grant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, open := l.given[fh]; open {
-		l.given[fh] = leave
+		l.given[fh] = grant
 	}
 }
 

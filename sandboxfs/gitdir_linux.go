@@ -55,15 +55,15 @@ func (c *connection) holdText(n *node, fh uint64) {
 
 // writeText writes the whole content of a file at once, if it may have that. git
 // writes these files so.
-func (c *connection) writeText(in *fuse.WriteIn, h *handle, data []byte) (uint32, fuse.Status) {
+func (c *connection) writeText(in *fuse.WriteIn, h *handle, data []byte) (uint32, error) {
 	c.moves.RLock()
 	defer c.moves.RUnlock()
 	place, err := c.tab.place(h.node)
 	if err != nil {
-		return 0, fuse.EACCES
+		return 0, unix.EACCES
 	}
 	if in.Offset != 0 {
-		return 0, fuse.EACCES
+		return 0, unix.EACCES
 	}
 	if d := c.r.CheckGitText(place, data); d != nil {
 		return 0, c.refuse(&in.InHeader, "write", d)
@@ -72,30 +72,30 @@ func (c *connection) writeText(in *fuse.WriteIn, h *handle, data []byte) (uint32
 	if err == nil {
 		err = unix.Ftruncate(h.fd, int64(n))
 	}
-	return uint32(n), status(err)
+	return uint32(n), err
 }
 
 // checkLock refuses to change a file that a git elsewhere is just writing.
-func (c *connection) checkLock(h *fuse.InHeader, call, place string, sx *unix.Statx_t) fuse.Status {
+func (c *connection) checkLock(h *fuse.InHeader, call, place string, sx *unix.Statx_t) error {
 	if place == "" || !c.r.GitLock(place) {
-		return fuse.OK
+		return nil
 	}
 	if d := c.r.CheckGitLock(place, fileID(sx)); d != nil {
 		return c.refuse(h, call, d)
 	}
-	return fuse.OK
+	return nil
 }
 
 // lockAt refuses to take a name away by which a git elsewhere prepares something,
 // also where it came just now. What is this view's own stays so: nothing else moves
 // meanwhile, and git makes its locks only where there are none.
-func (c *connection) lockAt(h *fuse.InHeader, call, place string, dirfd int, name string) fuse.Status {
+func (c *connection) lockAt(h *fuse.InHeader, call, place string, dirfd int, name string) error {
 	if !c.r.GitLock(place) {
-		return fuse.OK
+		return nil
 	}
 	var sx unix.Statx_t
 	if err := fsat.Statx(dirfd, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, &sx); err != nil {
-		return status(err)
+		return err
 	}
 	return c.checkLock(h, call, place, &sx)
 }
@@ -115,16 +115,16 @@ func (c *connection) hold(name string) (release func()) {
 // mayHandle says whether an open file may stand for itself where it is changed
 // by SETATTR: not where its writes are checked, nor where a hook would become
 // executable.
-func (c *connection) mayHandle(in *fuse.SetAttrIn, h *handle) fuse.Status {
+func (c *connection) mayHandle(in *fuse.SetAttrIn, h *handle) error {
 	if size, resize := in.GetSize(); resize && size != 0 && h.text {
-		return fuse.EACCES
+		return unix.EACCES
 	}
 	if mode, ok := in.GetMode(); ok && mode&0o111 != 0 {
 		if place, err := c.tab.place(h.node); err == nil && c.r.GitHook(place) {
-			return fuse.EACCES
+			return unix.EACCES
 		}
 	}
-	return fuse.OK
+	return nil
 }
 
 // isGitTrial reports whether a link is the one by which "git init" finds out
@@ -176,7 +176,7 @@ func (c *connection) arrival(dirfd int, name, from, to string) (*pathresolver.De
 
 // renameChecked moves a file to a name under which its content is checked. The
 // file that stands there afterwards is another one, so both names are forgotten.
-func (c *connection) renameChecked(in *fuse.RenameIn, from nameKey, fromFD int, to nameKey, toFD int, source, target string) fuse.Status {
+func (c *connection) renameChecked(in *fuse.RenameIn, from nameKey, fromFD int, to nameKey, toFD int, source, target string) error {
 	c.slow(&in.InHeader) // an index of a large tree has many megabytes
 	replaced := c.beforeRemoval(to.dir, toFD, to.name)
 	err := c.r.MoveChecked(fromFD, from.name, toFD, to.name, target, in.Flags&unix.RENAME_NOREPLACE != 0)
@@ -190,7 +190,7 @@ func (c *connection) renameChecked(in *fuse.RenameIn, from nameKey, fromFD int, 
 	if errors.As(err, &d) {
 		return c.refuse(&in.InHeader, "rename", d)
 	}
-	return status(err)
+	return err
 }
 
 // keepSame does what is left to do where a refused move would change nothing: it

@@ -20,33 +20,29 @@ func (c *connection) OpenFile(in *fuse.OpenIn) (r fuseconn.Reply) {
 		r.Status = fuse.ENOSYS
 		return r
 	}
-	if r.Status = c.open1(in, &r.Open, nil); r.Status != toConsult {
-		return r
+	open := func(grant pathresolver.Grant) error { return c.open1(in, &r.Open, grant) }
+	err := open(nil)
+	if q, ok := err.(*askFirst); ok && q.Wait {
+		return c.openLater(in, q)
 	}
-	if c.v.asks.wait != 0 {
-		return c.openLater(in)
-	}
-	var leave pathresolver.Grant
-	if leave, r.Status = c.consult(&in.InHeader); r.Status == fuse.OK {
-		r.Status = c.open1(in, &r.Open, leave)
-	}
+	r.Status = status(c.again(&in.InHeader, err, open))
 	return r
 }
 
 // open1 is OpenFile with leave.
-func (c *connection) open1(in *fuse.OpenIn, out *fuse.OpenOut, leave pathresolver.Grant) fuse.Status {
+func (c *connection) open1(in *fuse.OpenIn, out *fuse.OpenOut, grant pathresolver.Grant) error {
 	c.moves.RLock()
 	defer c.moves.RUnlock()
 	n, err := c.node(in.NodeId)
 	if err != nil {
-		return status(err)
+		return err
 	}
 	writing := int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY || in.Flags&unix.O_TRUNC != 0
 	var sx unix.Statx_t
 	was := &sx
-	fd, st := c.openFile(&in.InHeader, "open", n, int(in.Flags), writing, was, leave)
-	if st != fuse.OK {
-		return st
+	fd, err := c.openFile(&in.InHeader, "open", n, int(in.Flags), writing, was, grant)
+	if err != nil {
+		return err
 	}
 	if in.Flags&unix.O_TRUNC != 0 {
 		err := unix.Ftruncate(fd, 0)
@@ -55,7 +51,7 @@ func (c *connection) open1(in *fuse.OpenIn, out *fuse.OpenOut, leave pathresolve
 		}
 		if err != nil {
 			closeFD(fd)
-			return status(err)
+			return err
 		}
 		was = nil
 	}
@@ -64,22 +60,22 @@ func (c *connection) open1(in *fuse.OpenIn, out *fuse.OpenOut, leave pathresolve
 		c.holdText(n, out.Fh)
 		c.changedNode(pathresolver.OpWrite, n, sx.Mode)
 	}
-	return fuse.OK
+	return nil
 }
 
 // openFile opens the regular file of n. The rules are asked first; where it is
 // to be written its hard links are looked at after. Leave is for one place.
-func (c *connection) openFile(h *fuse.InHeader, call string, n *node, flags int, writing bool, sx *unix.Statx_t, leave pathresolver.Grant) (int, fuse.Status) {
+func (c *connection) openFile(h *fuse.InHeader, call string, n *node, flags int, writing bool, sx *unix.Statx_t, grant pathresolver.Grant) (int, error) {
 	if n.typ != unix.S_IFREG {
-		return -1, fuse.EACCES
+		return -1, unix.EACCES
 	}
 	at, err := c.tab.place(n)
-	if err != nil && leave != nil {
-		return -1, status(err) // it was given for a place
+	if err != nil && grant != nil {
+		return -1, err // it was given for a place
 	}
 	if err == nil {
-		if st := c.decideOpen(h, call, n, at, flags, writing, leave); st != fuse.OK {
-			return -1, st
+		if err := c.decideOpen(h, call, n, at, flags, writing, grant); err != nil {
+			return -1, err
 		}
 	}
 	access := flags & keptFlags
@@ -88,39 +84,39 @@ func (c *connection) openFile(h *fuse.InHeader, call string, n *node, flags int,
 	}
 	fd, place, err := c.open(n, access, sx)
 	if err == unix.ESTALE || err == unix.ENOENT {
-		if fd, st := c.reopen(n, flags); st == fuse.OK {
-			return fd, status(statFD(fd, sx))
+		if fd, err := c.reopen(n, flags); err == nil {
+			return fd, statFD(fd, sx)
 		}
 	}
 	if err != nil {
-		return -1, status(err)
+		return -1, err
 	}
-	if leave != nil && place != at {
-		if st := c.decideOpen(h, call, n, place, flags, writing, leave); st != fuse.OK {
+	if grant != nil && place != at {
+		if err := c.decideOpen(h, call, n, place, flags, writing, grant); err != nil {
 			closeFD(fd)
-			return -1, st
+			return -1, err
 		}
 	}
 	if writing {
-		st := c.checkLinks(h, call, place, sx)
-		if st == fuse.OK {
-			st = c.checkLock(h, call, place, sx)
+		err := c.checkLinks(h, call, place, sx)
+		if err == nil {
+			err = c.checkLock(h, call, place, sx)
 		}
-		if st != fuse.OK {
+		if err != nil {
 			closeFD(fd)
-			return -1, st
+			return -1, err
 		}
 		if err := c.disarm(fd, sx); err != nil {
 			closeFD(fd)
-			return -1, status(err)
+			return -1, err
 		}
 	}
-	return fd, fuse.OK
+	return fd, nil
 }
 
 // decideOpen asks the rules about opening a file. Those about reading count
 // where any may have to be asked for.
-func (c *connection) decideOpen(h *fuse.InHeader, call string, n *node, place string, flags int, writing bool, leave pathresolver.Grant) fuse.Status {
+func (c *connection) decideOpen(h *fuse.InHeader, call string, n *node, place string, flags int, writing bool, grant pathresolver.Grant) error {
 	reads := c.r.AsksRead() && flags&unix.O_ACCMODE != unix.O_WRONLY
 	a := operation{op: pathresolver.OpWrite, place: place, reads: reads}
 	switch {
@@ -128,31 +124,31 @@ func (c *connection) decideOpen(h *fuse.InHeader, call string, n *node, place st
 	case reads:
 		a = operation{op: pathresolver.OpRead, place: place}
 	default:
-		return fuse.OK
+		return nil
 	}
-	d := a.decide(c.r, leave)
+	d := a.decide(c.r, grant)
 	if d == nil {
-		return fuse.OK
+		return nil
 	}
 	if may, _ := c.mayWrite(d, place); may && writing {
-		return fuse.OK
+		return nil
 	}
 	if d.Rule == pathresolver.RuleAsk && c.v.asks != nil {
-		if st := c.futile(h, call, n, a); st != fuse.OK {
-			return st
+		if err := c.futile(h, call, n, a); err != nil {
+			return err
 		}
 	}
-	return c.ask(h, call, d, leave, a)
+	return c.ask(h, call, d, grant, a)
 }
 
 // refuseRead asks the rules about content, where any may have to be asked for.
-func (c *connection) refuseRead(h *fuse.InHeader, call, place string) fuse.Status {
+func (c *connection) refuseRead(h *fuse.InHeader, call, place string) error {
 	if c.r.AsksRead() {
 		if d := c.r.Decide(pathresolver.OpRead, place, 0); d != nil {
 			return c.refuse(h, call, d)
 		}
 	}
-	return fuse.OK
+	return nil
 }
 
 // disarm takes the set-user-id and set-group-id bits when a file is opened for
@@ -169,16 +165,16 @@ func (c *connection) disarm(fd int, sx *unix.Statx_t) error {
 // reopen opens a file that is not where it was by a handle that is open, as a
 // program does through /proc/self/fd. It never gives more than that handle has:
 // where reading may have to be asked for, leave to write is none to read.
-func (c *connection) reopen(n *node, flags int) (int, fuse.Status) {
+func (c *connection) reopen(n *node, flags int) (int, error) {
 	writes := flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0
 	reads := c.r.AsksRead() && flags&unix.O_ACCMODE != unix.O_WRONLY
 	h := c.opens.find(n, func(h *handle) bool { return (!writes || h.writable) && (!reads || h.readable()) })
 	if h == nil {
-		return -1, status(unix.ESTALE)
+		return -1, unix.ESTALE
 	}
 	defer h.drop()
 	fd, err := unix.Open(procPath(h.fd), flags&keptFlags|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
-	return fd, status(err)
+	return fd, err
 }
 
 // checkLinks refuses to change a file in place that has hard links elsewhere:
@@ -186,28 +182,28 @@ func (c *connection) reopen(n *node, flags int) (int, fuse.Status) {
 // every link that is left counts, since it was the name that might be written.
 // Where the links are to be broken it puts a copy in its stead, and answers
 // ESTALE: the kernel looks the name up again and finds the copy.
-func (c *connection) checkLinks(h *fuse.InHeader, call, place string, sx *unix.Statx_t) fuse.Status {
+func (c *connection) checkLinks(h *fuse.InHeader, call, place string, sx *unix.Statx_t) error {
 	switch {
 	case sx.Mode&unix.S_IFMT == unix.S_IFDIR:
-		return fuse.OK
+		return nil
 	case place == "" && sx.Nlink > 0:
 		return c.refuse(h, call, &pathresolver.DeniedError{
 			Op: pathresolver.OpWrite, Path: "(removed)", Rule: pathresolver.RuleHardLink,
 			Reason: "the name that might be written is gone, and the file has others"})
 	case sx.Nlink <= 1:
-		return fuse.OK
+		return nil
 	}
 	breakIt, d := c.r.CheckLinks(place, fileID(sx))
 	switch {
 	case d != nil:
 		return c.refuse(h, call, d)
 	case !breakIt:
-		return fuse.OK
+		return nil
 	}
 	if err := c.r.BreakLinks(place); err != nil {
-		return status(err)
+		return err
 	}
-	return status(unix.ESTALE)
+	return unix.ESTALE
 }
 
 // Release is the last close(2) of an open file.

@@ -151,8 +151,11 @@ func namesBetween(dir, place string) []string {
 
 // status is err, a plain errno, as go-fuse wants it.
 func status(err error) fuse.Status {
-	if err == nil {
+	switch err.(type) {
+	case nil:
 		return fuse.OK
+	case *askFirst: // nobody has asked
+		return fuse.EACCES
 	}
 	return fuse.ToStatus(err)
 }

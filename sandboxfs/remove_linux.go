@@ -126,37 +126,29 @@ func (c *connection) remove(h *fuse.InHeader, call, name string, flags int) fuse
 	if !plainName(name) {
 		return fuse.EINVAL
 	}
-	st := c.removeGranted(h, call, name, flags, nil)
-	if st != toConsult {
-		return st
-	}
-	leave, st := c.consult(h)
-	if st != fuse.OK {
-		return st
-	}
-	return c.removeGranted(h, call, name, flags, leave)
+	return c.asking(h, func(grant pathresolver.Grant) error { return c.removeGranted(h, call, name, flags, grant) })
 }
 
-func (c *connection) removeGranted(h *fuse.InHeader, call, name string, flags int, leave pathresolver.Grant) fuse.Status {
+func (c *connection) removeGranted(h *fuse.InHeader, call, name string, flags int, grant pathresolver.Grant) error {
 	defer c.hold(name)()
 	dir, dirfd, place, err := c.openDir(h.NodeId)
 	if err != nil {
-		return status(err)
+		return err
 	}
 	defer closeFD(dirfd)
 	child := joinPlace(place, name)
-	if d := c.r.DecideGranted(leave, pathresolver.OpDelete, child, 0); d != nil {
-		return c.ask(h, call, d, leave, operation{op: pathresolver.OpDelete, place: child})
+	if d := c.r.DecideGranted(grant, pathresolver.OpDelete, child, 0); d != nil {
+		return c.ask(h, call, d, grant, operation{op: pathresolver.OpDelete, place: child})
 	}
-	if st := c.lockAt(h, call, child, dirfd, name); st != fuse.OK {
-		return st
+	if err := c.lockAt(h, call, child, dirfd, name); err != nil {
+		return err
 	}
 	gone := c.beforeRemoval(dir, dirfd, name)
-	gone.asked = leave != nil
+	gone.asked = grant != nil
 	err = unix.Unlinkat(dirfd, name, flags)
 	if err == nil {
 		c.tab.removed(dir, name)
 	}
 	c.retain(gone, err == nil)
-	return status(err)
+	return err
 }

@@ -17,54 +17,46 @@ func (c *connection) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newNa
 	if in.Flags&^(unix.RENAME_EXCHANGE|unix.RENAME_NOREPLACE) != 0 {
 		return fuse.EINVAL // RENAME_WHITEOUT makes a device
 	}
-	st := c.rename(in, oldName, newName, nil)
-	if st != toConsult {
-		return st
-	}
-	leave, st := c.consult(&in.InHeader)
-	if st != fuse.OK {
-		return st
-	}
-	return c.rename(in, oldName, newName, leave)
+	return c.asking(&in.InHeader, func(grant pathresolver.Grant) error { return c.rename(in, oldName, newName, grant) })
 }
 
-func (c *connection) rename(in *fuse.RenameIn, oldName, newName string, leave pathresolver.Grant) fuse.Status {
+func (c *connection) rename(in *fuse.RenameIn, oldName, newName string, grant pathresolver.Grant) error {
 	exchange := in.Flags&unix.RENAME_EXCHANGE != 0
 	c.moves.Lock()
 	defer c.moves.Unlock()
 	from, fromFD, fromPlace, err := c.openDir(in.NodeId)
 	if err != nil {
-		return status(err)
+		return err
 	}
 	defer closeFD(fromFD)
 	to, toFD, toPlace := from, fromFD, fromPlace
 	if in.Newdir != in.NodeId {
 		if to, toFD, toPlace, err = c.openDir(in.Newdir); err != nil {
-			return status(err)
+			return err
 		}
 		defer closeFD(toFD)
 	}
 	source, target := joinPlace(fromPlace, oldName), joinPlace(toPlace, newName)
-	if d := c.r.DecideRenameGranted(leave, source, target, exchange); d != nil {
+	if d := c.r.DecideRenameGranted(grant, source, target, exchange); d != nil {
 		if d.Rule == pathresolver.RuleProtected && in.Flags == 0 && c.keepSame(nameKey{from, oldName}, fromFD, source, nameKey{to, newName}, toFD, target) {
-			return fuse.OK
+			return nil
 		}
-		return c.ask(&in.InHeader, "rename", d, leave, operation{op: pathresolver.OpRename, place: source, to: target, exchange: exchange})
+		return c.ask(&in.InHeader, "rename", d, grant, operation{op: pathresolver.OpRename, place: source, to: target, exchange: exchange})
 	}
-	if st := c.lockAt(&in.InHeader, "rename", source, fromFD, oldName); st != fuse.OK {
-		return st
+	if err := c.lockAt(&in.InHeader, "rename", source, fromFD, oldName); err != nil {
+		return err
 	}
 	checked, d, err := c.arrives(fromFD, oldName, source, toFD, newName, target, exchange)
 	switch {
 	case err != nil:
-		return status(err)
+		return err
 	case d != nil:
 		return c.refuse(&in.InHeader, "rename", d)
 	case checked:
 		return c.renameChecked(in, nameKey{from, oldName}, fromFD, nameKey{to, newName}, toFD, source, target)
 	}
 	replaced := c.beforeRemoval(to, toFD, newName)
-	replaced.asked = leave != nil
+	replaced.asked = grant != nil
 	moving := c.tab.child(from, oldName)
 	err = unix.Renameat2(fromFD, oldName, toFD, newName, uint(in.Flags))
 	if err == nil {
@@ -72,7 +64,7 @@ func (c *connection) rename(in *fuse.RenameIn, oldName, newName string, leave pa
 		c.tab.renamed(nameKey{from, oldName}, nameKey{to, newName}, exchange)
 	}
 	c.retain(replaced, err == nil && !exchange)
-	return status(err)
+	return err
 }
 
 // Link is link(2): another name for a file that may be written, or the first
@@ -81,59 +73,51 @@ func (c *connection) Link(_ <-chan struct{}, in *fuse.LinkIn, name string, out *
 	if !plainName(name) {
 		return fuse.EINVAL
 	}
-	st := c.link(in, name, out, nil)
-	if st != toConsult {
-		return st
-	}
-	leave, st := c.consult(&in.InHeader)
-	if st != fuse.OK {
-		return st
-	}
-	return c.link(in, name, out, leave)
+	return c.asking(&in.InHeader, func(grant pathresolver.Grant) error { return c.link(in, name, out, grant) })
 }
 
-func (c *connection) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, leave pathresolver.Grant) fuse.Status {
+func (c *connection) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, grant pathresolver.Grant) error {
 	c.moves.Lock() // no name of the file goes meanwhile
 	defer c.moves.Unlock()
 	n, err := c.node(in.Oldnodeid)
 	if err != nil {
-		return status(err)
+		return err
 	}
 	dir, dirfd, place, err := c.openDir(in.NodeId)
 	if err != nil {
-		return status(err)
+		return err
 	}
 	defer closeFD(dirfd)
 	if n.typ != unix.S_IFREG {
 		// Under its new name a link or a FIFO is what it would be if it were made there.
-		if d := c.r.DecideGranted(leave, pathresolver.OpCreate, joinPlace(place, name), fsat.FileMode(uint32(n.typ)).Type()); d != nil {
+		if d := c.r.DecideGranted(grant, pathresolver.OpCreate, joinPlace(place, name), fsat.FileMode(uint32(n.typ)).Type()); d != nil {
 			return c.refuse(&in.InHeader, "link", d)
 		}
 	}
-	fd, done, st := c.linkable(in, n, joinPlace(place, name), leave)
-	if st != fuse.OK {
-		return st
+	fd, done, err := c.linkable(in, n, joinPlace(place, name), grant)
+	if err != nil {
+		return err
 	}
 	defer done()
 	var before, sx unix.Statx_t
 	if err := statNow(fd, &before); err != nil {
-		return status(err)
+		return err
 	}
 	if uint32(before.Mode)&0o111 != 0 && c.r.GitHook(joinPlace(place, name)) {
-		return fuse.EACCES
+		return unix.EACCES
 	}
 	// By descriptor: the name could stand for another file by now.
 	if err := unix.Linkat(unix.AT_FDCWD, procPath(fd), dirfd, name, unix.AT_SYMLINK_FOLLOW); err != nil {
-		return status(err)
+		return err
 	}
 	if err := statNow(fd, &sx); err != nil {
-		return status(err)
+		return err
 	}
 	c.noteLink(n, &before, &sx)
 	c.tab.linked(n, dir, name, true)
 	c.named(joinPlace(place, name), sx.Mode)
 	c.entry(n, false, &sx, out)
-	return fuse.OK
+	return nil
 }
 
 // noteLink notes a link if nothing else happened to the file meanwhile: had the
@@ -154,45 +138,45 @@ func (c *connection) noteLink(n *node, before, after *unix.Statx_t) {
 }
 
 // linkable asks the rules and returns a descriptor of the file.
-func (c *connection) linkable(in *fuse.LinkIn, n *node, to string, leave pathresolver.Grant) (fd int, done func(), st fuse.Status) {
+func (c *connection) linkable(in *fuse.LinkIn, n *node, to string, grant pathresolver.Grant) (fd int, done func(), err error) {
 	from, err := c.tab.place(n)
 	if err == unix.ESTALE {
 		h := c.opens.writableOf(n) // made with O_TMPFILE
 		if h == nil {
-			return -1, nil, status(unix.ENOENT)
+			return -1, nil, unix.ENOENT
 		}
-		d := c.r.DecideGranted(leave, pathresolver.OpLink, to, 0)
+		d := c.r.DecideGranted(grant, pathresolver.OpLink, to, 0)
 		if d == nil {
-			d = c.r.DecideGranted(leave, pathresolver.OpCreate, to, 0)
+			d = c.r.DecideGranted(grant, pathresolver.OpCreate, to, 0)
 		}
 		if d != nil {
-			st = c.ask(&in.InHeader, "link", d, leave, operation{op: pathresolver.OpCreate, place: to})
+			err = c.ask(&in.InHeader, "link", d, grant, operation{op: pathresolver.OpCreate, place: to})
 		} else {
 			var sx unix.Statx_t
-			if st = status(statFD(h.fd, &sx)); st == fuse.OK {
-				st = c.checkLinks(&in.InHeader, "link", "", &sx)
+			if err = statFD(h.fd, &sx); err == nil {
+				err = c.checkLinks(&in.InHeader, "link", "", &sx)
 			}
 		}
-		if st != fuse.OK {
+		if err != nil {
 			h.drop()
-			return -1, nil, st
+			return -1, nil, err
 		}
-		return h.fd, h.drop, fuse.OK
+		return h.fd, h.drop, nil
 	}
 	if err != nil {
-		return -1, nil, status(err)
+		return -1, nil, err
 	}
-	if d := c.r.DecideLinkGranted(leave, from, to); d != nil {
-		return -1, nil, c.ask(&in.InHeader, "link", d, leave, operation{op: pathresolver.OpLink, place: from, to: to})
+	if d := c.r.DecideLinkGranted(grant, from, to); d != nil {
+		return -1, nil, c.ask(&in.InHeader, "link", d, grant, operation{op: pathresolver.OpLink, place: from, to: to})
 	}
 	var sx unix.Statx_t
 	fd, from, err = c.open(n, unix.O_PATH, &sx)
 	if err != nil {
-		return -1, nil, status(err)
+		return -1, nil, err
 	}
-	if d := c.r.DecideLinkGranted(leave, from, to); d != nil { // another of its names
+	if d := c.r.DecideLinkGranted(grant, from, to); d != nil { // another of its names
 		closeFD(fd)
 		return -1, nil, c.refuse(&in.InHeader, "link", d)
 	}
-	return fd, func() { closeFD(fd) }, fuse.OK
+	return fd, func() { closeFD(fd) }, nil
 }

@@ -50,14 +50,14 @@ func (c *connection) named(to string, mode uint16) {
 }
 
 // refuse reports a refusal and returns its errno.
-func (c *connection) refuse(h *fuse.InHeader, call string, d *pathresolver.DeniedError) fuse.Status {
+func (c *connection) refuse(h *fuse.InHeader, call string, d *pathresolver.DeniedError) error {
 	return c.refuseAs(h, call, d, errno(d.Rule))
 }
 
-func (c *connection) refuseAs(h *fuse.InHeader, call string, d *pathresolver.DeniedError, e syscall.Errno) fuse.Status {
+func (c *connection) refuseAs(h *fuse.InHeader, call string, d *pathresolver.DeniedError, e syscall.Errno) error {
 	c.v.refusals.add(Refusal{
 		Time: time.Now(), PID: h.Pid, UID: h.Uid, Op: d.Op, Place: d.Path,
 		Rule: d.Rule, Pattern: d.Pattern, Origin: d.Origin, Errno: e, Syscall: call,
 	})
-	return fuse.Status(e)
+	return e
 }

@@ -10,35 +10,27 @@ import (
 // SetAttr is truncate(2), chmod(2), chown(2) and utimensat(2), by name or by
 // an open file.
 func (c *connection) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
-	st := c.setAttr(in, out, nil)
-	if st != toConsult {
-		return st
-	}
-	leave, st := c.consult(&in.InHeader)
-	if st != fuse.OK {
-		return st
-	}
-	return c.setAttr(in, out, leave)
+	return c.asking(&in.InHeader, func(grant pathresolver.Grant) error { return c.setAttr(in, out, grant) })
 }
 
-func (c *connection) setAttr(in *fuse.SetAttrIn, out *fuse.AttrOut, leave pathresolver.Grant) fuse.Status {
+func (c *connection) setAttr(in *fuse.SetAttrIn, out *fuse.AttrOut, grant pathresolver.Grant) error {
 	c.moves.RLock()
 	defer c.moves.RUnlock()
 	n, err := c.node(in.NodeId)
 	if err != nil {
-		return status(err)
+		return err
 	}
-	fd, done, st := c.changeable(in, n, leave)
-	if st != fuse.OK {
-		return st
+	fd, done, err := c.changeable(in, n, grant)
+	if err != nil {
+		return err
 	}
 	defer done()
 	if err := c.apply(fd, in); err != nil {
-		return status(err)
+		return err
 	}
 	var sx unix.Statx_t
 	if err := statFD(fd, &sx); err != nil {
-		return status(err)
+		return err
 	}
 	c.fill(&sx, &out.Attr)
 	out.SetTimeout(c.valid(false))
@@ -47,53 +39,53 @@ func (c *connection) setAttr(in *fuse.SetAttrIn, out *fuse.AttrOut, leave pathre
 	} else if in.Valid&fuse.FATTR_MODE != 0 {
 		c.changedNode(pathresolver.OpMeta, n, sx.Mode)
 	}
-	return fuse.OK
+	return nil
 }
 
 // changeable asks the rules and returns a descriptor of what is to change.
-func (c *connection) changeable(in *fuse.SetAttrIn, n *node, leave pathresolver.Grant) (fd int, done func(), st fuse.Status) {
+func (c *connection) changeable(in *fuse.SetAttrIn, n *node, grant pathresolver.Grant) (fd int, done func(), err error) {
 	op, flags := pathresolver.OpMeta, unix.O_PATH
 	_, resize := in.GetSize()
 	if resize {
 		op, flags = pathresolver.OpWrite, unix.O_WRONLY
 	}
 	if h := c.handleFor(in, n, resize); h != nil {
-		if st = c.mayHandle(in, h); st != fuse.OK {
+		if err = c.mayHandle(in, h); err != nil {
 			h.drop()
-			return -1, nil, st
+			return -1, nil, err
 		}
-		return h.fd, h.drop, fuse.OK
+		return h.fd, h.drop, nil
 	}
 	if resize && n.typ != unix.S_IFREG {
-		return -1, nil, fuse.EINVAL
+		return -1, nil, unix.EINVAL
 	}
 	at, err := c.tab.place(n)
 	if err == nil {
-		if d := c.r.DecideGranted(leave, op, at, 0); d != nil {
+		if d := c.r.DecideGranted(grant, op, at, 0); d != nil {
 			if h := c.makerFor(in, n, d); h != nil {
-				return h.fd, h.drop, fuse.OK
+				return h.fd, h.drop, nil
 			}
-			return -1, nil, c.ask(&in.InHeader, "setattr", d, leave, operation{op: op, place: at})
+			return -1, nil, c.ask(&in.InHeader, "setattr", d, grant, operation{op: op, place: at})
 		}
 	}
 	var sx unix.Statx_t
 	var place string
 	if fd, place, err = c.open(n, flags, &sx); err != nil {
-		return -1, nil, status(err)
+		return -1, nil, err
 	}
-	if leave != nil && place != at {
+	if grant != nil && place != at {
 		closeFD(fd)
-		return -1, nil, status(unix.ESTALE) // it was given for another place
+		return -1, nil, unix.ESTALE // it was given for another place
 	}
-	st = c.checkLinks(&in.InHeader, "setattr", place, &sx)
-	if st == fuse.OK && op == pathresolver.OpWrite {
-		st = c.checkLock(&in.InHeader, "setattr", place, &sx)
+	err = c.checkLinks(&in.InHeader, "setattr", place, &sx)
+	if err == nil && op == pathresolver.OpWrite {
+		err = c.checkLock(&in.InHeader, "setattr", place, &sx)
 	}
-	if st != fuse.OK {
+	if err != nil {
 		closeFD(fd)
-		return -1, nil, st
+		return -1, nil, err
 	}
-	return fd, func() { closeFD(fd) }, fuse.OK
+	return fd, func() { closeFD(fd) }, nil
 }
 
 // handleFor returns an open handle that may stand for the file: one that was
@@ -112,7 +104,7 @@ func (c *connection) handleFor(in *fuse.SetAttrIn, n *node, resize bool) *handle
 	return nil
 }
 
-// makerFor returns the handle by which somebody just made the file by leave, where
+// makerFor returns the handle by which somebody just made the file by grant, where
 // only its times are to change: touch(1) sets them before it closes the file, and
 // is not asked a second time about what nobody else has seen.
 func (c *connection) makerFor(in *fuse.SetAttrIn, n *node, d *pathresolver.DeniedError) *handle {
@@ -182,7 +174,7 @@ func timeOf(valid, set, now uint32, sec uint64, nsec uint32) unix.Timespec {
 
 // Access is access(2) where the kernel does not check permissions itself. It
 // carries the verdict: what can never be written is EROFS, what may be asked
-// for EACCES, unless leave may have been given for it.
+// for EACCES, unless grant may have been given for it.
 func (c *connection) Access(_ <-chan struct{}, in *fuse.AccessIn) fuse.Status {
 	return c.look(in.NodeId, func(n *node, fd int, place string) error {
 		reads := in.Mask&fuse.R_OK != 0 || in.Mask&fuse.X_OK != 0 && n.typ == unix.S_IFREG

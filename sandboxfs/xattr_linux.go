@@ -22,12 +22,12 @@ const (
 // withAttrs runs do on a path that leads to the file of a request and to
 // nothing else: an O_PATH descriptor, which is all that a link, a FIFO or an
 // unreadable file can be opened for, has no extended attributes of its own.
-func (c *connection) withAttrs(id uint64, do func(n *node, fd int, place string) fuse.Status) fuse.Status {
+func (c *connection) withAttrs(id uint64, do func(n *node, fd int, place string) error) error {
 	c.moves.RLock()
 	defer c.moves.RUnlock()
 	n, err := c.node(id)
 	if err != nil {
-		return status(err)
+		return err
 	}
 	if h := c.opens.anyOf(n); h != nil {
 		defer h.drop()
@@ -41,7 +41,7 @@ func (c *connection) withAttrs(id uint64, do func(n *node, fd int, place string)
 	var sx unix.Statx_t
 	fd, place, err := c.open(n, unix.O_PATH, &sx)
 	if err != nil {
-		return status(err)
+		return err
 	}
 	defer closeFD(fd)
 	return do(n, fd, place)
@@ -62,41 +62,41 @@ func (c *connection) GetXAttr(_ <-chan struct{}, h *fuse.InHeader, attr string, 
 			return uint32(max(got, 0)), status(err)
 		}
 	}
-	st = c.withAttrs(h.NodeId, func(n *node, fd int, place string) fuse.Status {
+	err := c.withAttrs(h.NodeId, func(n *node, fd int, place string) error {
 		if n.typ == unix.S_IFLNK {
-			return fuse.ENODATA
+			return unix.ENODATA
 		}
 		// Who may read the file may read these (xattr(7)).
 		if strings.HasPrefix(attr, userAttr) {
-			if st := c.refuseRead(h, "getxattr", place); st != fuse.OK {
-				return st
+			if err := c.refuseRead(h, "getxattr", place); err != nil {
+				return err
 			}
 		}
 		got, err := unix.Getxattr(procPath(fd), attr, dest)
 		size = uint32(max(got, 0))
-		return status(err)
+		return err
 	})
-	return size, st
+	return size, status(err)
 }
 
 // ListXAttr is listxattr(2).
 func (c *connection) ListXAttr(_ <-chan struct{}, h *fuse.InHeader, dest []byte) (size uint32, st fuse.Status) {
-	st = c.withAttrs(h.NodeId, func(n *node, fd int, _ string) fuse.Status {
+	err := c.withAttrs(h.NodeId, func(n *node, fd int, _ string) error {
 		if n.typ == unix.S_IFLNK {
-			return fuse.OK
+			return nil
 		}
 		list, err := listAttrs(procPath(fd))
 		if err != nil {
-			return status(err)
+			return err
 		}
 		size = uint32(len(list))
 		if len(dest) > 0 && len(dest) < len(list) {
-			return fuse.ERANGE
+			return unix.ERANGE
 		}
 		copy(dest, list)
-		return fuse.OK
+		return nil
 	})
-	return size, st
+	return size, status(err)
 }
 
 // listAttrs lists the names that the view shows.
@@ -135,34 +135,26 @@ func (c *connection) RemoveXAttr(_ <-chan struct{}, h *fuse.InHeader, attr strin
 }
 
 func (c *connection) changeAttr(h *fuse.InHeader, call, attr string, change func(path string) error) fuse.Status {
-	st := c.changeAttrGranted(h, call, attr, change, nil)
-	if st != toConsult {
-		return st
-	}
-	leave, st := c.consult(h)
-	if st != fuse.OK {
-		return st
-	}
-	return c.changeAttrGranted(h, call, attr, change, leave)
+	return c.asking(h, func(grant pathresolver.Grant) error { return c.changeAttrGranted(h, call, attr, change, grant) })
 }
 
-func (c *connection) changeAttrGranted(h *fuse.InHeader, call, attr string, change func(path string) error, leave pathresolver.Grant) fuse.Status {
-	return c.withAttrs(h.NodeId, func(n *node, fd int, place string) fuse.Status {
+func (c *connection) changeAttrGranted(h *fuse.InHeader, call, attr string, change func(path string) error, grant pathresolver.Grant) error {
+	return c.withAttrs(h.NodeId, func(n *node, fd int, place string) error {
 		if place != "" {
-			if d := c.r.DecideGranted(leave, pathresolver.OpMeta, place, 0); d != nil {
-				return c.ask(h, call, d, leave, operation{op: pathresolver.OpMeta, place: place})
+			if d := c.r.DecideGranted(grant, pathresolver.OpMeta, place, 0); d != nil {
+				return c.ask(h, call, d, grant, operation{op: pathresolver.OpMeta, place: place})
 			}
 		}
 		var sx unix.Statx_t
 		if err := statFD(fd, &sx); err != nil {
-			return status(err)
+			return err
 		}
-		if st := c.checkLinks(h, call, place, &sx); st != fuse.OK {
-			return st
+		if err := c.checkLinks(h, call, place, &sx); err != nil {
+			return err
 		}
 		if n.typ == unix.S_IFLNK || !strings.HasPrefix(attr, userAttr) {
-			return fuse.ENOTSUP
+			return unix.ENOTSUP
 		}
-		return status(change(procPath(fd)))
+		return change(procPath(fd))
 	})
 }
