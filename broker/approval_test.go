@@ -22,10 +22,10 @@ func TestAskAndGoOn(t *testing.T) {
 	w := newWorld(t)
 	manager, worker := w.pair()
 	gate := w.Gate(worker)
-	require.True(t, gate.CheckCall(t.Context(), write("docs/a")).Allowed())
-	require.Equal(t, permission.CodeNoWritePath, gate.CheckCall(t.Context(), write("etc")).Code)
+	require.True(t, gate.Check(t.Context(), write("docs/a")).Allowed())
+	require.Equal(t, permission.CodeNoWritePath, gate.Check(t.Context(), write("etc")).Code)
 
-	answer := background(func() (permission.Decision, error) { return gate.CheckCall(t.Context(), write("src/a")), nil })
+	answer := background(func() (access.Decision, error) { return gate.Check(t.Context(), write("src/a")), nil })
 	got, err := w.Receive(t.Context(), manager, true)
 	require.NoError(t, err)
 	require.Len(t, got, 1)
@@ -45,7 +45,7 @@ func TestAskAndGoOn(t *testing.T) {
 	next := w.ask(worker, "src/a")
 	require.NotEqual(t, rows[0].ID, next.ID)
 
-	denied := background(func() (permission.Decision, error) { return gate.CheckCall(t.Context(), write("src/b")), nil })
+	denied := background(func() (access.Decision, error) { return gate.Check(t.Context(), write("src/b")), nil })
 	var second broker.Request
 	w.eventually(func() bool {
 		rows, err := w.Requests(t.Context(), manager)
@@ -119,7 +119,7 @@ func TestAnswerTwice(t *testing.T) {
 	require.Equal(t, first, again)
 	_, err = w.Approve(t.Context(), manager, r.ID, broker.Answer{})
 	require.Regexp(t, `^Already denied by root at \d{4}-`, refused(t, broker.CodeResolved, err))
-	require.False(t, w.Gate(worker).Check(t.Context(), permission.Request{Action: access.FSWrite, Resource: "src/a"}).Allowed())
+	require.False(t, w.Gate(worker).Check(t.Context(), access.Request{Action: access.FSWrite, Resource: "src/a"}).Allowed())
 }
 
 // D21: who may not do it itself cannot approve it, and the request ends denied.
@@ -144,13 +144,13 @@ func TestApproverLacksPermission(t *testing.T) {
 	r = w.ask(worker, "src/a")
 	r, err = w.Approve(t.Context(), middle, r.ID, broker.Answer{Scope: broker.Path})
 	require.NoError(t, err)
-	require.True(t, w.Gate(worker).CheckCall(t.Context(), write("src/a")).Allowed())
+	require.True(t, w.Gate(worker).Check(t.Context(), write("src/a")).Allowed())
 	// And what it gave ends with its own leave, since it is within that.
 	_, err = w.Revoke(t.Context(), root, own.ID)
 	require.NoError(t, err)
 	call := write("src/a")
 	call.MayBlock = false
-	require.False(t, w.Gate(worker).CheckCall(t.Context(), call).Allowed())
+	require.False(t, w.Gate(worker).Check(t.Context(), call).Allowed())
 	require.Equal(t, broker.Active, r.Status)
 }
 
@@ -194,13 +194,13 @@ func TestOneResolverWins(t *testing.T) {
 		require.NoError(t, err)
 		wins := 0
 		for _, rec := range records {
-			if rec.RequestID == r.ID && (rec.Action == "approve" && rec.Effect == permission.Allow || rec.Action == "deny" && rec.Code == broker.Code(broker.Denied)) {
+			if rec.RequestID == r.ID && (rec.Action == "approve" && rec.Effect == access.Allow || rec.Action == "deny" && rec.Code == access.Code(broker.Denied)) {
 				wins++
 			}
 		}
 		require.Equal(t, 1, wins)
 		if approved.Load() > 0 {
-			require.True(t, w.Gate(worker).CheckCall(t.Context(), write("src/a")).Allowed())
+			require.True(t, w.Gate(worker).Check(t.Context(), write("src/a")).Allowed())
 		}
 	}
 }
@@ -225,8 +225,8 @@ func TestSameRequestIsTheSameRow(t *testing.T) {
 	_, err = w.Approve(t.Context(), manager, r.ID, broker.Answer{Digest: r.Digest})
 	require.NoError(t, err)
 	changed.MayBlock = false
-	require.False(t, w.Gate(worker).CheckCall(t.Context(), changed).Allowed(), "the approval was of another request")
-	require.True(t, w.Gate(worker).CheckCall(t.Context(), write("src/a")).Allowed())
+	require.False(t, w.Gate(worker).Check(t.Context(), changed).Allowed(), "the approval was of another request")
+	require.True(t, w.Gate(worker).Check(t.Context(), write("src/a")).Allowed())
 }
 
 // D25: how far each scope reaches, and that what is withdrawn is so at once.
@@ -250,7 +250,7 @@ func TestScopes(t *testing.T) {
 		may := func(place string) bool {
 			call := write(place)
 			call.MayBlock = false
-			return w.Gate(worker).CheckCall(t.Context(), call).Allowed()
+			return w.Gate(worker).Check(t.Context(), call).Allowed()
 		}
 		for _, place := range c.good {
 			require.True(t, may(place), "%s %s", c.answer.Scope, place)
@@ -309,7 +309,7 @@ func TestWaitSurvivesARestart(t *testing.T) {
 		require.Equal(t, broker.Active, got.value.Status)
 	}
 	w.restart()
-	require.True(t, w.Gate(worker).CheckCall(t.Context(), write("src/a")).Allowed(), "leave survives a restart")
+	require.True(t, w.Gate(worker).Check(t.Context(), write("src/a")).Allowed(), "leave survives a restart")
 }
 
 // waits are the waits that are written down.
@@ -328,7 +328,7 @@ func TestRetryAfterApproval(t *testing.T) {
 	manager, worker := w.pair()
 	call := write("src/a")
 	call.MayBlock = false
-	d := w.Gate(worker).CheckCall(t.Context(), call)
+	d := w.Gate(worker).Check(t.Context(), call)
 	require.Equal(t, permission.CodeAsk, d.Code)
 	rows, err := w.Requests(t.Context(), manager)
 	require.NoError(t, err)
@@ -336,8 +336,8 @@ func TestRetryAfterApproval(t *testing.T) {
 	require.Contains(t, d.Reason(), rows[0].ID)
 	_, err = w.Approve(t.Context(), manager, rows[0].ID, broker.Answer{})
 	require.NoError(t, err)
-	require.True(t, w.Gate(worker).CheckCall(t.Context(), call).Allowed())
-	require.False(t, w.Gate(worker).CheckCall(t.Context(), call).Allowed(), "once")
+	require.True(t, w.Gate(worker).Check(t.Context(), call).Allowed())
+	require.False(t, w.Gate(worker).Check(t.Context(), call).Allowed(), "once")
 }
 
 func ids(rows []broker.Request) []string {

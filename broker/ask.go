@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -14,7 +15,7 @@ import (
 // it is pending is the same row (D23). What the policy allows anyway or denies
 // is not asked for: the error has CodeAllowed or the policy's own code, since
 // an approval never overrides a deny.
-func (b *Broker) Ask(ctx context.Context, who Identity, c Call) (Request, error) {
+func (b *Broker) Ask(ctx context.Context, who Identity, c access.Request) (Request, error) {
 	if !b.attempts.admit(who) {
 		return Request{}, tooOften()
 	}
@@ -22,7 +23,7 @@ func (b *Broker) Ask(ctx context.Context, who Identity, c Call) (Request, error)
 	err := b.update(ctx, func(t *tx) error {
 		a, err := live(t, who)
 		if err == nil {
-			err = c.check()
+			err = checkCall(&c)
 		}
 		if err == nil {
 			r, err = t.ask(ctx, a, &c)
@@ -36,15 +37,15 @@ func (b *Broker) Ask(ctx context.Context, who Identity, c Call) (Request, error)
 	return r, err
 }
 
-func (t *tx) ask(ctx context.Context, a Agent, c *Call) (Request, error) {
-	digest := c.digest()
-	req := c.Request
+func (t *tx) ask(ctx context.Context, a Agent, c *access.Request) (Request, error) {
+	digest := digestOf(c)
+	req := *c
 	req.ArgsDigest = digest
 	d, err := t.b.check(ctx, t, a, req, t.now)
 	if err != nil {
 		return Request{}, err
 	}
-	if d.Effect != permission.Ask {
+	if d.Effect != access.Ask {
 		t.record(recordOf(d, a.PolicyHash))
 		return Request{}, &Error{Code: d.Code, Message: d.Text(), recorded: true}
 	}
@@ -95,7 +96,7 @@ func (t *tx) ask(ctx context.Context, a Agent, c *Call) (Request, error) {
 // explain adds the reason of a call to the pending request for it: what was first
 // refused, and asked for by that, may be explained afterwards. What is new stands
 // first, so that it is not what is cut.
-func (t *tx) explain(a Agent, c *Call, r *Request) error {
+func (t *tx) explain(a Agent, c *access.Request, r *Request) error {
 	reason := shown(storable(c.Reason), maxReason)
 	if r.Status != Pending || c.Observed || reason == "" || strings.HasPrefix(r.Reason, reason) {
 		return nil
@@ -107,7 +108,7 @@ func (t *tx) explain(a Agent, c *Call, r *Request) error {
 	if err := t.UpdateRequest(*r, Pending); err != nil {
 		return err
 	}
-	t.record(Record{Principal: a.ID, Action: "ask", Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: permission.Ask, Code: permission.CodeAsk, Reason: "the reason was given", PolicyHash: a.PolicyHash, RequestID: r.ID})
+	t.record(Record{Principal: a.ID, Action: "ask", Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: access.Ask, Code: permission.CodeAsk, Reason: "the reason was given", PolicyHash: a.PolicyHash, RequestID: r.ID})
 	t.Notify(agentTopic(a.ID))
 	t.Notify(agentTopic(r.ApproverID))
 	return nil
@@ -118,7 +119,7 @@ func (t *tx) file(a Agent, r Request) error {
 	if err := t.InsertRequest(r); err != nil {
 		return err
 	}
-	t.record(Record{Principal: a.ID, Action: "ask", Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: permission.Ask, Code: permission.CodeAsk, PolicyHash: a.PolicyHash, RequestID: r.ID})
+	t.record(Record{Principal: a.ID, Action: "ask", Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: access.Ask, Code: permission.CodeAsk, PolicyHash: a.PolicyHash, RequestID: r.ID})
 	t.Notify(requestTopic(r.ID))
 	t.Notify(agentTopic(a.ID))
 	t.Notify(agentTopic(r.ApproverID))

@@ -7,7 +7,7 @@ import (
 	"encoding/hex"
 	"strconv"
 
-	"github.com/pinfold-dev/pinfold/permission"
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // bounded is the record with its texts as a store takes them, and cut: an agent
@@ -60,7 +60,7 @@ func (t *tx) appendRecords() error {
 }
 
 // recordOf is what is written of a policy's decision.
-func recordOf(d permission.Decision, policyHash string) Record {
+func recordOf(d access.Decision, policyHash string) Record {
 	r := Record{Principal: d.Principal, Action: string(d.Action), Resource: d.Resource, Tool: d.Tool, Effect: d.Effect, Code: d.Code, Rule: d.Rule, PolicyHash: policyHash}
 	if !d.Allowed() {
 		r.Reason = d.Reason()
@@ -70,7 +70,7 @@ func recordOf(d permission.Decision, policyHash string) Record {
 
 // Record writes a decision that was made elsewhere: by a view or a skill under
 // the agent's policy (A1). It is on disk when Record returns.
-func (b *Broker) Record(ctx context.Context, who Identity, d permission.Decision) error {
+func (b *Broker) Record(ctx context.Context, who Identity, d access.Decision) error {
 	if !b.attempts.admit(who) {
 		return tooOften()
 	}

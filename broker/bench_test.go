@@ -15,7 +15,6 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/sqlitestore"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // benchWorld is a broker with n agents, who have to ask the operator for src.
@@ -68,7 +67,7 @@ func BenchmarkAskToAnswer(b *testing.B) {
 	var took []time.Duration
 	for b.Loop() {
 		began := time.Now()
-		d := br.Gate(workers[len(took)%manyWorkers]).CheckCall(ctx, write("src/a"))
+		d := br.Gate(workers[len(took)%manyWorkers]).Check(ctx, write("src/a"))
 		if !d.Allowed() {
 			b.Fatal(d.Text())
 		}
@@ -103,7 +102,7 @@ func BenchmarkGateRead(b *testing.B) {
 	br, workers := benchWorld(b, 1)
 	gate := br.Gate(workers[0])
 	for b.Loop() {
-		if !gate.Check(context.Background(), permission.Request{Action: access.FSRead, Resource: "a"}).Allowed() {
+		if !gate.Check(context.Background(), access.Request{Action: access.FSRead, Resource: "a"}).Allowed() {
 			b.Fatal("refused")
 		}
 	}

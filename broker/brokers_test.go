@@ -11,10 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/pgstore"
 	"github.com/pinfold-dev/pinfold/broker/pgstore/pgtest"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // Several brokers on one PostgreSQL act as one: who waits on one is answered on
@@ -30,7 +30,7 @@ func TestBrokersActAsOne(t *testing.T) {
 	var took []time.Duration
 	for i := range rounds {
 		place := fmt.Sprintf("src/%d", i)
-		answer := background(func() (permission.Decision, error) { return w.Gate(worker).CheckCall(t.Context(), write(place)), nil })
+		answer := background(func() (access.Decision, error) { return w.Gate(worker).Check(t.Context(), write(place)), nil })
 		list, err := other.Receive(t.Context(), manager, true)
 		require.NoError(t, err)
 		require.Len(t, list, 1)
@@ -100,7 +100,7 @@ func TestBrokerIsKilled(t *testing.T) {
 	for i, ch := range answers {
 		require.True(t, soon(t, ch).value.Approval())
 		place := fmt.Sprintf("src/%d", i)
-		require.True(t, third.Gate(worker).CheckCall(t.Context(), write(place)).Allowed())
+		require.True(t, third.Gate(worker).Check(t.Context(), write(place)).Allowed())
 		require.Equal(t, broker.Consumed, must(w.Request(t.Context(), worker, asked[i])).Status)
 	}
 	require.Len(t, must(w.Receive(t.Context(), manager, false)), requests, "each was told once")

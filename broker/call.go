@@ -10,22 +10,9 @@ import (
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
-// Call is what an agent is about to do: what its policy is asked, and what its
-// manager is shown if that has to be asked for. The principal is the caller's
-// identity, whatever the request says.
-type Call struct {
-	permission.Request
-	Input  []byte // the arguments as JSON, at most 256 KiB
-	Reason string // why, in the agent's words
-
-	// Observed says that Reason is what was seen of the call, such as the program
-	// that made it. It takes the place of no other reason.
-	Observed bool
-}
-
-// digest binds an answer to exactly this call: SHA-256 over its parts, each
+// digestOf binds an answer to exactly this call: SHA-256 over its parts, each
 // with its length before it, so that no two calls are written alike.
-func (c *Call) digest() string {
+func digestOf(c *access.Request) string {
 	h := sha256.New()
 	part := func(s string) {
 		var n [8]byte
@@ -47,12 +34,12 @@ func (c *Call) digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// check refuses what cannot be kept or shown.
-func (c *Call) check() error {
+// checkCall refuses what cannot be kept or shown.
+func checkCall(c *access.Request) error {
 	switch {
 	case len(c.Input) > maxInput:
 		return refuse(CodeTooLarge, "the arguments are larger than %d bytes", maxInput)
-	case c.tooMuch() || len(c.Tool) > maxName:
+	case tooMuch(c) || len(c.Tool) > maxName:
 		return tooManyPlaces()
 	case !isStorable(c.Resource) || !isStorable(c.Tool):
 		return refuse(CodeInvalid, "a name that is no UTF-8 cannot be asked for")
@@ -67,7 +54,7 @@ func (c *Call) check() error {
 
 // tooMuch reports whether a call names more than is decided about: what deciding
 // costs grows with it, and while the store's transaction lasts others wait.
-func (c *Call) tooMuch() bool {
+func tooMuch(c *access.Request) bool {
 	if len(c.Also) > maxAlso || len(c.Resource) > maxName {
 		return true
 	}
@@ -86,8 +73,8 @@ func tooManyPlaces() *Error {
 }
 
 // call is the request as it was made.
-func (r *Request) call() permission.Request {
-	return permission.Request{Principal: r.AgentID, Action: r.Action, Resource: r.Resource, Also: r.Also, Tool: r.Tool, ArgsDigest: r.Digest}
+func (r *Request) call() access.Request {
+	return access.Request{Principal: r.AgentID, Action: r.Action, Resource: r.Resource, Also: r.Also, Tool: r.Tool, ArgsDigest: r.Digest}
 }
 
 // grant is the request as a grant. within is the manager's policy, nil for the

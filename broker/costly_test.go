@@ -19,7 +19,7 @@ import (
 
 // costly is a policy whose globs all have to be tried, and a call with as many
 // components for them as a call may have.
-func costly(t *testing.T) (doc string, c broker.Call) {
+func costly(t *testing.T) (doc string, c access.Request) {
 	t.Helper()
 	var globs []string
 	for i := range 200 {
@@ -91,7 +91,7 @@ func TestTooCostlyIsRefused(t *testing.T) {
 	_, c := costly(t)
 	require.Equal(t, permission.CodeAsk, w.Gate(worker).Decide(w.Context(), c).Code, "as much as that is decided")
 	c.Also = append(c.Also, access.Access{Action: access.FSWrite, Resource: "src/" + strings.Repeat("a/", 500) + "w"})
-	for _, d := range []permission.Decision{w.Gate(worker).Decide(w.Context(), c), w.Gate(worker).Peek(w.Context(), c), w.Gate(worker).CheckCall(w.Context(), c)} {
+	for _, d := range []access.Decision{w.Gate(worker).Decide(w.Context(), c), w.Gate(worker).Peek(w.Context(), c), w.Gate(worker).Check(w.Context(), c)} {
 		require.Equal(t, broker.CodeTooLarge, d.Code)
 		require.Contains(t, d.Reason(), "1024 components together")
 	}

@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -52,13 +53,13 @@ func (t *tx) cover(ctx context.Context, who Identity, grant *Request) error {
 
 // covered writes that a request was answered by another one's grant. The row
 // tells how far that reaches, and lifts nothing itself.
-func (t *tx) covered(who Identity, a Agent, grant, r *Request, d permission.Decision) error {
+func (t *tx) covered(who Identity, a Agent, grant, r *Request, d access.Decision) error {
 	r.Status, r.Scope, r.Until = Consumed, grant.Scope, grant.Until
 	r.Resolver, r.ResolvedAt = who.String(), t.now
 	if err := t.UpdateRequest(*r, Pending); err != nil {
 		return err
 	}
-	t.record(Record{Principal: who.String(), Action: "approve", Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: permission.Allow, Code: Code(r.Status), Reason: "request of " + a.ID + " covered with the grant " + grant.ID, Rule: d.Rule, PolicyHash: a.PolicyHash, RequestID: r.ID})
+	t.record(Record{Principal: who.String(), Action: "approve", Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: access.Allow, Code: access.Code(r.Status), Reason: "request of " + a.ID + " covered with the grant " + grant.ID, Rule: d.Rule, PolicyHash: a.PolicyHash, RequestID: r.ID})
 	t.Notify(requestTopic(r.ID)) // the agents' topics were told with the grant
 	return nil
 }

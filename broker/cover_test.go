@@ -12,23 +12,22 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // waiting is calls that wait for an answer, each with its request.
 type waiting struct {
-	calls  map[string]broker.Call
+	calls  map[string]access.Request
 	ids    map[string]string
-	answer map[string]<-chan result[permission.Decision]
+	answer map[string]<-chan result[access.Decision]
 }
 
 // wait has the agent make the calls, and returns when each of them waits.
-func (w *world) wait(who broker.Identity, calls map[string]broker.Call) waiting {
+func (w *world) wait(who broker.Identity, calls map[string]access.Request) waiting {
 	w.Helper()
-	s := waiting{calls, map[string]string{}, map[string]<-chan result[permission.Decision]{}}
+	s := waiting{calls, map[string]string{}, map[string]<-chan result[access.Decision]{}}
 	for name, c := range calls {
 		s.ids[name] = must(w.Ask(w.Context(), who, c)).ID
-		s.answer[name] = background(func() (permission.Decision, error) { return w.Gate(who).CheckCall(w.Context(), c), nil })
+		s.answer[name] = background(func() (access.Decision, error) { return w.Gate(who).Check(w.Context(), c), nil })
 	}
 	w.eventually(func() bool { return len(w.waits()) == len(calls) })
 	return s
@@ -38,7 +37,7 @@ func (w *world) wait(who broker.Identity, calls map[string]broker.Call) waiting 
 func (w *world) wins(id string) (list []broker.Record) {
 	w.Helper()
 	for _, rec := range must(w.Records(w.Context(), operator, broker.RecordFilter{Last: true, Limit: 1000})) {
-		if rec.RequestID == id && (rec.Action == "approve" && rec.Effect == permission.Allow || rec.Action == "deny" && rec.Code == broker.Code(broker.Denied)) {
+		if rec.RequestID == id && (rec.Action == "approve" && rec.Effect == access.Allow || rec.Action == "deny" && rec.Code == access.Code(broker.Denied)) {
 			list = append(list, rec)
 		}
 	}
@@ -70,9 +69,9 @@ func TestGrantAnswersWhatItCovers(t *testing.T) {
 			create.Action = access.FSCreate
 			remove.Action = access.FSDelete
 			both.Also = []access.Access{{Action: access.FSWrite, Resource: "lib/a"}}
-			tool := broker.Call{Request: permission.Request{Action: access.ToolUse, Resource: "deploy", Tool: "deploy", MayBlock: true}}
-			confirm := broker.Call{Request: permission.Request{Action: access.ToolUse, Resource: "build", Tool: "build", Confirm: true, MayBlock: true}}
-			s := w.wait(worker, map[string]broker.Call{
+			tool := access.Request{Action: access.ToolUse, Resource: "deploy", Tool: "deploy", MayBlock: true}
+			confirm := access.Request{Action: access.ToolUse, Resource: "build", Tool: "build", Confirm: true, MayBlock: true}
+			s := w.wait(worker, map[string]access.Request{
 				"other content": other, "create": create, "beneath": write("src/a/b"), "elsewhere": write("src/b"),
 				"delete": remove, "manager may not": write("lib/a"), "one of two": both, "tool": tool, "to be confirmed": confirm,
 			})
@@ -111,7 +110,7 @@ func TestGrantAnswersWhatItCovers(t *testing.T) {
 			require.ElementsMatch(t, want, pending)
 			for name, call := range s.calls {
 				_, stays := left[name]
-				require.Equal(t, stays, w.Gate(worker).Decide(t.Context(), call).Effect == permission.Ask, "%s: as if it were asked now", name)
+				require.Equal(t, stays, w.Gate(worker).Decide(t.Context(), call).Effect == access.Ask, "%s: as if it were asked now", name)
 			}
 
 			// No leave is left behind that the grant's end would not end.

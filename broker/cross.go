@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -67,7 +68,7 @@ func (b *Broker) SetCross(ctx context.Context, who Identity, id string, change C
 		if err := t.UpdateAgent(a, a.State); err != nil {
 			return err
 		}
-		t.record(Record{Principal: who.String(), Action: "cross", Resource: id, Effect: permission.Allow, Code: permission.CodeAllowed, Reason: text})
+		t.record(Record{Principal: who.String(), Action: "cross", Resource: id, Effect: access.Allow, Code: permission.CodeAllowed, Reason: text})
 		t.Notify(agentTopic(id))
 		return nil
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -11,7 +12,7 @@ import (
 // nobody: what has to be asked for is refused as CodeAsk, with effect Ask, and
 // leaves no request. A grant for one time that covers the call is used up by
 // it.
-func (g *Gate) Decide(ctx context.Context, c Call) permission.Decision {
+func (g *Gate) Decide(ctx context.Context, c access.Request) access.Decision {
 	d, err := g.decide(ctx, &c)
 	if err != nil {
 		return g.failed(d, &c, err)
@@ -21,22 +22,22 @@ func (g *Gate) Decide(ctx context.Context, c Call) permission.Decision {
 
 // Peek says what Decide would answer now, and does nothing: no grant for one time
 // is used up, and nothing is recorded. So nothing may be done because of it.
-func (g *Gate) Peek(ctx context.Context, c Call) permission.Decision {
-	if c.tooMuch() {
-		return g.failed(permission.Decision{}, &c, tooManyPlaces())
+func (g *Gate) Peek(ctx context.Context, c access.Request) access.Decision {
+	if tooMuch(&c) {
+		return g.failed(access.Decision{}, &c, tooManyPlaces())
 	}
 	if !g.b.attempts.admit(g.who) {
-		return g.failed(permission.Decision{}, &c, tooOften())
+		return g.failed(access.Decision{}, &c, tooOften())
 	}
-	var d permission.Decision
+	var d access.Decision
 	err := g.b.view(ctx, func(tx ReadTx) error {
 		a, err := live(tx, g.who)
 		if err != nil {
 			return err
 		}
-		now, req := clock(time.Now()), c.Request
-		req.Principal, req.ArgsDigest = a.ID, c.digest()
-		if d, err = g.b.check(ctx, tx, a, req, now); err == nil && d.Effect == permission.Ask {
+		now, req := clock(time.Now()), c
+		req.Principal, req.ArgsDigest = a.ID, digestOf(&c)
+		if d, err = g.b.check(ctx, tx, a, req, now); err == nil && d.Effect == access.Ask {
 			d, _, err = g.b.once(ctx, tx, a, req, now)
 		}
 		return err
@@ -49,7 +50,7 @@ func (g *Gate) Peek(ctx context.Context, c Call) permission.Decision {
 
 // Denied is what the agent was told when exactly this call was last answered, if
 // that was a denial; otherwise "". Like Peek it does nothing.
-func (g *Gate) Denied(ctx context.Context, c Call) (string, error) {
+func (g *Gate) Denied(ctx context.Context, c access.Request) (string, error) {
 	if !g.b.attempts.admit(g.who) {
 		return "", tooOften()
 	}
@@ -60,7 +61,7 @@ func (g *Gate) Denied(ctx context.Context, c Call) (string, error) {
 			return err
 		}
 		answered := []Status{Approved, Consumed, Active, Revoked, Denied}
-		rows, err := tx.Requests(RequestFilter{AgentID: a.ID, Digest: c.digest(), Statuses: answered, Newest: true, Limit: 1})
+		rows, err := tx.Requests(RequestFilter{AgentID: a.ID, Digest: digestOf(&c), Statuses: answered, Newest: true, Limit: 1})
 		if len(rows) > 0 {
 			last = rows[0]
 		}
@@ -77,19 +78,19 @@ func (g *Gate) Denied(ctx context.Context, c Call) (string, error) {
 // manager's, or why nobody answered (D14); one that nobody has answered yet has
 // effect Ask still. The request must be the agent's own and about this very
 // call (D6).
-func (g *Gate) Answered(ctx context.Context, c Call, id string) permission.Decision {
+func (g *Gate) Answered(ctx context.Context, c access.Request, id string) access.Decision {
 	r, err := g.b.Request(ctx, g.who, id)
 	switch {
 	case err == nil && r.AgentID != g.who.agent:
 		err = noApproval(id)
-	case err == nil && r.Digest != c.digest():
+	case err == nil && r.Digest != digestOf(&c):
 		err = refuse(CodeMismatch, "request %s is about something else", r.ID)
 	}
 	if err != nil {
-		return g.failed(permission.Decision{}, &c, err)
+		return g.failed(access.Decision{}, &c, err)
 	}
 	d := g.Decide(ctx, c)
-	if d.Effect != permission.Ask || r.Status == Pending {
+	if d.Effect != access.Ask || r.Status == Pending {
 		return d
 	}
 	if code, reason := r.refusal(); code != "" {

@@ -7,11 +7,10 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
-func writeOf(place string) broker.Call {
-	return broker.Call{Request: permission.Request{Action: access.FSWrite, Resource: place, Tool: "write_file"}, Input: []byte(`{"path":"` + place + `"}`)}
+func writeOf(place string) access.Request {
+	return access.Request{Action: access.FSWrite, Resource: place, Tool: "write_file", Input: []byte(`{"path":"` + place + `"}`)}
 }
 
 // A decision asks nobody, and uses up what was granted once (D25). After an
@@ -20,18 +19,18 @@ func TestDecideAsksNobody(t *testing.T) {
 	w := newWorld(t)
 	manager, worker := w.pair()
 	g := w.Gate(worker)
-	require.Equal(t, permission.Allow, g.Decide(t.Context(), writeOf("docs/a")).Effect)
-	require.Equal(t, permission.Deny, g.Decide(t.Context(), writeOf("go.mod")).Effect)
-	require.Equal(t, permission.Ask, g.Decide(t.Context(), writeOf("src/a")).Effect)
+	require.Equal(t, access.Allow, g.Decide(t.Context(), writeOf("docs/a")).Effect)
+	require.Equal(t, access.Deny, g.Decide(t.Context(), writeOf("go.mod")).Effect)
+	require.Equal(t, access.Ask, g.Decide(t.Context(), writeOf("src/a")).Effect)
 	require.Empty(t, must(w.Requests(t.Context(), manager)))
 
 	r := must(w.Ask(t.Context(), worker, writeOf("src/a")))
-	require.Equal(t, permission.Ask, g.Answered(t.Context(), writeOf("src/a"), r.ID).Effect, "nobody has answered")
+	require.Equal(t, access.Ask, g.Answered(t.Context(), writeOf("src/a"), r.ID).Effect, "nobody has answered")
 	must(w.Approve(t.Context(), manager, r.ID, broker.Answer{Scope: broker.Once}))
 	d := g.Answered(t.Context(), writeOf("src/b"), r.ID)
 	require.Equal(t, broker.CodeMismatch, d.Code, "D6: bound to the very call")
-	require.Equal(t, permission.Allow, g.Answered(t.Context(), writeOf("src/a"), r.ID).Effect)
-	require.Equal(t, permission.Deny, g.Answered(t.Context(), writeOf("src/a"), r.ID).Effect, "once is once")
+	require.Equal(t, access.Allow, g.Answered(t.Context(), writeOf("src/a"), r.ID).Effect)
+	require.Equal(t, access.Deny, g.Answered(t.Context(), writeOf("src/a"), r.ID).Effect, "once is once")
 
 	r = must(w.Ask(t.Context(), worker, writeOf("src/c")))
 	must(w.Deny(t.Context(), manager, r.ID, "not in this release"))
@@ -61,15 +60,15 @@ func TestPeekDoesNothing(t *testing.T) {
 		require.Equal(t, "grant:"+asked.ID, d.Rule)
 		require.Equal(t, "grant:"+tree.ID, g.Peek(t.Context(), writeOf("src/t/b")).Rule)
 	}
-	require.Equal(t, permission.Ask, g.Peek(t.Context(), writeOf("src/b")).Effect)
-	require.Equal(t, permission.Deny, g.Peek(t.Context(), writeOf("go.mod")).Effect)
+	require.Equal(t, access.Ask, g.Peek(t.Context(), writeOf("src/b")).Effect)
+	require.Equal(t, access.Deny, g.Peek(t.Context(), writeOf("go.mod")).Effect)
 	require.True(t, g.Peek(t.Context(), writeOf("docs/a")).Allowed())
 	require.False(t, w.Gate(broker.Identity{}).Peek(t.Context(), writeOf("docs/a")).Allowed(), "M10: nobody may do nothing")
 	require.Equal(t, before, must(w.Head(t.Context(), operator)), "nothing is recorded")
 	require.Empty(t, must(w.Requests(t.Context(), manager)))
 	require.Equal(t, broker.Approved, must(w.Request(t.Context(), worker, asked.ID)).Status)
 	require.True(t, g.Decide(t.Context(), writeOf("src/a")).Allowed(), "it was not used up")
-	require.Equal(t, permission.Ask, g.Peek(t.Context(), writeOf("src/a")).Effect)
+	require.Equal(t, access.Ask, g.Peek(t.Context(), writeOf("src/a")).Effect)
 	c := writeOf("docs/a")
 	for range 65 {
 		c.Also = append(c.Also, access.Access{Action: access.FSWrite, Resource: "docs/b"})

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // A request that nobody answered ends all the same: here.
 
 // end closes a pending request without a person's answer, or a grant.
-func (t *tx) end(r *Request, status Status, code Code) error {
+func (t *tx) end(r *Request, status Status, code access.Code) error {
 	from := r.Status
 	r.Status, r.Code = status, code
 	if from == Pending {
@@ -20,7 +21,7 @@ func (t *tx) end(r *Request, status Status, code Code) error {
 	if err := t.UpdateRequest(*r, from); err != nil {
 		return err
 	}
-	t.record(Record{Principal: "", Action: string(status), Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: permission.Deny, Code: code, Reason: "request of " + r.AgentID, RequestID: r.ID})
+	t.record(Record{Principal: "", Action: string(status), Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: access.Deny, Code: code, Reason: "request of " + r.AgentID, RequestID: r.ID})
 	t.Notify(requestTopic(r.ID))
 	t.Notify(agentTopic(r.AgentID))
 	t.Notify(agentTopic(r.ApproverID))
@@ -65,7 +66,7 @@ func (b *Broker) expireDue(ctx context.Context) error {
 }
 
 // cancelOf cancels what an agent has asked for, with the given code.
-func (t *tx) cancelOf(agentID string, code Code) error {
+func (t *tx) cancelOf(agentID string, code access.Code) error {
 	return t.cancelAll(RequestFilter{AgentID: agentID, Statuses: []Status{Pending}}, code)
 }
 
@@ -74,7 +75,7 @@ func (t *tx) cancelFor(approverID string) error {
 	return t.cancelAll(RequestFilter{ApproverID: &approverID, Statuses: []Status{Pending}}, CodeApproverGone)
 }
 
-func (t *tx) cancelAll(f RequestFilter, code Code) error {
+func (t *tx) cancelAll(f RequestFilter, code access.Code) error {
 	rows, err := t.Requests(f)
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func (t *tx) endGrants(agentID string) error {
 // refusal is what the agent is told of a request that has ended without leave
 // (D14): "" for one that was approved. It tells what the broker ended from what
 // a person denied.
-func (r *Request) refusal() (Code, string) {
+func (r *Request) refusal() (access.Code, string) {
 	switch r.Status {
 	case Pending:
 		return permission.CodeAsk, "it was asked for, and is not answered yet: request " + r.ID

@@ -41,7 +41,7 @@ func TestApproverGone(t *testing.T) {
 	require.Equal(t, `root exited with code 3`+"\n"+`Last output: bye\x1b[2J`, box[0].Content)
 
 	// D14: nobody is left to ask.
-	d := w.Gate(worker).CheckCall(t.Context(), write("src/b"))
+	d := w.Gate(worker).Check(t.Context(), write("src/b"))
 	require.Equal(t, broker.CodeNoManager, d.Code)
 	require.Equal(t, "No manager to approve request", d.Reason())
 	_, err = w.Requests(t.Context(), manager)
@@ -65,7 +65,7 @@ func TestInterrupt(t *testing.T) {
 	refused(t, permission.CodeNotGranted, err)
 	other := w.hire(operator, "other", managerDoc)
 	_, err = w.Interrupt(t.Context(), other, "worker")
-	there := refused(t, permission.Code("target_not_child"), err)
+	there := refused(t, access.Code("target_not_child"), err)
 	_, err = w.Interrupt(t.Context(), other, "nobody")
 	require.Equal(t, there, refuseText(t, err), "the refusal does not tell who is there")
 }
@@ -117,7 +117,7 @@ func TestFire(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, rows)
 	}
-	require.False(t, w.Gate(a).Check(t.Context(), permission.Request{Action: access.FSRead, Resource: "x"}).Allowed(), "nobody acts under its name")
+	require.False(t, w.Gate(a).Check(t.Context(), access.Request{Action: access.FSRead, Resource: "x"}).Allowed(), "nobody acts under its name")
 	box, err := w.Receive(t.Context(), root, false)
 	require.NoError(t, err)
 	require.Len(t, box, 2)
@@ -281,7 +281,7 @@ func TestDeadlock(t *testing.T) {
 	other := w.second() // another broker on the same store
 	two := background(func() (broker.Message, error) { return other.AwaitAnswer(t.Context(), middle, second.Message.ID) })
 	w.eventually(func() bool { return len(w.waits()) == 2 })
-	d := w.Gate(worker).CheckCall(t.Context(), write("src/a"))
+	d := w.Gate(worker).Check(t.Context(), write("src/a"))
 	require.Equal(t, broker.CodeDeadlock, d.Code)
 	require.Empty(t, must(w.Requests(t.Context(), middle)))
 
@@ -325,7 +325,7 @@ func TestTimesThatAreOver(t *testing.T) {
 		manager := w.hire(operator, "root", managerDoc)
 		worker := w.hire(manager, "worker", workerDoc+"approvals: {max_wait: 1m}\n")
 		began := time.Now()
-		d := w.Gate(worker).CheckCall(t.Context(), write("src/a"))
+		d := w.Gate(worker).Check(t.Context(), write("src/a"))
 		require.Equal(t, broker.CodeExpired, d.Code)
 		require.NotContains(t, d.Reason(), "Denied")
 		require.GreaterOrEqual(t, time.Since(began), time.Minute)
@@ -340,9 +340,9 @@ func TestTimesThatAreOver(t *testing.T) {
 		must(w.Approve(t.Context(), manager, r.ID, broker.Answer{Scope: broker.Until, Until: time.Now().Add(time.Minute)}))
 		call := write("src/a")
 		call.MayBlock = false
-		require.True(t, w.Gate(worker).CheckCall(t.Context(), call).Allowed())
+		require.True(t, w.Gate(worker).Check(t.Context(), call).Allowed())
 		time.Sleep(2 * time.Minute)
-		require.False(t, w.Gate(worker).CheckCall(t.Context(), call).Allowed())
+		require.False(t, w.Gate(worker).Check(t.Context(), call).Allowed())
 		require.Empty(t, must(w.Grants(t.Context(), manager)))
 	})
 }

@@ -5,14 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // Error is the broker's refusal. Its code is one of Codes or, where a policy
 // refused, one of package permission's. Its message is for whoever asked, and
 // whole: the same on every surface.
 type Error struct {
-	Code    Code   `json:"code"`
-	Message string `json:"message"`
+	Code    access.Code `json:"code"`
+	Message string      `json:"message"`
 
 	cause    error // of CodeUnavailable
 	recorded bool  // the decision is on record, with its rule
@@ -37,15 +39,15 @@ func (e *Error) Is(target error) bool {
 }
 
 // Codes returns the broker's own codes.
-func Codes() []Code {
-	return []Code{
+func Codes() []access.Code {
+	return []access.Code{
 		CodeDenied, CodeNoManager, CodeApproverGone, CodeAgentGone, CodeInterrupted, CodeDeadlock, CodeExpired,
 		CodeApproverLacks, CodeRequestFailed, CodeNotFound, CodeNotManager, CodeResolved, CodeMismatch, CodeInvalid,
 		CodeExists, CodeTooMany, CodeTooLarge, CodeRateLimited, CodeHopLimit, CodeLoop, CodeUnavailable, CodeOperatorOnly,
 	}
 }
 
-func refuse(code Code, format string, args ...any) *Error {
+func refuse(code access.Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 

@@ -50,9 +50,9 @@ func Example() {
 	manager := hire(broker.OperatorIdentity(), "manager", "{version: 1, extends: trusted}")
 	worker := hire(manager, "worker", "{version: 1, extends: sandboxed, fs: {write: [docs], ask_write: [src]}}")
 
-	answer := make(chan permission.Decision)
+	answer := make(chan access.Decision)
 	go func() {
-		answer <- b.Gate(worker).Check(ctx, permission.Request{Action: access.FSWrite, Resource: "src/a.go", MayBlock: true})
+		answer <- b.Gate(worker).Check(ctx, access.Request{Action: access.FSWrite, Resource: "src/a.go", MayBlock: true})
 	}()
 	messages, err := b.Receive(ctx, manager, true) // waits for one
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -74,7 +75,7 @@ func (b *Broker) Started(ctx context.Context, id, process string) error {
 		if err := t.UpdateAgent(a, from); err != nil {
 			return err
 		}
-		t.record(Record{Action: "start", Resource: id, Effect: permission.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})
+		t.record(Record{Action: "start", Resource: id, Effect: access.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})
 		t.Notify(agentTopic(id))
 		return nil
 	})
@@ -105,7 +106,7 @@ func (b *Broker) Exited(ctx context.Context, id string, exit Exit) error {
 		if len(a.Resume) > 0 && a.State == Exited { // a message may lie there already
 			t.Notify(resumeTopic)
 		}
-		t.record(Record{Action: "exit", Resource: id, Effect: permission.Allow, Code: permission.CodeAllowed, Reason: exit.String(), PolicyHash: a.PolicyHash})
+		t.record(Record{Action: "exit", Resource: id, Effect: access.Allow, Code: permission.CodeAllowed, Reason: exit.String(), PolicyHash: a.PolicyHash})
 		if err := t.notifyUp(a); err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ const (
 func (b *Broker) Fire(ctx context.Context, who Identity, id string) ([]Agent, error) {
 	var fired []Agent
 	heights := 1
-	call := Call{Request: permission.Request{Action: access.AgentDestroy, Resource: id, Tool: "nexus_destroy"}}
+	call := access.Request{Action: access.AgentDestroy, Resource: id, Tool: "nexus_destroy"}
 	err := b.control(ctx, who, "fire", call, func(t *tx, a Agent) (err error) {
 		if fired, heights, err = t.tree(a); err != nil {
 			return err
@@ -72,7 +72,7 @@ func (t *tx) fire(who Identity, a *Agent) error {
 	if _, err := t.DeleteMessages(a.ID); err != nil {
 		return err
 	}
-	t.record(Record{Principal: who.String(), Action: "fire", Resource: a.ID, Effect: permission.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})
+	t.record(Record{Principal: who.String(), Action: "fire", Resource: a.ID, Effect: access.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})
 	t.Notify(agentTopic(a.ID))
 	t.Notify(agentTopic(a.ParentID))
 	t.Notify(mailboxTopic(a.ID))
@@ -122,15 +122,15 @@ func (t *tx) tree(a Agent) (list []Agent, heights int, err error) {
 // Interrupt cancels what an agent has asked for, and tells whoever runs its
 // process to send it SIGINT (D24). The agent stays registered.
 func (b *Broker) Interrupt(ctx context.Context, who Identity, id string) (Agent, error) {
-	return b.interrupt(ctx, who, Call{Request: permission.Request{Action: access.AgentInterrupt, Resource: id}})
+	return b.interrupt(ctx, who, access.Request{Action: access.AgentInterrupt, Resource: id})
 }
 
 // Cancel is Interrupt as the tool nexus_cancel asks for it.
 func (b *Broker) Cancel(ctx context.Context, who Identity, id string) (Agent, error) {
-	return b.interrupt(ctx, who, Call{Request: permission.Request{Action: access.AgentCancel, Resource: id, Tool: "nexus_cancel"}})
+	return b.interrupt(ctx, who, access.Request{Action: access.AgentCancel, Resource: id, Tool: "nexus_cancel"})
 }
 
-func (b *Broker) interrupt(ctx context.Context, who Identity, call Call) (Agent, error) {
+func (b *Broker) interrupt(ctx context.Context, who Identity, call access.Request) (Agent, error) {
 	var a Agent
 	err := b.control(ctx, who, "interrupt", call, func(t *tx, target Agent) error {
 		if target.State.Ended() {
@@ -144,7 +144,7 @@ func (b *Broker) interrupt(ctx context.Context, who Identity, call Call) (Agent,
 		if err := t.cancelOf(a.ID, CodeInterrupted); err != nil {
 			return err
 		}
-		t.record(Record{Principal: who.String(), Action: "interrupt", Resource: a.ID, Effect: permission.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})
+		t.record(Record{Principal: who.String(), Action: "interrupt", Resource: a.ID, Effect: access.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})
 		t.Notify(agentTopic(a.ID))
 		return nil
 	})
@@ -154,7 +154,7 @@ func (b *Broker) interrupt(ctx context.Context, who Identity, call Call) (Agent,
 // control does something to an agent for one of its managers, if the manager's
 // own policy lets it, having asked where it has to. Who is no manager is refused in the same words whether or
 // not there is such an agent.
-func (b *Broker) control(ctx context.Context, who Identity, verb string, call Call, do func(*tx, Agent) error) error {
+func (b *Broker) control(ctx context.Context, who Identity, verb string, call access.Request, do func(*tx, Agent) error) error {
 	if !b.attempts.admit(who) {
 		return tooOften()
 	}
@@ -178,7 +178,7 @@ func (b *Broker) control(ctx context.Context, who Identity, verb string, call Ca
 	})
 }
 
-func (t *tx) mayControl(ctx context.Context, who Identity, call *Call) error {
+func (t *tx) mayControl(ctx context.Context, who Identity, call *access.Request) error {
 	if who.operator {
 		return nil
 	}

@@ -20,22 +20,19 @@ type Gate struct {
 // Gate is the gate of the agent whose identity it is.
 func (b *Broker) Gate(who Identity) *Gate { return &Gate{b, who} }
 
+var _ access.Checker = (*Gate)(nil)
+
 // Check decides about a request. Whatever its principal says, it is the gate's
-// agent. It blocks until the manager has answered if the request may block and
+// agent; its input, at most 256 KiB, and its reason are what the manager is shown. It blocks until the manager has answered if the request may block and
 // has to be asked for, or until ctx is done; otherwise what has to be asked for
 // is refused with CodeAsk, and a pending request is left behind, to be tried
 // again once it is approved (D40).
-func (g *Gate) Check(ctx context.Context, req permission.Request) permission.Decision {
-	return g.CheckCall(ctx, Call{Request: req})
-}
-
-// CheckCall is Check with what the manager is shown.
-func (g *Gate) CheckCall(ctx context.Context, c Call) permission.Decision {
+func (g *Gate) Check(ctx context.Context, c access.Request) access.Decision {
 	d, err := g.decide(ctx, &c)
 	if err != nil {
 		return g.failed(d, &c, err)
 	}
-	if d.Effect != permission.Ask {
+	if d.Effect != access.Ask {
 		return d
 	}
 	r, err := g.b.Ask(ctx, g.who, c)
@@ -53,7 +50,7 @@ func (g *Gate) CheckCall(ctx context.Context, c Call) permission.Decision {
 	if d, err = g.decide(ctx, &c); err != nil {
 		return g.failed(d, &c, err)
 	}
-	if d.Effect == permission.Ask { // what was approved was used by the same call elsewhere, or withdrawn
+	if d.Effect == access.Ask { // what was approved was used by the same call elsewhere, or withdrawn
 		return d.Refused(permission.CodeAsk, d.Reason())
 	}
 	return d
@@ -61,8 +58,8 @@ func (g *Gate) CheckCall(ctx context.Context, c Call) permission.Decision {
 
 // decide answers from the agent's policy, and records all but what is plainly
 // allowed to be read (A1).
-func (g *Gate) decide(ctx context.Context, c *Call) (d permission.Decision, err error) {
-	if c.tooMuch() {
+func (g *Gate) decide(ctx context.Context, c *access.Request) (d access.Decision, err error) {
+	if tooMuch(c) {
 		return d, tooManyPlaces()
 	}
 	granted := false // by leave that lasts
@@ -75,10 +72,10 @@ func (g *Gate) decide(ctx context.Context, c *Call) (d permission.Decision, err 
 		if err != nil {
 			return err
 		}
-		req := c.Request
-		req.Principal, req.ArgsDigest = a.ID, c.digest()
+		req := *c
+		req.Principal, req.ArgsDigest = a.ID, digestOf(c)
 		d = permission.Enforcer{Policy: p, Registry: kin{tx}}.Check(ctx, req)
-		if granted = false; d.Effect == permission.Ask {
+		if granted = false; d.Effect == access.Ask {
 			now, err := g.b.check(ctx, tx, a, req, clock(time.Now()))
 			granted = now.Allowed()
 			return err
@@ -107,7 +104,7 @@ func (g *Gate) decide(ctx context.Context, c *Call) (d permission.Decision, err 
 func isRead(a access.Action) bool { return a == access.FSRead || a == access.FSList }
 
 // failed is the refusal where nothing could be decided.
-func (g *Gate) failed(d permission.Decision, c *Call, err error) permission.Decision {
+func (g *Gate) failed(d access.Decision, c *access.Request, err error) access.Decision {
 	d.Access = access.Access{Action: c.Action, Resource: c.Resource}
 	d.Principal, d.Tool = g.who.agent, c.Tool
 	var refusal *Error

@@ -22,7 +22,7 @@ func TestLeaveIsNoAttempt(t *testing.T) {
 			for i := range 700 {
 				call := write(fmt.Sprintf(places, i))
 				call.MayBlock = false
-				if w.Gate(worker).CheckCall(t.Context(), call).Allowed() {
+				if w.Gate(worker).Check(t.Context(), call).Allowed() {
 					allowed++
 				}
 			}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/pinfold-dev/pinfold/permission"
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // Requests lists the pending requests that the caller may answer, oldest first.
@@ -107,7 +107,7 @@ func (b *Broker) Revoke(ctx context.Context, who Identity, id string) (Request, 
 		if err := t.UpdateRequest(r, from); err != nil {
 			return err
 		}
-		t.record(Record{Principal: who.String(), Action: "revoke", Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: permission.Deny, Code: Code(r.Status), Reason: "request of " + r.AgentID, RequestID: r.ID})
+		t.record(Record{Principal: who.String(), Action: "revoke", Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: access.Deny, Code: access.Code(r.Status), Reason: "request of " + r.AgentID, RequestID: r.ID})
 		t.Notify(requestTopic(r.ID))
 		t.Notify(agentTopic(r.AgentID))
 		return nil

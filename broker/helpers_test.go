@@ -151,8 +151,8 @@ func (w *world) pair() (manager, worker broker.Identity) {
 }
 
 // write is a call that the worker has to ask for.
-func write(place string) broker.Call {
-	return broker.Call{Request: permission.Request{Action: access.FSWrite, Resource: place, Tool: "write_file", MayBlock: true}, Input: []byte(`{"path": "` + place + `"}`)}
+func write(place string) access.Request {
+	return access.Request{Action: access.FSWrite, Resource: place, Tool: "write_file", MayBlock: true, Input: []byte(`{"path": "` + place + `"}`)}
 }
 
 // ask leaves a pending request.
@@ -203,7 +203,7 @@ func (w *world) eventually(look func() bool) {
 }
 
 // refused requires a refusal with a code, and returns its text.
-func refused(t testing.TB, code broker.Code, err error) string {
+func refused(t testing.TB, code access.Code, err error) string {
 	t.Helper()
 	var e *broker.Error
 	require.ErrorAs(t, err, &e)

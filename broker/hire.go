@@ -109,15 +109,15 @@ func (b *Broker) narrowFirst(ctx context.Context, who Identity, spec *HireSpec) 
 }
 
 // call is what the caller's policy is asked about a new agent.
-func (s *HireSpec) call() Call {
+func (s *HireSpec) call() access.Request {
 	shown := map[string]any{"id": s.ID, "cwd": s.Cwd, "model": s.Model, "tools": s.Tools, "task": s.Task}
 	if s.Policy != nil {
 		shown["policy"] = s.Policy.Hash().String()
 	}
-	return Call{Request: permission.Request{Action: access.AgentSpawn, Resource: s.ID, Tool: "nexus_create", MayBlock: true}, Input: jsonOf(shown)}
+	return access.Request{Action: access.AgentSpawn, Resource: s.ID, Tool: "nexus_create", MayBlock: true, Input: jsonOf(shown)}
 }
 
-func (t *tx) hire(ctx context.Context, who Identity, spec *HireSpec, call *Call) (Agent, []permission.Excess, error) {
+func (t *tx) hire(ctx context.Context, who Identity, spec *HireSpec, call *access.Request) (Agent, []permission.Excess, error) {
 	fail := func(err error) (Agent, []permission.Excess, error) { return Agent{}, nil, err }
 	parent, err := t.managerOf(ctx, who, *spec, call)
 	if err != nil {
@@ -169,7 +169,7 @@ func (t *tx) hire(ctx context.Context, who Identity, spec *HireSpec, call *Call)
 	if err := t.DeleteRates(t.now); err != nil {
 		return fail(err)
 	}
-	t.record(Record{Principal: who.String(), Action: "hire", Resource: a.ID, Effect: permission.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})
+	t.record(Record{Principal: who.String(), Action: "hire", Resource: a.ID, Effect: access.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})
 	t.Notify(agentTopic(a.ID))
 	t.Notify(agentTopic(a.ParentID))
 	return a, excess, nil
@@ -177,7 +177,7 @@ func (t *tx) hire(ctx context.Context, who Identity, spec *HireSpec, call *Call)
 
 // managerOf is the new agent's manager: the caller, unless the operator names
 // another. The zero Agent is the operator.
-func (t *tx) managerOf(ctx context.Context, who Identity, spec HireSpec, call *Call) (Agent, error) {
+func (t *tx) managerOf(ctx context.Context, who Identity, spec HireSpec, call *access.Request) (Agent, error) {
 	if who.operator {
 		if spec.ParentID == "" {
 			return Agent{}, nil

@@ -23,14 +23,14 @@ func TestNamingAnother(t *testing.T) {
 	_, worker := w.pair()
 	call := write("docs/a")
 	call.Principal = "root"
-	d := w.Gate(worker).CheckCall(t.Context(), call)
+	d := w.Gate(worker).Check(t.Context(), call)
 	require.True(t, d.Allowed())
 	require.Equal(t, "worker", d.Principal)
 	call = write("etc")
 	call.Principal = "root"
-	require.False(t, w.Gate(worker).CheckCall(t.Context(), call).Allowed(), "root might")
+	require.False(t, w.Gate(worker).Check(t.Context(), call).Allowed(), "root might")
 	for _, who := range []broker.Identity{{}, broker.AgentIdentity(""), broker.AgentIdentity("operator"), broker.AgentIdentity("nobody")} {
-		require.Equal(t, permission.CodeNoIdentity, w.Gate(who).Check(t.Context(), permission.Request{Action: access.FSRead, Resource: "a"}).Code)
+		require.Equal(t, permission.CodeNoIdentity, w.Gate(who).Check(t.Context(), access.Request{Action: access.FSRead, Resource: "a"}).Code)
 		_, err := w.Send(t.Context(), who, broker.Outgoing{To: "agent:root:main"})
 		refused(t, permission.CodeNoIdentity, err)
 		_, _, err = w.Hire(t.Context(), who, broker.HireSpec{ID: "x", Policy: policy(t, workerDoc), Cwd: "/project"})
@@ -85,7 +85,7 @@ func TestTextOfAgents(t *testing.T) {
 	call.Action, call.Resource = access.ToolUse, call.Tool
 	r, err := w.Ask(t.Context(), asker, call)
 	require.NoError(t, err)
-	r2, err := w.Ask(t.Context(), worker, broker.Call{Request: permission.Request{Action: access.FSWrite, Resource: "src/\x1b]0;title\a\n\u202ea"}})
+	r2, err := w.Ask(t.Context(), worker, access.Request{Action: access.FSWrite, Resource: "src/\x1b]0;title\a\n\u202ea"})
 	require.NoError(t, err)
 	box := append(must(w.Receive(t.Context(), operator, false)), must(w.Receive(t.Context(), manager, false))...)
 	require.Len(t, box, 2)
@@ -103,7 +103,7 @@ func TestTextOfAgents(t *testing.T) {
 	call.Input = bytes.Repeat([]byte("x"), 1<<20)
 	_, err = w.Ask(t.Context(), asker, call)
 	refused(t, broker.CodeTooLarge, err)
-	_, err = w.Ask(t.Context(), worker, broker.Call{Request: permission.Request{Action: access.FSWrite, Resource: "src/\xff"}})
+	_, err = w.Ask(t.Context(), worker, access.Request{Action: access.FSWrite, Resource: "src/\xff"})
 	refused(t, broker.CodeInvalid, err)
 	_, err = w.Send(t.Context(), worker, broker.Outgoing{To: "agent:root:main", Content: strings.Repeat("x", 1<<20)})
 	refused(t, broker.CodeTooLarge, err)
@@ -124,7 +124,7 @@ func TestFloods(t *testing.T) {
 			_, err := w.Ask(t.Context(), worker, write(fmt.Sprintf("src/%d", i)))
 			return err
 		})
-		require.Equal(t, map[broker.Code]int{"": 100, broker.CodeTooMany: 1}, asked)
+		require.Equal(t, map[access.Code]int{"": 100, broker.CodeTooMany: 1}, asked)
 		w.ask(other, "src/a")
 
 		// The 100 requests have told the manager as well: its mailbox takes 200
@@ -133,7 +133,7 @@ func TestFloods(t *testing.T) {
 			_, err := w.Send(t.Context(), worker, broker.Outgoing{To: "agent:root:main", Content: "x"})
 			return err
 		})
-		require.Equal(t, map[broker.Code]int{"": 100, broker.CodeTooMany: 1}, sent)
+		require.Equal(t, map[access.Code]int{"": 100, broker.CodeTooMany: 1}, sent)
 		require.Contains(t, w.send(other, "agent:root:main"), "✓")
 
 		nonsense := flood(500, func(int) error {
@@ -156,10 +156,10 @@ func TestFloods(t *testing.T) {
 
 // flood does something n times at once, and counts the codes of the refusals;
 // "" is success.
-func flood(n int, do func(i int) error) map[broker.Code]int {
+func flood(n int, do func(i int) error) map[access.Code]int {
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	codes := map[broker.Code]int{}
+	codes := map[access.Code]int{}
 	for i := range n {
 		all.Go(func() {
 			err := do(i)
@@ -172,7 +172,7 @@ func flood(n int, do func(i int) error) map[broker.Code]int {
 			case errors.As(err, &refusal):
 				codes[refusal.Code]++
 			default:
-				codes[broker.Code(err.Error())]++
+				codes[access.Code(err.Error())]++
 			}
 		})
 	}

@@ -147,7 +147,7 @@ func TestHire(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, excess)
 	require.NotEmpty(t, a.PolicyHash)
-	require.False(t, w.Gate(broker.AgentIdentity("y")).CheckCall(t.Context(), write("etc")).Allowed())
+	require.False(t, w.Gate(broker.AgentIdentity("y")).Check(t.Context(), write("etc")).Allowed())
 
 	for _, bad := range []broker.HireSpec{
 		{ID: "worker", Policy: spec.Policy, Cwd: "/project"}, {ID: "parent", Policy: spec.Policy, Cwd: "/project"}, {ID: "operator", Policy: spec.Policy, Cwd: "/project"},

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/pinfold-dev/pinfold/access"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // Seen is what an agent may know of another one by nexus_status. Exit is of one
@@ -24,7 +23,7 @@ func (b *Broker) StatusOf(ctx context.Context, who Identity, id string) (Seen, e
 	if !b.attempts.admit(who) {
 		return Seen{}, tooOften()
 	}
-	call := Call{Request: permission.Request{Action: access.AgentStatus, Resource: id, Tool: "nexus_status", MayBlock: true}}
+	call := access.Request{Action: access.AgentStatus, Resource: id, Tool: "nexus_status", MayBlock: true}
 	var seen Seen
 	err := b.asking(ctx, who, &call, func() error {
 		return b.update(ctx, func(t *tx) error {
@@ -40,7 +39,7 @@ func (b *Broker) StatusOf(ctx context.Context, who Identity, id string) (Seen, e
 	return seen, err
 }
 
-func (t *tx) statusOf(ctx context.Context, who Identity, call *Call) (Seen, error) {
+func (t *tx) statusOf(ctx context.Context, who Identity, call *access.Request) (Seen, error) {
 	if !who.operator {
 		a, err := live(t, who)
 		if err == nil {

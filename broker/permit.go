@@ -5,21 +5,22 @@ import (
 	"errors"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // permit decides about a call of a living agent, and records it. A grant for
 // one time that covers the call is consumed by it, unless the transaction ends
 // in a refusal after all. The error is the store's.
-func (t *tx) permit(ctx context.Context, a Agent, c *Call) (permission.Decision, error) {
-	req := c.Request
-	req.Principal, req.ArgsDigest = a.ID, c.digest()
+func (t *tx) permit(ctx context.Context, a Agent, c *access.Request) (access.Decision, error) {
+	req := *c
+	req.Principal, req.ArgsDigest = a.ID, digestOf(c)
 	d, err := t.b.check(ctx, t, a, req, t.now)
 	if err != nil {
 		return d, err
 	}
 	record := recordOf(d, a.PolicyHash)
-	if d.Effect == permission.Ask {
+	if d.Effect == access.Ask {
 		var once Request
 		if d, once, err = t.lastly(ctx, a, req); err != nil {
 			return d, err
@@ -32,7 +33,7 @@ func (t *tx) permit(ctx context.Context, a Agent, c *Call) (permission.Decision,
 }
 
 // lastly decides with what was granted for one time, and uses it up.
-func (t *tx) lastly(ctx context.Context, a Agent, req permission.Request) (permission.Decision, Request, error) {
+func (t *tx) lastly(ctx context.Context, a Agent, req access.Request) (access.Decision, Request, error) {
 	d, rows, err := t.b.once(ctx, t, a, req, t.now)
 	if err != nil || !d.Allowed() || len(rows) == 0 {
 		return d, Request{}, err
@@ -42,14 +43,14 @@ func (t *tx) lastly(ctx context.Context, a Agent, req permission.Request) (permi
 }
 
 // once decides with what was granted for one time as well, and returns that.
-func (b *Broker) once(ctx context.Context, tx ReadTx, a Agent, req permission.Request, now time.Time) (permission.Decision, []Request, error) {
+func (b *Broker) once(ctx context.Context, tx ReadTx, a Agent, req access.Request, now time.Time) (access.Decision, []Request, error) {
 	rows, err := tx.Requests(RequestFilter{AgentID: a.ID, Statuses: []Status{Approved}, Digest: req.ArgsDigest})
 	if err != nil {
-		return permission.Decision{}, nil, err
+		return access.Decision{}, nil, err
 	}
 	p, err := b.effective(tx, a, now, rows...)
 	if err != nil {
-		return permission.Decision{}, nil, err
+		return access.Decision{}, nil, err
 	}
 	return permission.Enforcer{Policy: p, Registry: kin{tx}}.Check(ctx, req), rows, nil
 }
@@ -68,7 +69,7 @@ func (t *tx) consume() error {
 
 // permitted is permit for what the broker itself does for an agent: nil or a
 // refusal, which has CodeAsk for what has to be asked for.
-func (t *tx) permitted(ctx context.Context, a Agent, c *Call) error {
+func (t *tx) permitted(ctx context.Context, a Agent, c *access.Request) error {
 	d, err := t.permit(ctx, a, c)
 	if err != nil {
 		return err
@@ -82,7 +83,7 @@ func (t *tx) permitted(ctx context.Context, a Agent, c *Call) error {
 // asking does act, and where that has to be asked for first, asks, waits for
 // the answer and does it once more (D1). A call that may not block leaves a
 // pending request behind.
-func (b *Broker) asking(ctx context.Context, who Identity, c *Call, act func() error) error {
+func (b *Broker) asking(ctx context.Context, who Identity, c *access.Request, act func() error) error {
 	err := act()
 	var refusal *Error
 	if !errors.As(err, &refusal) || refusal.Code != permission.CodeAsk {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -103,18 +104,18 @@ func (k kin) Parent(id string) string {
 
 // check puts a request to the agent's effective policy. The grants are asked
 // for only where something has to be asked for.
-func (b *Broker) check(ctx context.Context, tx ReadTx, a Agent, req permission.Request, now time.Time) (permission.Decision, error) {
+func (b *Broker) check(ctx context.Context, tx ReadTx, a Agent, req access.Request, now time.Time) (access.Decision, error) {
 	req.Principal = a.ID
 	p, err := b.hiredPolicy(tx, a)
 	if err != nil {
-		return permission.Decision{}, err
+		return access.Decision{}, err
 	}
 	d := permission.Enforcer{Policy: p, Registry: kin{tx}}.Check(ctx, req)
-	if d.Effect != permission.Ask {
+	if d.Effect != access.Ask {
 		return d, nil
 	}
 	if p, err = b.effective(tx, a, now); err != nil {
-		return permission.Decision{}, err
+		return access.Decision{}, err
 	}
 	return permission.Enforcer{Policy: p, Registry: kin{tx}}.Check(ctx, req), nil
 }

@@ -64,13 +64,13 @@ type Request struct {
 	// input. One pending row for each agent and digest.
 	Digest string `json:"digest"`
 
-	Status     Status    `json:"status"`
-	Code       Code      `json:"code,omitempty"`        // of a row that ended without leave; "" otherwise
-	DenyReason string    `json:"deny_reason,omitempty"` // in a person's words
-	Scope      Scope     `json:"scope,omitempty"`       // of an approval; "" before
-	Until      time.Time `json:"until,omitzero"`        // when the grant ends; zero for with its agent
-	Deadline   time.Time `json:"deadline,omitzero"`     // when the wait ends (approvals.max_wait); zero for never
-	Resolver   string    `json:"resolver,omitempty"`    // who answered: an agent's id, or "operator"; "" for the broker itself
+	Status     Status      `json:"status"`
+	Code       access.Code `json:"code,omitempty"`        // of a row that ended without leave; "" otherwise
+	DenyReason string      `json:"deny_reason,omitempty"` // in a person's words
+	Scope      Scope       `json:"scope,omitempty"`       // of an approval; "" before
+	Until      time.Time   `json:"until,omitzero"`        // when the grant ends; zero for with its agent
+	Deadline   time.Time   `json:"deadline,omitzero"`     // when the wait ends (approvals.max_wait); zero for never
+	Resolver   string      `json:"resolver,omitempty"`    // who answered: an agent's id, or "operator"; "" for the broker itself
 
 	CreatedAt  time.Time `json:"created_at,omitzero"`
 	ResolvedAt time.Time `json:"resolved_at,omitzero"`

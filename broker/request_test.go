@@ -60,7 +60,7 @@ func TestStatesOfARequest(t *testing.T) {
 		},
 		broker.Consumed: func(w *world, manager, worker broker.Identity, place string) broker.Request {
 			r := must(w.Approve(w.Context(), manager, w.ask(worker, place).ID, broker.Answer{}))
-			require.True(w, w.Gate(worker).CheckCall(w.Context(), write(place)).Allowed())
+			require.True(w, w.Gate(worker).Check(w.Context(), write(place)).Allowed())
 			return must(w.Request(w.Context(), worker, r.ID))
 		},
 		broker.Active: func(w *world, manager, worker broker.Identity, place string) broker.Request {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/pinfold-dev/pinfold/permission"
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // Answer is how a manager approves.
@@ -174,11 +174,11 @@ func (t *tx) answered(who Identity, verb string, r *Request) error {
 	if err := t.UpdateRequest(*r, Pending); err != nil {
 		return err
 	}
-	effect := permission.Deny
+	effect := access.Deny
 	if r.Status.Granted() {
-		effect = permission.Allow
+		effect = access.Allow
 	}
-	t.record(Record{Principal: who.String(), Action: verb, Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: effect, Code: Code(r.Status), Reason: "request of " + r.AgentID + " " + string(r.Scope) + r.DenyReason, RequestID: r.ID})
+	t.record(Record{Principal: who.String(), Action: verb, Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: effect, Code: access.Code(r.Status), Reason: "request of " + r.AgentID + " " + string(r.Scope) + r.DenyReason, RequestID: r.ID})
 	t.Notify(agentTopic(r.AgentID)) // its view, before who waits and goes on by what the view knows
 	t.Notify(agentTopic(r.ApproverID))
 	t.Notify(requestTopic(r.ID))

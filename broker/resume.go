@@ -54,7 +54,7 @@ func (b *Broker) AwaitResume(ctx context.Context, wanted func(Agent, Message) bo
 // ended. Started comes next, and claims it.
 func (b *Broker) Resume(ctx context.Context, who Identity, id string) (Agent, error) {
 	var a Agent
-	call := Call{Request: permission.Request{Action: access.AgentSpawn, Resource: id, Tool: "nexus_create"}}
+	call := access.Request{Action: access.AgentSpawn, Resource: id, Tool: "nexus_create"}
 	err := b.control(ctx, who, "resume", call, func(t *tx, target Agent) error {
 		switch target.State {
 		case Exited:
@@ -73,7 +73,7 @@ func (b *Broker) Resume(ctx context.Context, who Identity, id string) (Agent, er
 			}
 		}
 		a = target
-		t.record(Record{Principal: who.String(), Action: "resume", Resource: a.ID, Effect: permission.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})
+		t.record(Record{Principal: who.String(), Action: "resume", Resource: a.ID, Effect: access.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})
 		return nil
 	})
 	return a, err

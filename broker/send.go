@@ -43,7 +43,7 @@ func (b *Broker) Send(ctx context.Context, who Identity, m Outgoing) (Receipt, e
 	if m.Verb == "" {
 		m.Verb = VerbSend
 	}
-	call := Call{Request: permission.Request{Action: access.Action("msg." + m.Verb), Resource: m.To, Tool: sendTool, MayBlock: m.MayBlock}, Input: jsonOf(map[string]string{"to": m.To, "content": m.Content})}
+	call := access.Request{Action: access.Action("msg." + m.Verb), Resource: m.To, Tool: sendTool, MayBlock: m.MayBlock, Input: jsonOf(map[string]string{"to": m.To, "content": m.Content})}
 	var receipt Receipt
 	err := b.asking(ctx, who, &call, func() error {
 		return b.update(ctx, func(t *tx) (err error) {
@@ -58,7 +58,7 @@ func (b *Broker) Send(ctx context.Context, who Identity, m Outgoing) (Receipt, e
 	return receipt, err
 }
 
-func (t *tx) send(ctx context.Context, who Identity, m *Outgoing, call *Call) (Receipt, error) {
+func (t *tx) send(ctx context.Context, who Identity, m *Outgoing, call *access.Request) (Receipt, error) {
 	var sender Agent
 	var err error
 	if !who.operator {
@@ -142,7 +142,7 @@ func (t *tx) deliver(who Identity, sender, target Agent, m *Outgoing, ask Messag
 		return Receipt{}, err
 	}
 	if who.operator { // an agent's attempt is recorded by its policy's decision
-		t.record(Record{Principal: who.String(), Action: "msg." + string(m.Verb), Resource: target.Session, Effect: permission.Allow, Code: permission.CodeAllowed})
+		t.record(Record{Principal: who.String(), Action: "msg." + string(m.Verb), Resource: target.Session, Effect: access.Allow, Code: permission.CodeAllowed})
 	}
 	t.Notify(mailboxTopic(target.ID))
 	t.Notify(agentTopic(target.ID))

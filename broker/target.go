@@ -91,7 +91,7 @@ func (t *tx) mayReach(ctx context.Context, who Identity, sender Agent) ([]Agent,
 		if a.ID == sender.ID || !reachable(a) || len(may) == maxSuggested {
 			continue
 		}
-		d, err := t.b.check(ctx, t, sender, permission.Request{Action: access.MsgSend, Resource: a.Session, Tool: sendTool}, t.now)
+		d, err := t.b.check(ctx, t, sender, access.Request{Action: access.MsgSend, Resource: a.Session, Tool: sendTool}, t.now)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -28,7 +29,7 @@ func (b *Broker) NewToken(ctx context.Context, who Identity, id string) (string,
 		if err := t.UpdateAgent(a, a.State); err != nil {
 			return err
 		}
-		t.record(Record{Principal: who.String(), Action: "token", Resource: id, Effect: permission.Allow, Code: permission.CodeAllowed})
+		t.record(Record{Principal: who.String(), Action: "token", Resource: id, Effect: access.Allow, Code: permission.CodeAllowed})
 		t.Notify(agentTopic(id))
 		return nil
 	})

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/pinfold-dev/pinfold/permission"
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // tx is one transaction of the broker: rows, and the records of what was
@@ -85,7 +85,7 @@ func (t *tx) refused(who Identity, action, resource string, e *Error) *Error {
 	if e.recorded {
 		return e
 	}
-	t.record(Record{Principal: who.String(), Action: action, Resource: resource, Effect: permission.Deny, Code: e.Code, Reason: e.Message})
+	t.record(Record{Principal: who.String(), Action: action, Resource: resource, Effect: access.Deny, Code: e.Code, Reason: e.Message})
 	return e
 }
 

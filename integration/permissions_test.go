@@ -112,7 +112,7 @@ func yolo(t *testing.T, list *checklist, s grantSurface) {
 		require.NoError(t, err)
 		require.True(t, held.NoView)
 		for _, place := range []string{"src/a", "/etc/hosts"} {
-			require.True(t, p.Check(t.Context(), permission.Request{Action: access.FSWrite, Resource: place}).Allowed(), place)
+			require.True(t, p.Check(t.Context(), access.Request{Action: access.FSWrite, Resource: place}).Allowed(), place)
 		}
 		list.set("yolo", unaffected, s.name, true)
 		return

@@ -1,6 +1,10 @@
 package permission
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pinfold-dev/pinfold/access"
+)
 
 // sendACL is a compiled send ACL (X1).
 type sendACL struct {
@@ -60,18 +64,20 @@ func (q *question) defaultACL() finding {
 }
 
 // crossSendText is X8's refusal.
-func (d *Decision) crossSendText() string {
+func (p *Policy) crossSendText(d *access.Decision) string {
+	q := question{Access: d.Access, principal: d.Principal, id: AgentOf(d.Resource)}
+	f := p.over(stageACL, &q, nil, nil) // what refused
 	mode, title, list := Allowlist, "Allowed patterns:", []string{}
 	switch {
-	case d.acl == nil:
-		if d.parent != "" {
-			list = append(list, "agent:"+d.parent+":*")
+	case f.acl == nil:
+		if d.Parent != "" {
+			list = append(list, "agent:"+d.Parent+":*")
 		}
 		list = append(list, "agent:"+d.Principal+":*")
-	case d.acl.mode == Denylist:
-		mode, title, list = Denylist, "Denied patterns:", patternTexts(d.acl.deny.list)
+	case f.acl.mode == Denylist:
+		mode, title, list = Denylist, "Denied patterns:", patternTexts(f.acl.deny.list)
 	default:
-		list = patternTexts(d.acl.allow.list)
+		list = patternTexts(f.acl.allow.list)
 	}
 	if len(list) == 0 {
 		list = []string{"(none)"}
@@ -84,7 +90,7 @@ func (d *Decision) crossSendText() string {
 	}
 	b.WriteString("\nTarget \"" + d.Resource + "\" ")
 	if mode == Denylist {
-		b.WriteString(`matches denied pattern "` + d.hit + `".`)
+		b.WriteString(`matches denied pattern "` + f.hit + `".`)
 	} else {
 		b.WriteString("does not match any allowed pattern.")
 	}

@@ -49,23 +49,23 @@ func manyPatterns(t testing.TB, n int) Enforcer {
 			"agent:w%d:main", "agent:w%d:*", "agent:*:channel%d:*", "*:group%d", "*:topic%d:*",
 		}[i%5], i))
 	}
-	src, err := FromDocument("p.yaml", Document{Version: 1, Defaults: map[access.Action]Effect{access.MsgSend: Allow, access.ToolUse: Allow}, CrossSend: x})
+	src, err := FromDocument("p.yaml", Document{Version: 1, Defaults: map[access.Action]access.Effect{access.MsgSend: access.Allow, access.ToolUse: access.Allow}, CrossSend: x})
 	require.NoError(t, err)
 	p, err := Compile(src, Options{})
 	require.NoError(t, err)
 	return Enforcer{p, family{"me": "root"}}
 }
 
-var sends = map[string]Effect{
-	"agent:w990:main": Allow, "agent:w996:x:y": Allow, "agent:a:channel997:7": Allow, "agent:a:group998": Allow, "agent:a:topic999:1": Allow,
-	"agent:nobody:main": Deny,
+var sends = map[string]access.Effect{
+	"agent:w990:main": access.Allow, "agent:w996:x:y": access.Allow, "agent:a:channel997:7": access.Allow, "agent:a:group998": access.Allow, "agent:a:topic999:1": access.Allow,
+	"agent:nobody:main": access.Deny,
 }
 
 // The check of a message allocates nothing, whatever the number of patterns.
 func TestSendCheckAllocatesNothing(t *testing.T) {
 	e := manyPatterns(t, 1000)
 	for key, effect := range sends {
-		req := Request{Principal: "me", Action: access.MsgSend, Resource: key, Tool: "nexus_send"}
+		req := access.Request{Principal: "me", Action: access.MsgSend, Resource: key, Tool: "nexus_send"}
 		require.Equal(t, effect, e.Check(context.Background(), req).Effect, key)
 		if n := testing.AllocsPerRun(100, func() { e.Check(context.Background(), req) }); n >= 0.5 {
 			t.Errorf("%s: %v allocations", key, n)
@@ -80,7 +80,7 @@ func BenchmarkSendCheck(b *testing.B) {
 		for key := range sends {
 			b.Run(fmt.Sprintf("patterns=%d/%s", n, key), func(b *testing.B) {
 				for b.Loop() {
-					e.Check(context.Background(), Request{Principal: "me", Action: access.MsgSend, Resource: key, Tool: "nexus_send"})
+					e.Check(context.Background(), access.Request{Principal: "me", Action: access.MsgSend, Resource: key, Tool: "nexus_send"})
 				}
 			})
 		}

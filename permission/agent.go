@@ -8,6 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 )
 
@@ -30,13 +31,13 @@ type Agent struct {
 	// Notes are what is worth knowing about the file though it is read.
 	Notes []Problem
 
-	at map[string]Position
+	at map[string]access.Position
 }
 
 // Extra is a field that is kept and ignored.
 type Extra struct {
 	Key, Value string
-	Position   Position
+	Position   access.Position
 }
 
 // ownKeys are the fields that mean something here.
@@ -60,7 +61,7 @@ func ParseAgent(file string, data []byte) (*Agent, error) {
 // refused is returned beside the error.
 func parseAgent(file string, data []byte) (*Agent, error) {
 	ps := &problems{file: file}
-	a := &Agent{File: file, at: map[string]Position{}}
+	a := &Agent{File: file, at: map[string]access.Position{}}
 	front, ok := frontMatter(ps, data)
 	if ok {
 		if tree, ok := parse(ps, a.quoteDescription(front)); ok {
@@ -74,7 +75,7 @@ func parseAgent(file string, data []byte) (*Agent, error) {
 // and the next one. That line is left empty, so that lines keep their numbers.
 func frontMatter(ps *problems, data []byte) ([]byte, bool) {
 	bad := func(line int, message, hint string) ([]byte, bool) {
-		ps.add(Problem{Position: Position{Line: line, Column: 1}, Code: "front_matter", Message: message, Hint: hint})
+		ps.add(Problem{Position: access.Position{Line: line, Column: 1}, Code: "front_matter", Message: message, Hint: hint})
 		return nil, false
 	}
 	if len(data) > maxAgent {
@@ -108,7 +109,7 @@ func (a *Agent) quoteDescription(front []byte) []byte {
 		}
 		if strings.Contains(value, ": ") || strings.Contains(value, " #") || strings.ContainsRune("[]{},&*!%@`", rune(value[0])) {
 			lines[i] = "description: " + jsonText(value)
-			a.Notes = append(a.Notes, Problem{Position: Position{a.File, i + 1, 1}, Severity: Note, Code: "unquoted", Path: "description",
+			a.Notes = append(a.Notes, Problem{Position: access.Position{File: a.File, Line: i + 1, Column: 1}, Severity: Note, Code: "unquoted", Path: "description",
 				Message: "the description is no valid YAML; it is read as it stands", Hint: "quote it, or write it after 'description: |'"})
 		}
 	}
@@ -118,7 +119,7 @@ func (a *Agent) quoteDescription(front []byte) []byte {
 func (a *Agent) decode(ps *problems, root ast.Node) {
 	d := &decoder{ps: ps, at: a.at}
 	if root == nil {
-		ps.add(Problem{Position: Position{Line: 1, Column: 1}, Code: "missing_key", Path: "name", Message: "the front matter is empty", Hint: "add 'name:'"})
+		ps.add(Problem{Position: access.Position{Line: 1, Column: 1}, Code: "missing_key", Path: "name", Message: "the front matter is empty", Hint: "add 'name:'"})
 		return
 	}
 	list, ok := d.entries("", root)
@@ -163,7 +164,7 @@ func (a *Agent) validate(ps *problems) {
 	src := &Source{File: a.File, at: a.at}
 	v := &validator{ps: ps, src: src}
 	if a.Name == "" {
-		ps.add(Problem{Position: Position{Line: 1, Column: 1}, Code: "missing_key", Path: "name", Message: "key 'name' is missing"})
+		ps.add(Problem{Position: access.Position{Line: 1, Column: 1}, Code: "missing_key", Path: "name", Message: "key 'name' is missing"})
 	} else {
 		v.agentID("name", a.Name)
 	}

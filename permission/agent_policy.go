@@ -49,7 +49,7 @@ func (a *Agent) Policy(opt Options) (*Policy, []Problem, error) {
 			}
 		}
 		p = narrower
-	} else if p, _, err = p.Narrow(&Source{File: a.File, Document: Document{Version: 1, Name: a.Name}, at: map[string]Position{}}, Clamp); err != nil {
+	} else if p, _, err = p.Narrow(&Source{File: a.File, Document: Document{Version: 1, Name: a.Name}, at: map[string]access.Position{}}, Clamp); err != nil {
 		return nil, nil, err
 	}
 	return p, found, nil
@@ -81,7 +81,7 @@ func (a *Agent) profile(found *[]Problem, opt Options) (*Source, error) {
 		return src, err
 	}
 	// A file beside the definition: found as `extends` finds it.
-	ref := &Source{File: a.File, Document: Document{Version: 1, Extends: name}, at: map[string]Position{"extends": a.position("profile")}}
+	ref := &Source{File: a.File, Document: Document{Version: 1, Extends: name}, at: map[string]access.Position{"extends": a.position("profile")}}
 	chain, err := extended(ref, opt.FS)
 	if err != nil {
 		var de *DocumentError
@@ -156,7 +156,7 @@ func (a *Agent) unknownTools(found *[]Problem) {
 	}
 }
 
-func (a *Agent) position(path string) Position {
+func (a *Agent) position(path string) access.Position {
 	if at, ok := a.at[path]; ok {
 		return at
 	}
@@ -166,12 +166,12 @@ func (a *Agent) position(path string) Position {
 	if cut := strings.LastIndexAny(path, ".["); cut > 0 {
 		return a.position(path[:cut])
 	}
-	return Position{File: a.File, Line: 1, Column: 1}
+	return access.Position{File: a.File, Line: 1, Column: 1}
 }
 
 // writeLayer is the agent's write_paths as a document.
 func (a *Agent) writeLayer() *Source {
-	src := &Source{File: a.File, Document: Document{Version: 1, Name: a.Name, FS: &FS{Write: a.WritePaths}}, at: map[string]Position{"fs.write": a.position("write_paths")}}
+	src := &Source{File: a.File, Document: Document{Version: 1, Name: a.Name, FS: &FS{Write: a.WritePaths}}, at: map[string]access.Position{"fs.write": a.position("write_paths")}}
 	for i := range a.WritePaths {
 		src.at[fmt.Sprintf("fs.write[%d]", i)] = a.position(fmt.Sprintf("write_paths[%d]", i))
 	}
@@ -182,7 +182,7 @@ func (a *Agent) writeLayer() *Source {
 // that do the same, and nothing else.
 func (a *Agent) toolLayer() *Source {
 	doc := Document{Version: 1, Name: a.Name, Tools: map[string]Tool{}, BashCommands: a.Commands}
-	src := &Source{File: a.File, at: map[string]Position{"tools": a.position("tools")}}
+	src := &Source{File: a.File, at: map[string]access.Position{"tools": a.position("tools")}}
 	set := func(name string, enabled bool) {
 		for _, n := range append([]string{name}, sameTools[name]...) {
 			doc.Tools[n] = Tool{Enabled: enabled}
@@ -196,7 +196,7 @@ func (a *Agent) toolLayer() *Source {
 		set(toolName(name), false)
 	}
 	if a.Tools != nil {
-		doc.Defaults = map[access.Action]Effect{access.ToolUse: Deny}
+		doc.Defaults = map[access.Action]access.Effect{access.ToolUse: access.Deny}
 		src.at["defaults.tool.use"] = a.position("tools")
 	}
 	src.Document = doc

@@ -28,8 +28,8 @@ func effective(t *testing.T, front string) (*Policy, []string) {
 	return p, texts
 }
 
-func tool(p *Policy, name string) Effect {
-	return ask(p, Request{Principal: "me", Action: access.ToolUse, Resource: name}).Effect
+func tool(p *Policy, name string) access.Effect {
+	return ask(p, access.Request{Principal: "me", Action: access.ToolUse, Resource: name}).Effect
 }
 
 // Tools as real definitions have them: a list, or one string with commas.
@@ -55,9 +55,9 @@ func TestAgentFields(t *testing.T) {
 	require.Equal(t, "Use it when: a change is ready # really", a.Description, "a colon in it is common")
 	require.Equal(t, "opus", a.Model)
 	require.Equal(t, []Extra{
-		{"color", "red", Position{"a.md", 5, 1}},
-		{"hooks", "{Stop: [{a: b}]}", Position{"a.md", 6, 1}},
-		{"write_path", "[x]", Position{"a.md", 7, 1}},
+		{"color", "red", access.Position{File: "a.md", Line: 5, Column: 1}},
+		{"hooks", "{Stop: [{a: b}]}", access.Position{File: "a.md", Line: 6, Column: 1}},
+		{"write_path", "[x]", access.Position{File: "a.md", Line: 7, Column: 1}},
 	}, a.Extra)
 	var notes []string
 	for _, n := range a.Notes {
@@ -114,17 +114,17 @@ func TestAgentTypes(t *testing.T) {
 	} {
 		p, _ := effective(t, "name: "+c.name)
 		for name := range strings.FieldsSeq(c.tools) {
-			require.Equal(t, Allow, tool(p, name), "%s %s", c.name, name)
+			require.Equal(t, access.Allow, tool(p, name), "%s %s", c.name, name)
 		}
 		for name := range strings.FieldsSeq(c.without) {
-			require.Equal(t, Deny, tool(p, name), "%s %s", c.name, name)
+			require.Equal(t, access.Deny, tool(p, name), "%s %s", c.name, name)
 		}
 		for place := range strings.FieldsSeq(c.writes) {
-			require.Equal(t, Allow, file(p, access.FSWrite, place).Effect, "%s %s", c.name, place)
+			require.Equal(t, access.Allow, file(p, access.FSWrite, place).Effect, "%s %s", c.name, place)
 		}
 		for place := range strings.FieldsSeq(c.refused) {
-			require.Equal(t, Deny, file(p, access.FSWrite, place).Effect, "%s %s", c.name, place)
-			require.Equal(t, Allow, file(p, access.FSRead, place).Effect, "%s %s", c.name, place)
+			require.Equal(t, access.Deny, file(p, access.FSWrite, place).Effect, "%s %s", c.name, place)
+			require.Equal(t, access.Allow, file(p, access.FSRead, place).Effect, "%s %s", c.name, place)
 		}
 	}
 }
@@ -134,14 +134,14 @@ func TestAgentTypes(t *testing.T) {
 func TestAgentEffective(t *testing.T) {
 	renamed, found := effective(t, "name: x\nprofile: yolo\ntools: Agent")
 	require.Empty(t, found)
-	require.Equal(t, []Effect{Allow, Deny}, []Effect{tool(renamed, "Task"), tool(renamed, "Read")}, "Claude Code's new name")
+	require.Equal(t, []access.Effect{access.Allow, access.Deny}, []access.Effect{tool(renamed, "Task"), tool(renamed, "Read")}, "Claude Code's new name")
 	without, _ := effective(t, "name: x\nprofile: yolo\ndisallowedTools: Agent")
-	require.Equal(t, []Effect{Deny, Allow}, []Effect{tool(without, "Task"), tool(without, "Read")})
+	require.Equal(t, []access.Effect{access.Deny, access.Allow}, []access.Effect{tool(without, "Task"), tool(without, "Read")})
 
 	p, found := effective(t, "name: coder\ntools: Read, Edit\nwrite_paths: [src]")
 	require.Empty(t, found)
-	require.Equal(t, []Effect{Allow, Allow, Deny, Deny}, []Effect{tool(p, "Read"), tool(p, "edit_file"), tool(p, "Bash"), tool(p, "write_file")})
-	require.Equal(t, Allow, file(p, access.FSWrite, "src/a").Effect)
+	require.Equal(t, []access.Effect{access.Allow, access.Allow, access.Deny, access.Deny}, []access.Effect{tool(p, "Read"), tool(p, "edit_file"), tool(p, "Bash"), tool(p, "write_file")})
+	require.Equal(t, access.Allow, file(p, access.FSWrite, "src/a").Effect)
 	require.Equal(t, CodeNoWritePath, file(p, access.FSWrite, "docs/a").Code)
 
 	p, found = effective(t, "name: code-reviewer\ntools: Read, Write, Reed\nwrite_paths: [src]")
@@ -150,15 +150,15 @@ func TestAgentEffective(t *testing.T) {
 		"warning a.md:3:8: unknown tool 'Reed' (did you mean 'Read'?)",
 		"warning a.md:3:8: tool 'Write' goes beyond the profile 'READ_ONLY' (the profile decides: it is left out)",
 	}, found)
-	require.Equal(t, Deny, tool(p, "Write"))
-	require.Equal(t, Deny, file(p, access.FSWrite, "src/a").Effect)
+	require.Equal(t, access.Deny, tool(p, "Write"))
+	require.Equal(t, access.Deny, file(p, access.FSWrite, "src/a").Effect)
 
 	_, found = effective(t, "name: my-agent")
 	require.Equal(t, []string{"warning a.md:2:1: agent 'my-agent' has no profile and is of no known type: it is READ_ONLY (add 'profile: WRITE', or another)"}, found)
 
 	p, found = effective(t, "name: my-agent\nprofile: worker\nwrite_paths: [out]")
 	require.Empty(t, found, "a preset that lists no write paths takes the agent's")
-	require.Equal(t, Allow, file(p, access.FSWrite, "out/a").Effect)
+	require.Equal(t, access.Allow, file(p, access.FSWrite, "out/a").Effect)
 	_, _, err := agent(t, "name: my-agent\nprofile: worker").Policy(Options{})
 	require.ErrorContains(t, err, "a.md:3:1: preset 'worker' needs at least one allowed_write_path")
 	_, _, err = agent(t, "name: my-agent\nprofile: WRIT").Policy(Options{})
@@ -167,7 +167,7 @@ func TestAgentEffective(t *testing.T) {
 	require.ErrorContains(t, err, "a.md:3:15: allowed_write_path '../x' is outside sandbox root '/p'")
 
 	p, _ = effective(t, "name: coder\ndisallowedTools: Bash, Edit")
-	require.Equal(t, []Effect{Allow, Deny, Deny}, []Effect{tool(p, "Write"), tool(p, "Bash"), tool(p, "edit_file")})
+	require.Equal(t, []access.Effect{access.Allow, access.Deny, access.Deny}, []access.Effect{tool(p, "Write"), tool(p, "Bash"), tool(p, "edit_file")})
 	require.Equal(t, CodeProtected, file(p, access.FSWrite, "a.md").Code, "M11: an agent does not write its own definition")
 	require.Equal(t, Error, Strict([]Problem{{Severity: Warning}})[0].Severity)
 	require.Equal(t, Note, Strict([]Problem{{Severity: Note}})[0].Severity)
@@ -181,10 +181,10 @@ func TestAgentProfileFile(t *testing.T) {
 	p, found, err := a.Policy(Options{FS: fsys})
 	require.NoError(t, err)
 	require.Len(t, found, 1)
-	require.Equal(t, Position{"agents/a.md", 4, 22}, found[0].Position)
-	require.Equal(t, Allow, file(p, access.FSWrite, "src/x/y").Effect)
-	require.Equal(t, Deny, file(p, access.FSWrite, "src/y").Effect)
-	require.Equal(t, Deny, file(p, access.FSWrite, "lib/y").Effect)
+	require.Equal(t, access.Position{File: "agents/a.md", Line: 4, Column: 22}, found[0].Position)
+	require.Equal(t, access.Allow, file(p, access.FSWrite, "src/x/y").Effect)
+	require.Equal(t, access.Deny, file(p, access.FSWrite, "src/y").Effect)
+	require.Equal(t, access.Deny, file(p, access.FSWrite, "lib/y").Effect)
 	on, _, _ := p.Network()
 	require.False(t, on)
 	require.Equal(t, CodeProtected, file(p, access.FSWrite, "agents/team.yaml").Code)

@@ -43,13 +43,13 @@ func manyRules(b testing.TB, n int) *Policy {
 
 var benchRequests = []struct {
 	name string
-	Request
+	access.Request
 }{
-	{"read", Request{Action: access.FSRead, Resource: "services/s0/src/internal/handler/user_handler.go"}},
-	{"write", Request{Action: access.FSWrite, Resource: "services/s0/src/internal/handler/user_handler.go", Tool: "edit_file"}},
-	{"refused", Request{Action: access.FSWrite, Resource: "Makefile"}},
-	{"upper", Request{Action: access.FSWrite, Resource: "services/s0/src/README.md"}},
-	{"send", Request{Principal: "me", Action: access.MsgSend, Resource: "root", Tool: "nexus_send"}},
+	{"read", access.Request{Action: access.FSRead, Resource: "services/s0/src/internal/handler/user_handler.go"}},
+	{"write", access.Request{Action: access.FSWrite, Resource: "services/s0/src/internal/handler/user_handler.go", Tool: "edit_file"}},
+	{"refused", access.Request{Action: access.FSWrite, Resource: "Makefile"}},
+	{"upper", access.Request{Action: access.FSWrite, Resource: "services/s0/src/README.md"}},
+	{"send", access.Request{Principal: "me", Action: access.MsgSend, Resource: "root", Tool: "nexus_send"}},
 }
 
 func BenchmarkCheck(b *testing.B) {

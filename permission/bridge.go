@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -17,7 +18,7 @@ type Held struct {
 	// Positions says where the entries stand, by the names that
 	// pathresolver.Violation has for them: "write_paths[0]", "hide[2]".
 	// Config.Origins says the same as text, with the rule.
-	Positions map[string]Position
+	Positions map[string]access.Position
 
 	// NoView says that the policy lets files outside the project alone be
 	// reached without asking: there is nothing to confine (yolo).
@@ -30,7 +31,7 @@ type Held struct {
 // UnheldError says that a view or the skills cannot hold a rule. They could
 // only by opening more, which nothing does.
 type UnheldError struct {
-	Position
+	access.Position
 	Rule    string // layer:path
 	Message string
 	Hint    string
@@ -44,7 +45,7 @@ func (e *UnheldError) Error() string {
 // project at root: never more than Check allows. Globs among read and write
 // paths that no list of paths can express are an *UnheldError.
 func (p *Policy) Resolver(root string) (Held, error) {
-	h := Held{Config: pathresolver.Config{Root: root}, Positions: map[string]Position{}, rules: map[string]*rule{}}
+	h := Held{Config: pathresolver.Config{Root: root}, Positions: map[string]access.Position{}, rules: map[string]*rule{}}
 	var asks, readAsks []asking
 	h.reads, readAsks = p.fileLists(readPart)
 	h.writes, asks = p.fileLists(writePart)
@@ -131,10 +132,10 @@ func (h *Held) addPaths(noun, field string, to *[]string, paths []grant) error {
 // addAlways adds what no policy opens for writing (M11).
 func (h *Held) addAlways(p *Policy) {
 	h.Config.Unprotect = p.Unprotected()
-	h.rules["protect"] = &rule{id: "always:protect", at: Position{File: "built in"}}
+	h.rules["protect"] = &rule{id: "always:protect", at: access.Position{File: "built in"}}
 	for _, r := range p.always.rules {
 		if !contains(pathresolver.DefaultProtected(), r.text) {
-			h.rules[fmt.Sprintf("protect[%d]", len(h.Config.Protect))] = &rule{id: "always:protect", at: Position{File: "a policy in force"}}
+			h.rules[fmt.Sprintf("protect[%d]", len(h.Config.Protect))] = &rule{id: "always:protect", at: access.Position{File: "a policy in force"}}
 			h.Config.Protect = append(h.Config.Protect, escapeGlob(r.text))
 		}
 	}
@@ -152,7 +153,7 @@ func (h *Held) NameFiles(name func(file string) string) {
 		if r.layer != "" { // not one of ours
 			at.File = name(at.File)
 		}
-		return originText(r.id, at)
+		return access.Decision{Rule: r.id, Source: at}.Origin()
 	}
 	h.Config.Origins = pathresolver.Origins{Entries: map[string]string{}}
 	for field, r := range h.rules {
@@ -172,8 +173,8 @@ func (h *Held) NameFiles(name func(file string) string) {
 
 // begin is the first place of the innermost document, what a caller added
 // apart.
-func (p *Policy) begin() Position {
-	at := Position{Line: 1, Column: 1}
+func (p *Policy) begin() access.Position {
+	at := access.Position{Line: 1, Column: 1}
 	for _, l := range p.layers() {
 		if l.src.File != callerFile {
 			at.File = l.src.File
@@ -203,7 +204,7 @@ func (p *Policy) outside() opinion { return p.over(stageOutside, &question{}, ni
 
 // Network reports whether the agent has the network, and the rule that says
 // so; without one, no document of the chain grants it.
-func (p *Policy) Network() (on bool, rule string, at Position) {
+func (p *Policy) Network() (on bool, rule string, at access.Position) {
 	on = true
 	for _, g := range p.groups {
 		spoke := !g.sealed
@@ -216,7 +217,7 @@ func (p *Policy) Network() (on bool, rule string, at Position) {
 			}
 		}
 		if !spoke {
-			return false, "", Position{}
+			return false, "", access.Position{}
 		}
 	}
 	return on, rule, at

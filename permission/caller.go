@@ -1,13 +1,17 @@
 package permission
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/pinfold-dev/pinfold/access"
+)
 
 // Unlisted is a write path of Options.Caller that a document which lists write
 // paths of its own does not cover: it was given in vain.
 type Unlisted struct {
-	Index int      // in the caller's fs.write
-	Path  string   // as it stands there, relative to the root
-	List  Position // of the innermost list that lacks it
+	Index int             // in the caller's fs.write
+	Path  string          // as it stands there, relative to the root
+	List  access.Position // of the innermost list that lacks it
 }
 
 // Unlisted returns the caller's write paths that have no effect, since nothing
@@ -39,13 +43,13 @@ func (p *Policy) Unlisted() []Unlisted {
 // WriteList is where the innermost list of write paths stands, what a caller
 // adds apart; false where no document has one, so that they are the caller's to
 // give.
-func (p *Policy) WriteList() (Position, bool) {
+func (p *Policy) WriteList() (access.Position, bool) {
 	for _, l := range slices.Backward(p.layers()) {
 		if l.listsWrites() {
 			return l.src.Position("fs.write"), true
 		}
 	}
-	return Position{}, false
+	return access.Position{}, false
 }
 
 // listsWrites reports whether a document says what may be written.

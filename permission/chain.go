@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // chainJSON is a policy as it is kept: every document of the chain with where
@@ -24,9 +26,9 @@ type groupJSON struct {
 }
 
 type sourceJSON struct {
-	File     string              `json:"file"`
-	Document json.RawMessage     `json:"document"`
-	At       map[string]Position `json:"at"`
+	File     string                     `json:"file"`
+	Document json.RawMessage            `json:"document"`
+	At       map[string]access.Position `json:"at"`
 }
 
 // EncodePolicy writes the whole chain of a policy, for DecodePolicy. What was

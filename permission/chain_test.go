@@ -33,11 +33,11 @@ func genPolicy(t *rapid.T, label string) *Policy {
 }
 
 // ask puts one request to a policy, with the registry of the property tests.
-func ask(p *Policy, r Request) Decision {
+func ask(p *Policy, r access.Request) access.Decision {
 	return Enforcer{p, kin}.Check(context.Background(), r)
 }
 
-func rank(d Decision) opinion { return opinionOf(d.Effect) }
+func rank(d access.Decision) opinion { return opinionOf(d.Effect) }
 
 // M5: whatever is added to a chain, nothing is allowed that was not before, and
 // what is added cannot do more alone either.
@@ -164,10 +164,10 @@ func TestResolverNeverExceedsCheck(t *testing.T) {
 		if held.Config.ReadPaths != nil && setOf(t, held.Config.ReadPaths, false).covers([]byte(place)) == nil {
 			return // not there, but for directories that lead to read paths
 		}
-		require.Equal(t, Allow, file(p, access.FSRead, place).Effect, "%+v", held.Config)
+		require.Equal(t, access.Allow, file(p, access.FSRead, place).Effect, "%+v", held.Config)
 		trusted, _ := pathresolver.NewTrustedSet(held.Config.Unprotect)
 		if trusted.Covers(place) == nil && protect.covers(folded) == nil && setOf(t, held.Config.AskWrite, true).covers(folded) == nil && write.covers([]byte(place)) != nil {
-			require.Equal(t, Allow, file(p, access.FSWrite, place).Effect, "%+v", held.Config)
+			require.Equal(t, access.Allow, file(p, access.FSWrite, place).Effect, "%+v", held.Config)
 		}
 	})
 }

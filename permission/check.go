@@ -38,10 +38,10 @@ type spelling struct {
 }
 
 // decide is Check; trace is told every layer's opinion, if it is not nil.
-func (e Enforcer) decide(req Request, trace *[]Step) Decision {
-	d := Decision{Principal: req.Principal, Tool: req.Tool, Access: access.Access{Action: req.Action, Resource: req.Resource}, policy: e.Policy}
+func (e Enforcer) decide(req access.Request, trace *[]Step) access.Decision {
+	d := access.Decision{Principal: req.Principal, Tool: req.Tool, Access: access.Access{Action: req.Action, Resource: req.Resource}, By: (*explainer)(e.Policy)}
 	if e.Policy == nil {
-		return d.settle(finding{opinion: denied, code: CodeNoPolicy})
+		return settle(d, finding{opinion: denied, code: CodeNoPolicy})
 	}
 	q := question{principal: req.Principal, tool: req.Tool}
 	if req.Action == access.ToolUse {
@@ -71,17 +71,17 @@ func (e Enforcer) decide(req Request, trace *[]Step) Decision {
 				d.Access = q.Access
 			}
 			if f.opinion == denied {
-				d.parent = q.rel.parent
-				return d.settle(f)
+				d.Parent = q.rel.parent
+				return settle(d, f)
 			}
 		}
 	}
-	d.parent = q.rel.parent
+	d.Parent = q.rel.parent
 	d.Timeout = e.Policy.timeout(q.tool)
 	if worst.opinion == asked && e.Policy.approvalsOff() {
 		worst = finding{opinion: denied, code: CodeApprovalsOff, rule: worst.rule}
 	}
-	return d.settle(worst)
+	return settle(d, worst)
 }
 
 // pass asks one part of T17's order about one access.

@@ -30,7 +30,7 @@ func (l *layer) opineTool(q *question) finding {
 
 var toolUseIndex = plainIndex(access.ToolUse)
 
-func codeFor(o opinion, refused Code) Code {
+func codeFor(o opinion, refused access.Code) access.Code {
 	switch o {
 	case allowed:
 		return CodeAllowed

@@ -2,7 +2,6 @@ package permission
 
 import (
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -10,79 +9,51 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// Decision is the answer to a Request. It names the rule that decided, the
-// layer that holds it, and where it stands.
-type Decision struct {
-	Effect Effect
-	Code   Code
-	Rule   string   // layer:path, such as worker-docs:fs.write[0]; "" where no rule spoke
-	Layer  string   // the document's name; "" where no rule spoke
-	Source Position // where the rule stands
-
-	// Access is the one of the request's accesses that decided.
-	access.Access
-	Principal string
-	Tool      string
-	Timeout   int // seconds that an allowed tool may take; 0 for no limit
-
-	policy *Policy
-	text   string // of the rule
-	parent string
-	acl    *sendACL
-	hit    string
-	said   string // somebody's own reason
-}
-
 // settle fills in what was found.
-func (d Decision) settle(f finding) Decision {
-	d.Effect, d.Code, d.acl, d.hit = f.effect(), f.code, f.acl, f.hit
+func settle(d access.Decision, f finding) access.Decision {
+	d.Effect, d.Code = f.effect(), f.code
 	if f.code == "" {
 		d.Code = codeFor(f.opinion, CodeNotGranted)
 	}
 	if f.rule != nil {
-		d.Rule, d.Layer, d.Source, d.text = f.rule.id, f.rule.layer, f.rule.at, f.rule.text
+		d.Rule, d.Layer, d.Source, d.Pattern = f.rule.id, f.rule.layer, f.rule.at, f.rule.text
 	}
 	return d
 }
 
-// Allowed reports whether it may be done now.
-func (d Decision) Allowed() bool { return d.Effect == Allow }
+// explainer puts the decisions of a policy into words; nil has no policy.
+type explainer Policy
 
-// Err is nil for what is allowed, and a *RefusedError otherwise.
-func (d Decision) Err() error {
-	if d.Allowed() {
-		return nil
+var _ access.Explainer = (*explainer)(nil)
+
+// Explain implements access.Explainer. The reason ends with where the rule stands,
+// but for a send ACL, whose text is fixed to the letter, and for what somebody
+// said who was asked.
+func (e *explainer) Explain(d access.Decision) access.Words {
+	w := access.Words{Cause: d.Said()}
+	if w.Cause == "" {
+		w.Cause = e.reason(&d)
 	}
-	return &RefusedError{Decision: d}
-}
-
-// RefusedError is a refusal as an error. It is fs.ErrPermission under
-// errors.Is.
-type RefusedError struct{ Decision Decision }
-
-func (e *RefusedError) Error() string { return e.Decision.Text() }
-
-// Is reports whether target is fs.ErrPermission.
-func (e *RefusedError) Is(target error) bool { return target == fs.ErrPermission }
-
-// Text is what the one who asked is told. Of a file that is W13's text: the
-// first line is fixed, the next gives the reason.
-func (d Decision) Text() string {
-	if d.Allowed() || !d.isFile() {
-		return d.Reason()
+	w.Reason = w.Cause
+	if d.Said() == "" && d.Rule != "" && !fixedText(d.Code) {
+		w.Reason = fmt.Sprintf("%s [%s, %s]", w.Cause, d.Rule, d.Source)
 	}
-	return "Path '" + pathresolver.EscapePath(d.Resource) + "' is outside the allowed sandbox\n" +
-		fmt.Sprintf("%s refused (%s): %s\n%s", d.Action, d.Code, d.Reason(), d.allowedText())
+	w.Text = w.Reason
+	if !d.Allowed() && isAboutFile(&d) {
+		w.Text = "Path '" + pathresolver.EscapePath(d.Resource) + "' is outside the allowed sandbox\n" +
+			fmt.Sprintf("%s refused (%s): %s\n%s", d.Action, d.Code, w.Reason, e.allowedText(&d))
+	}
+	return w
 }
 
 // allowedText says what would be allowed.
-func (d Decision) allowedText() string {
+func (e *explainer) allowedText(d *access.Decision) string {
 	if d.Action.Kind() != access.KindWrite {
 		return "Readable: everything beneath the sandbox root that is not hidden"
 	}
 	var writable []string
-	if d.policy != nil {
-		writable = d.policy.writable()
+	if e != nil {
+		writable = (*Policy)(e).writable()
 	}
 	if len(writable) == 0 {
 		return "Writable: nothing (no write path is set)"
@@ -93,25 +64,12 @@ func (d Decision) allowedText() string {
 	return "Writable: " + pathresolver.EscapePath(listText(writable))
 }
 
-func (d Decision) isFile() bool {
+func isAboutFile(d *access.Decision) bool {
 	return strings.HasPrefix(string(d.Action), "fs.") && d.Code != CodeToolDisabled && d.Code != CodeToolNotDeclared && d.Code != CodeNoExecution
 }
 
-// Reason is one sentence without a full stop, but for a send ACL, whose text
-// is X8's, and for what somebody said who was asked. It ends with where the rule stands, if a rule decided.
-func (d Decision) Reason() string {
-	if d.said != "" {
-		return d.said
-	}
-	reason := d.reason()
-	if d.Rule == "" || fixedText(d.Code) {
-		return reason
-	}
-	return fmt.Sprintf("%s [%s, %s]", reason, d.Rule, d.Source)
-}
-
 // fixedText are the codes whose text is fixed to the letter.
-func fixedText(c Code) bool {
+func fixedText(c access.Code) bool {
 	switch c {
 	case CodeTargetNotParent, CodeTargetNotChild, CodeTargetNotFamily, CodeTargetNotSibling, CodeTargetNotListed, CodeMissingTarget, CodeCrossSend:
 		return true
@@ -119,12 +77,12 @@ func fixedText(c Code) bool {
 	return false
 }
 
-func (d *Decision) reason() string {
+func (e *explainer) reason(d *access.Decision) string {
 	tool := d.Tool
 	if tool == "" {
 		tool = string(d.Action)
 	}
-	parent := d.parent
+	parent := d.Parent
 	if parent == "" {
 		parent = "none"
 	}
@@ -151,17 +109,17 @@ func (d *Decision) reason() string {
 	case CodeNoWritePath:
 		return "no write path covers it. Reading is allowed"
 	case CodeHidden:
-		return fmt.Sprintf("the name is hidden by '%s'", d.text)
+		return fmt.Sprintf("the name is hidden by '%s'", d.Pattern)
 	case CodeProtected:
-		return protectedReason(d.Layer, d.text)
+		return protectedReason(d.Layer, d.Pattern)
 	case CodeToolDisabled:
-		return fmt.Sprintf("Tool '%s' is disabled", d.toolName())
+		return fmt.Sprintf("Tool '%s' is disabled", decidedTool(d))
 	case CodeToolNotDeclared:
-		return fmt.Sprintf("Tool '%s' is not declared by the policy", d.toolName())
+		return fmt.Sprintf("Tool '%s' is not declared by the policy", decidedTool(d))
 	case CodeNoExecution:
-		return fmt.Sprintf("Tool '%s' runs commands, and bash_policy is none", d.toolName())
+		return fmt.Sprintf("Tool '%s' runs commands, and bash_policy is none", decidedTool(d))
 	case CodeToolPath:
-		return fmt.Sprintf("allowed_paths of tool '%s' does not cover it", d.toolName())
+		return fmt.Sprintf("allowed_paths of tool '%s' does not cover it", decidedTool(d))
 	case CodeActionDenied:
 		return fmt.Sprintf("action '%s' is denied", d.Action)
 	case CodeNotGranted:
@@ -183,12 +141,12 @@ func (d *Decision) reason() string {
 	case CodeUnknownRestriction:
 		return fmt.Sprintf("Tool '%s' has a target restriction that is not known", tool)
 	case CodeCrossSend:
-		return d.crossSendText()
+		return (*Policy)(e).crossSendText(d)
 	}
 	return string(d.Code)
 }
 
-func (d *Decision) toolName() string {
+func decidedTool(d *access.Decision) string {
 	if d.Action == access.ToolUse {
 		return d.Resource
 	}

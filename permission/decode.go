@@ -7,6 +7,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 )
 
@@ -15,7 +16,7 @@ import (
 // closed list is a problem with its position.
 type decoder struct {
 	ps *problems
-	at map[string]Position
+	at map[string]access.Position
 }
 
 func decodeDocument(ps *problems, src *Source, root ast.Node) {
@@ -23,10 +24,10 @@ func decodeDocument(ps *problems, src *Source, root ast.Node) {
 }
 
 // decodeInto fills a struct of a schema, and at with where its parts stand.
-func decodeInto(ps *problems, at map[string]Position, root ast.Node, v reflect.Value) {
+func decodeInto(ps *problems, at map[string]access.Position, root ast.Node, v reflect.Value) {
 	d := &decoder{ps: ps, at: at}
 	if root == nil {
-		ps.add(Problem{Position: Position{Line: 1, Column: 1}, Code: "missing_key", Message: "the document is empty", Hint: "begin with 'version: 1'"})
+		ps.add(Problem{Position: access.Position{Line: 1, Column: 1}, Code: "missing_key", Message: "the document is empty", Hint: "begin with 'version: 1'"})
 		return
 	}
 	d.value("", root, v)
@@ -37,7 +38,7 @@ func (d *decoder) problem(n ast.Node, code, path, message, hint string) {
 }
 
 // positionOf is where a node begins. A mapping's own token is its first colon.
-func positionOf(file string, n ast.Node) Position {
+func positionOf(file string, n ast.Node) access.Position {
 	switch m := n.(type) {
 	case *ast.MappingNode:
 		if !m.IsFlowStyle && len(m.Values) > 0 {
@@ -47,9 +48,9 @@ func positionOf(file string, n ast.Node) Position {
 		n = m.Key
 	}
 	if t := n.GetToken(); t != nil && t.Position != nil {
-		return Position{File: file, Line: t.Position.Line, Column: t.Position.Column}
+		return access.Position{File: file, Line: t.Position.Line, Column: t.Position.Column}
 	}
-	return Position{File: file, Line: 1, Column: 1}
+	return access.Position{File: file, Line: 1, Column: 1}
 }
 
 // value decodes one node into v.

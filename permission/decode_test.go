@@ -49,7 +49,7 @@ func TestExample(t *testing.T) {
 		Approvals: &Approvals{Default: "ask", FUSEWait: Duration(20 * time.Second), MaxWait: Duration(time.Hour)},
 		Roles:     map[string]string{"verify": "VERIFICATION"},
 	}, decode(t, example).Document)
-	require.Equal(t, Position{"p.yaml", 5, 17}, decode(t, example).Position("fs.write[1]"))
+	require.Equal(t, access.Position{File: "p.yaml", Line: 5, Column: 17}, decode(t, example).Position("fs.write[1]"))
 }
 
 // A document that is not understood is refused, naming file, line, column and
@@ -149,8 +149,8 @@ func TestFromDocumentIsAsStrict(t *testing.T) {
 		{},
 		{Version: 1, BashPolicy: "all"},
 		{Version: 1, Targets: map[access.Action]Targets{access.MsgSend: {Word: "everyone"}}},
-		{Version: 1, Defaults: map[access.Action]Effect{"msg.shout": Allow}},
-		{Version: 1, Defaults: map[access.Action]Effect{access.FSWrite: Allow}},
+		{Version: 1, Defaults: map[access.Action]access.Effect{"msg.shout": access.Allow}},
+		{Version: 1, Defaults: map[access.Action]access.Effect{access.FSWrite: access.Allow}},
 		{Version: 1, CrossSend: &CrossSend{}},
 		{Version: 1, FS: &FS{Hide: []string{"a\x00"}}},
 		{Version: 1, FS: &FS{Outside: "perhaps"}},

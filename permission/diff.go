@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // Change is one difference between two policies, in words, with a request that
@@ -13,11 +15,11 @@ import (
 type Change struct {
 	Widens  bool
 	Text    string
-	Rule    string   // that decides now; or, where none does, that decided before
-	Source  Position // of that rule
-	Request Request  // a request that is decided differently; zero for network and the like
-	Before  Effect
-	After   Effect
+	Rule    string          // that decides now; or, where none does, that decided before
+	Source  access.Position // of that rule
+	Request access.Request  // a request that is decided differently; zero for network and the like
+	Before  access.Effect
+	After   access.Effect
 
 	relatives kinship // under which it is
 }
@@ -71,7 +73,7 @@ func (d *differ) compare(w witness) {
 		return
 	}
 	by := a // the one that says most: with a pattern or word, or at least a rule
-	if a.text == "" && b.text != "" || a.Rule == "" {
+	if a.Pattern == "" && b.Pattern != "" || a.Rule == "" {
 		by = b
 	}
 	subject, example := w.subject(by)
@@ -88,11 +90,11 @@ func (d *differ) compare(w witness) {
 	})
 }
 
-func effectText(e Effect) string {
+func effectText(e access.Effect) string {
 	switch e {
-	case Allow:
+	case access.Allow:
 		return "allowed"
-	case Ask:
+	case access.Ask:
 		return "only after asking"
 	}
 	return "refused"
@@ -100,7 +102,7 @@ func effectText(e Effect) string {
 
 // settings compares what is no request.
 func (d *differ) settings() {
-	add := func(widens bool, rule string, at Position, format string, args ...any) {
+	add := func(widens bool, rule string, at access.Position, format string, args ...any) {
 		d.changes = append(d.changes, Change{Widens: widens, Text: fmt.Sprintf(format, args...), Rule: rule, Source: at})
 	}
 	was, oldRule, oldAt := d.before.Network()
@@ -114,17 +116,17 @@ func (d *differ) settings() {
 		add(false, rule, at, "the network: off, was on")
 	}
 	if b, a := d.before.BashPolicy(), d.after.BashPolicy(); a != b {
-		runs := slices.ContainsFunc(execTools, func(tool string) bool { return d.after.toolEffect(tool) != Deny })
-		add(runs && b != "" && (a == "" || a.rank() > b.rank()), "", Position{}, "bash_policy: %s, was %s", orNone(string(a)), orNone(string(b)))
+		runs := slices.ContainsFunc(execTools, func(tool string) bool { return d.after.toolEffect(tool) != access.Deny })
+		add(runs && b != "" && (a == "" || a.rank() > b.rank()), "", access.Position{}, "bash_policy: %s, was %s", orNone(string(a)), orNone(string(b)))
 	}
 	for _, tool := range toolsOf(d.before, d.after) {
 		if b, a := d.before.timeout(tool), d.after.timeout(tool); a != b {
-			add(b != 0 && (a == 0 || a > b), "", Position{}, "timeout of tool '%s': %s, was %s", tool, seconds(a), seconds(b))
+			add(b != 0 && (a == 0 || a > b), "", access.Position{}, "timeout of tool '%s': %s, was %s", tool, seconds(a), seconds(b))
 		}
 	}
 	for _, role := range slices.Sorted(slices.Values(append(d.before.roles(), d.after.roles()...))) {
 		if b, a := d.before.Role(role), d.after.Role(role); a != b && !slices.ContainsFunc(d.changes, func(c Change) bool { return strings.HasPrefix(c.Text, "role '"+role+"':") }) {
-			add(roleWidens(b, a), "", Position{}, "role '%s': %s, was %s", role, a, b)
+			add(roleWidens(b, a), "", access.Position{}, "role '%s': %s, was %s", role, a, b)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func TestDiffFindsOneRule(t *testing.T) {
 			return
 		}
 		for range 50 {
-			r := Request{Action: rapid.SampledFrom([]access.Action{access.FSRead, access.FSWrite}).Draw(t, "action"), Resource: genPlace.Draw(t, "place")}
+			r := access.Request{Action: rapid.SampledFrom([]access.Action{access.FSRead, access.FSWrite}).Draw(t, "action"), Resource: genPlace.Draw(t, "place")}
 			require.Equal(t, ask(a, r).Effect, ask(b, r).Effect)
 		}
 	})

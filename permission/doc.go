@@ -12,7 +12,7 @@
 //	if err != nil {
 //		return err // a *DocumentError: every problem with file, line and column
 //	}
-//	d := p.Check(ctx, permission.Request{Action: access.FSWrite, Resource: "src/a.go"})
+//	d := p.Check(ctx, access.Request{Action: access.FSWrite, Resource: "src/a.go"})
 //	fmt.Println(d.Effect, d.Rule, d.Source) // deny writer:fs.write agents/writer.yaml:3:6
 //
 // Resolver turns a policy into the pathresolver.Config that holds it on every

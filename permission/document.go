@@ -12,36 +12,36 @@ import (
 // made from them. An absent key is a nil slice, map or pointer, or an empty
 // string, and means "inherit"; an empty list means "none" (M8).
 type Document struct {
-	Version      int                       `yaml:"version" required:"true" doc:"The version of this schema: 1."`
-	Name         string                    `yaml:"name" doc:"What decisions and messages call this document. Letters, digits and . _ @ + -; none of parent, children, family, siblings. Default: the file's name."`
-	Description  string                    `yaml:"description" doc:"A sentence for people."`
-	Extends      string                    `yaml:"extends" doc:"What this document starts from: a preset (sandboxed, worker, trusted, yolo), a profile (READ_ONLY, WRITE, VERIFICATION, DESIGN) or a file beside this one. Without it nothing is inherited, and what the document does not grant is denied."`
-	OperatorOnly bool                      `yaml:"operator_only" doc:"Only the operator may give this policy: no agent may give it to a child."`
-	FS           *FS                       `yaml:"fs" style:"block" doc:"What may be done with files beneath the project's root."`
-	Tools        map[string]Tool           `yaml:"tools" doc:"Tools by name. A tool that no document names is denied, unless defaults says otherwise."`
-	Defaults     map[access.Action]Effect  `yaml:"defaults" doc:"What holds for an action that no other rule of this document speaks of. Absent means that this document says nothing about it."`
-	BashPolicy   BashPolicy                `yaml:"bash_policy" doc:"What the agent's shell is meant for. Advice to the agent's own command line, since the view is the boundary; but none refuses the tools that execute."`
-	BashCommands []string                  `yaml:"bash_commands" doc:"Commands that the agent's shell is meant to run, such as 'git add'. Advice, like bash_policy."`
-	Network      *bool                     `yaml:"network" doc:"Whether the agent has the network. Absent everywhere means no."`
-	Targets      map[access.Action]Targets `yaml:"targets" doc:"Which agents an action may be aimed at: parent, children, family (parent and children), siblings, or a list of agent ids. [] is nobody."`
-	CrossSend    *CrossSend                `yaml:"cross_send" doc:"Which sessions messages may be sent to. Absent everywhere means the agent's parent and its own sessions."`
-	Approvals    *Approvals                `yaml:"approvals" doc:"How what needs asking is asked for."`
-	Roles        map[string]string         `yaml:"roles" doc:"The profile, preset or file for each launch role or agent type. An unknown role is READ_ONLY."`
+	Version      int                             `yaml:"version" required:"true" doc:"The version of this schema: 1."`
+	Name         string                          `yaml:"name" doc:"What decisions and messages call this document. Letters, digits and . _ @ + -; none of parent, children, family, siblings. Default: the file's name."`
+	Description  string                          `yaml:"description" doc:"A sentence for people."`
+	Extends      string                          `yaml:"extends" doc:"What this document starts from: a preset (sandboxed, worker, trusted, yolo), a profile (READ_ONLY, WRITE, VERIFICATION, DESIGN) or a file beside this one. Without it nothing is inherited, and what the document does not grant is denied."`
+	OperatorOnly bool                            `yaml:"operator_only" doc:"Only the operator may give this policy: no agent may give it to a child."`
+	FS           *FS                             `yaml:"fs" style:"block" doc:"What may be done with files beneath the project's root."`
+	Tools        map[string]Tool                 `yaml:"tools" doc:"Tools by name. A tool that no document names is denied, unless defaults says otherwise."`
+	Defaults     map[access.Action]access.Effect `yaml:"defaults" doc:"What holds for an action that no other rule of this document speaks of. Absent means that this document says nothing about it."`
+	BashPolicy   BashPolicy                      `yaml:"bash_policy" doc:"What the agent's shell is meant for. Advice to the agent's own command line, since the view is the boundary; but none refuses the tools that execute."`
+	BashCommands []string                        `yaml:"bash_commands" doc:"Commands that the agent's shell is meant to run, such as 'git add'. Advice, like bash_policy."`
+	Network      *bool                           `yaml:"network" doc:"Whether the agent has the network. Absent everywhere means no."`
+	Targets      map[access.Action]Targets       `yaml:"targets" doc:"Which agents an action may be aimed at: parent, children, family (parent and children), siblings, or a list of agent ids. [] is nobody."`
+	CrossSend    *CrossSend                      `yaml:"cross_send" doc:"Which sessions messages may be sent to. Absent everywhere means the agent's parent and its own sessions."`
+	Approvals    *Approvals                      `yaml:"approvals" doc:"How what needs asking is asked for."`
+	Roles        map[string]string               `yaml:"roles" doc:"The profile, preset or file for each launch role or agent type. An unknown role is READ_ONLY."`
 }
 
 // FS are the rules about files. Every entry is a path or a doublestar glob
 // relative to the project's root, and covers what it matches with all that is
 // beneath.
 type FS struct {
-	Read          []string `yaml:"read" doc:"What may be read; nothing else may. Use [.] for all of the project."`
-	Write         []string `yaml:"write" doc:"What may be changed, made and removed; nothing else may. [] is nothing."`
-	AskRead       []string `yaml:"ask_read" doc:"What may be read only after asking."`
-	AskWrite      []string `yaml:"ask_write" doc:"What may be changed only after asking. Refused until then."`
-	Hide          []string "yaml:\"hide\" doc:\"What does not exist in the view, and is left out of every listing and search; a skill that names it is refused (`hidden`), whether or not it exists. Letter case is ignored.\""
-	Protect       []string `yaml:"protect" doc:"What may be read but never changed, also beneath a write path. Letter case is ignored."`
-	Unprotect     []string `yaml:"unprotect" doc:"Files that programs run by themselves and that may be changed nevertheless, where a write path covers them: names or globs of the list in protected-files.md. It only counts where every policy of the chain has it. Together with ask_write it makes them ones to ask for."`
-	Outside       Effect   `yaml:"outside" doc:"What holds for files outside the project's root. Absent everywhere means deny."`
-	WriteRequired bool     `yaml:"write_required" doc:"At least one write path must be given, here or by the caller."`
+	Read          []string      `yaml:"read" doc:"What may be read; nothing else may. Use [.] for all of the project."`
+	Write         []string      `yaml:"write" doc:"What may be changed, made and removed; nothing else may. [] is nothing."`
+	AskRead       []string      `yaml:"ask_read" doc:"What may be read only after asking."`
+	AskWrite      []string      `yaml:"ask_write" doc:"What may be changed only after asking. Refused until then."`
+	Hide          []string      "yaml:\"hide\" doc:\"What does not exist in the view, and is left out of every listing and search; a skill that names it is refused (`hidden`), whether or not it exists. Letter case is ignored.\""
+	Protect       []string      `yaml:"protect" doc:"What may be read but never changed, also beneath a write path. Letter case is ignored."`
+	Unprotect     []string      `yaml:"unprotect" doc:"Files that programs run by themselves and that may be changed nevertheless, where a write path covers them: names or globs of the list in protected-files.md. It only counts where every policy of the chain has it. Together with ask_write it makes them ones to ask for."`
+	Outside       access.Effect `yaml:"outside" doc:"What holds for files outside the project's root. Absent everywhere means deny."`
+	WriteRequired bool          `yaml:"write_required" doc:"At least one write path must be given, here or by the caller."`
 }
 
 // Tool is what holds for one tool (T4).

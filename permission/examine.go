@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -17,7 +18,7 @@ type Examination struct {
 	// Name is the policy's or the agent's, "" where it has none, and NameAt
 	// where that stands.
 	Name   string
-	NameAt Position
+	NameAt access.Position
 
 	// Problems are all that is wrong, in the order of the document. The
 	// document stands where none of them is an Error.
@@ -28,7 +29,7 @@ type Examination struct {
 	// pathresolver.Validate and never to be held: the Root is empty where
 	// nothing can be said.
 	Config    pathresolver.Config
-	Positions map[string]Position
+	Positions map[string]access.Position
 
 	// Hides are the entries of fs.hide that name one path, without a wildcard.
 	Hides []Entry

@@ -5,6 +5,8 @@ import (
 	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 func examine(t *testing.T, text string) []string {
@@ -113,9 +115,9 @@ func TestLintHides(t *testing.T) {
 	require.Equal(t, "p.yaml:3:13: 'secrets/**' is hidden by 'base' already (drop it)", x.Problems[0].String())
 	require.Len(t, x.Problems, 1)
 	require.Equal(t, []Entry{
-		{"secrets", "fs.hide[0]", Position{"base.yaml", 3, 13}},
-		{"secrets", "fs.hide[0]", Position{"p.yaml", 3, 13}},
-		{"other", "fs.hide[1]", Position{"p.yaml", 3, 27}},
+		{"secrets", "fs.hide[0]", access.Position{File: "base.yaml", Line: 3, Column: 13}},
+		{"secrets", "fs.hide[0]", access.Position{File: "p.yaml", Line: 3, Column: 13}},
+		{"other", "fs.hide[1]", access.Position{File: "p.yaml", Line: 3, Column: 27}},
 	}, x.Hides)
 }
 

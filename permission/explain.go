@@ -4,24 +4,24 @@ import "github.com/pinfold-dev/pinfold/access"
 
 // Step is what one layer said in one stage of a decision.
 type Step struct {
-	Stage  string        `json:"stage"`  // tool, action, target, cross_send, outside, read, write, tool paths
-	Access access.Access `json:"-"`      // about which access
-	Layer  string        `json:"layer"`  // "" for what holds where nobody speaks
-	Effect Effect        `json:"effect"` // "" if the layer says nothing
-	Code   Code          `json:"code,omitempty"`
-	Rule   string        `json:"rule,omitempty"`
-	Source Position      `json:"source"`
+	Stage  string          `json:"stage"`  // tool, action, target, cross_send, outside, read, write, tool paths
+	Access access.Access   `json:"-"`      // about which access
+	Layer  string          `json:"layer"`  // "" for what holds where nobody speaks
+	Effect access.Effect   `json:"effect"` // "" if the layer says nothing
+	Code   access.Code     `json:"code,omitempty"`
+	Rule   string          `json:"rule,omitempty"`
+	Source access.Position `json:"source"`
 }
 
 // Explanation is a decision with the way to it.
 type Explanation struct {
-	Decision Decision
+	Decision access.Decision
 	Steps    []Step // in the order in which the layers were asked
 }
 
 // Explain decides as Check does, and tells what every layer said, up to the
 // first that refused (A3). Nothing is done.
-func (e Enforcer) Explain(req Request) Explanation {
+func (e Enforcer) Explain(req access.Request) Explanation {
 	steps := []Step{}
 	d := e.decide(req, &steps)
 	return Explanation{Decision: d, Steps: steps}

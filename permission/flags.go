@@ -24,8 +24,8 @@ type LaunchOptions struct {
 }
 
 // toolEffect is what the policy says about a tool.
-func (p *Policy) toolEffect(name string) Effect {
-	return p.Check(context.Background(), Request{Action: access.ToolUse, Resource: name}).Effect
+func (p *Policy) toolEffect(name string) access.Effect {
+	return p.Check(context.Background(), access.Request{Action: access.ToolUse, Resource: name}).Effect
 }
 
 // NamesTool reports whether a document of the chain has an entry for a tool,

@@ -1,6 +1,10 @@
 package permission
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pinfold-dev/pinfold/access"
+)
 
 // besides are tools that are part of another one: what a list of things to do,
 // and a command in the background, is looked at with. Programs that do not have
@@ -17,13 +21,13 @@ func FlagsClaude(p *Policy, opt LaunchOptions) Launch {
 	commands := p.bashCommands()
 	for _, name := range claudeTools {
 		effect := p.toolEffect(name)
-		if effect == Deny {
+		if effect == access.Deny {
 			denied = append(denied, name)
 			continue
 		}
 		tools = append(append(tools, name), besides[name]...)
 		switch {
-		case effect == Ask:
+		case effect == access.Ask:
 		case name == "Bash" && commands != nil:
 			for _, c := range commands {
 				allowed = append(allowed, "Bash("+c+":*)")
@@ -51,7 +55,7 @@ func FlagsClaude(p *Policy, opt LaunchOptions) Launch {
 	// Last, since it takes one value only: what follows is the prompt.
 	add("--permission-mode", mode)
 
-	if commands != nil && p.toolEffect("Bash") != Deny {
+	if commands != nil && p.toolEffect("Bash") != access.Deny {
 		l.Notes = append(l.Notes, "Bash patterns are advice, which a command can get round: the view is the boundary")
 	}
 	l.Notes = append(l.Notes, p.fileNotes("claude")...)

@@ -1,5 +1,7 @@
 package permission
 
+import "github.com/pinfold-dev/pinfold/access"
+
 // FlagsCodex returns the flags of the Codex command line, for `codex` and for
 // `codex exec`.
 func FlagsCodex(p *Policy, opt LaunchOptions) Launch {
@@ -19,7 +21,7 @@ func FlagsCodex(p *Policy, opt LaunchOptions) Launch {
 		l.Args = append(l.Args, "--cd", opt.Root)
 	}
 	l.Notes = append(l.Notes, "codex cannot be told which tools it has")
-	if p.toolEffect("Bash") == Deny {
+	if p.toolEffect("Bash") == access.Deny {
 		l.Notes = append(l.Notes, "codex cannot be told to run no commands, which this policy refuses")
 	}
 	l.Notes = append(l.Notes, p.fileNotes("codex")...)

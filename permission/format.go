@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // Format writes a document in its canonical form and keeps its comments: a
@@ -23,7 +25,7 @@ func Format(file string, data []byte) ([]byte, error) {
 
 	type part struct {
 		path string
-		Position
+		access.Position
 	}
 	parts := make([]part, 0, len(src.at))
 	for path, at := range src.at {

@@ -42,7 +42,7 @@ func FuzzDecode(f *testing.F) {
 		require.NoError(t, err, "%s", once)
 		require.Equal(t, string(once), string(twice))
 		if p, err := Compile(src, Options{}); err == nil {
-			p.Check(t.Context(), Request{Action: access.FSWrite, Resource: "a/b"})
+			p.Check(t.Context(), access.Request{Action: access.FSWrite, Resource: "a/b"})
 			_, _ = p.Resolver("/")
 		}
 	})

@@ -31,7 +31,7 @@ var (
 	genTarget  = rapid.SampledFrom([]string{"root", "me", "sis", "kid", "kid2", "far", "agent:root:main", "agent:kid:x:y", "agent:far:main", "parent", ""})
 	genSession = rapid.SampledFrom([]string{"agent:root:main", "agent:*:main", "*", "agent:kid:*", "*:main", "*:x:*", "agent:far:main"})
 	genWord    = rapid.SampledFrom([]string{"parent", "children", "family", "siblings"})
-	genEffect  = rapid.SampledFrom([]Effect{Allow, Ask, Deny})
+	genEffect  = rapid.SampledFrom([]access.Effect{access.Allow, access.Ask, access.Deny})
 	genAction  = rapid.SampledFrom(access.Actions())
 )
 
@@ -123,7 +123,7 @@ var genDocument = rapid.Custom(func(t *rapid.T) Document {
 	return d
 })
 
-var genRequest = rapid.Custom(func(t *rapid.T) Request {
+var genRequest = rapid.Custom(func(t *rapid.T) access.Request {
 	oneAccess := func(label string) access.Access {
 		a := access.Access{Action: genAction.Draw(t, label)}
 		switch {
@@ -137,7 +137,7 @@ var genRequest = rapid.Custom(func(t *rapid.T) Request {
 		return a
 	}
 	main := oneAccess("main")
-	r := Request{Principal: "me", Action: main.Action, Resource: main.Resource, Tool: maybe(t, "tool", genTool)}
+	r := access.Request{Principal: "me", Action: main.Action, Resource: main.Resource, Tool: maybe(t, "tool", genTool)}
 	for range rapid.IntRange(0, 1).Draw(t, "also") {
 		r.Also = append(r.Also, oneAccess("also"))
 	}

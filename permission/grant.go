@@ -63,20 +63,20 @@ func (p *Policy) Granting(grants ...Grant) *Policy {
 }
 
 // lift turns what is asked for into what is allowed, where a grant covers it.
-func (e Enforcer) lift(f finding, q *question, req *Request, aboutTool bool) finding {
+func (e Enforcer) lift(f finding, q *question, req *access.Request, aboutTool bool) finding {
 	for i := range e.Policy.given {
 		g := &e.Policy.given[i]
 		if g.Digest != "" && g.Digest != req.ArgsDigest || aboutTool && g.Tool != q.tool || !g.covers(q.Access) {
 			continue
 		}
 		if g.Within != nil {
-			same := Request{Principal: g.By, Action: q.Action, Resource: q.Resource, Tool: req.Tool, ArgsDigest: req.ArgsDigest}
+			same := access.Request{Principal: g.By, Action: q.Action, Resource: q.Resource, Tool: req.Tool, ArgsDigest: req.ArgsDigest}
 			if !(Enforcer{g.Within, e.Registry}).decide(same, nil).Allowed() {
 				continue
 			}
 		}
 		id := "grant:" + g.ID
-		return finding{opinion: allowed, code: CodeAllowed, rule: &rule{id: id, layer: grantLayer, text: q.Resource, at: Position{File: id}}}
+		return finding{opinion: allowed, code: CodeAllowed, rule: &rule{id: id, layer: grantLayer, text: q.Resource, at: access.Position{File: id}}}
 	}
 	return f
 }
@@ -93,11 +93,4 @@ func (g *Grant) covers(a access.Access) bool {
 		whole := o.Resource == "." && placeKind(a.Resource) == aPlace
 		return g.Subtree && o.Action.OnFiles() && (whole || beneath && strings.HasPrefix(rest, "/"))
 	})
-}
-
-// Refused is the decision as somebody's refusal, with a code and a reason of
-// theirs. It can only narrow.
-func (d Decision) Refused(code Code, reason string) Decision {
-	d.Effect, d.Code, d.said = Deny, code, reason
-	return d
 }

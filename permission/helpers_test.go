@@ -49,8 +49,8 @@ func refused(t *testing.T, text string) string {
 }
 
 // file asks about a file.
-func file(p *Policy, a access.Action, place string) Decision {
-	return p.Check(context.Background(), Request{Action: a, Resource: place})
+func file(p *Policy, a access.Action, place string) access.Decision {
+	return p.Check(context.Background(), access.Request{Action: a, Resource: place})
 }
 
 // family is a registry: child -> parent.
@@ -59,8 +59,8 @@ type family map[string]string
 func (f family) Parent(id string) string { return f[id] }
 
 // send asks for a message from the agent me, through nexus_send.
-func send(p *Policy, r Registry, to string) Decision {
-	return Enforcer{p, r}.Check(context.Background(), Request{Principal: "me", Action: access.MsgSend, Resource: to, Tool: "nexus_send"})
+func send(p *Policy, r Registry, to string) access.Decision {
+	return Enforcer{p, r}.Check(context.Background(), access.Request{Principal: "me", Action: access.MsgSend, Resource: to, Tool: "nexus_send"})
 }
 
 func lines(list ...string) string { return strings.Join(list, "\n") + "\n" }

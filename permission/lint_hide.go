@@ -1,12 +1,16 @@
 package permission
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/pinfold-dev/pinfold/access"
+)
 
 // Entry is an entry of a list in a document, as it was written.
 type Entry struct {
 	Text     string
 	Path     string // where in the document: fs.hide[0]
-	Position Position
+	Position access.Position
 }
 
 // lintHides finds globs that hide nothing, since what the document extends

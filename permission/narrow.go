@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // OnExcess says what happens to a document that asks for more than the policy
@@ -20,7 +22,7 @@ const (
 // Excess is a rule that asks for more than there is.
 type Excess struct {
 	Rule    string // layer:path
-	Source  Position
+	Source  access.Position
 	Message string
 }
 

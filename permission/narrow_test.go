@@ -53,8 +53,8 @@ func TestChild(t *testing.T) {
 	child, _, err := boss.Child(preset(t, "worker", "out"), Reject)
 	require.NoError(t, err)
 	require.Equal(t, "trusted sandboxed worker caller", strings.Join(child.Layers(), " "))
-	require.Equal(t, Allow, file(child, access.FSWrite, "out/x").Effect)
-	require.Equal(t, Deny, file(child, access.FSWrite, "src/x").Effect)
+	require.Equal(t, access.Allow, file(child, access.FSWrite, "out/x").Effect)
+	require.Equal(t, access.Deny, file(child, access.FSWrite, "src/x").Effect)
 
 	// M6: the preset itself is more than the parent has.
 	_, _, err = child.Child(preset(t, "trusted"), Reject)

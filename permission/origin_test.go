@@ -41,5 +41,5 @@ func TestOriginsAreChecks(t *testing.T) {
 
 	held.NameFiles(func(name string) string { return "policies/" + name })
 	require.Equal(t, "inner:fs.hide[0] (policies/child.yaml:5:10)", held.Config.Origins.Entries["hide[1]"])
-	require.Equal(t, Position{"policies/child.yaml", 5, 10}, held.Positions["hide[1]"])
+	require.Equal(t, access.Position{File: "policies/child.yaml", Line: 5, Column: 10}, held.Positions["hide[1]"])
 }

@@ -2,27 +2,11 @@ package permission
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
-
-// Position is a place in a document. Line and Column count from 1; a Line of
-// 0 means that the rule stands in no file (a preset's has the name
-// preset:NAME).
-type Position struct {
-	File   string `json:"file"`
-	Line   int    `json:"line"`
-	Column int    `json:"column"`
-}
-
-// String is file:line:column, as editors and compilers write it.
-func (p Position) String() string {
-	if p.Line == 0 {
-		return p.File
-	}
-	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
-}
 
 // Severity tells problems that refuse a document from those that deserve a
 // word.
@@ -37,7 +21,7 @@ const (
 
 // Problem is one thing that is wrong with a document.
 type Problem struct {
-	Position
+	access.Position
 	Severity Severity `json:"severity"`
 	Code     string   `json:"code"` // stable: syntax, unknown_key, wrong_type, ...
 	Path     string   `json:"path"` // where in the document: fs.write[0]

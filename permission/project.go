@@ -3,6 +3,8 @@ package permission
 import (
 	"fmt"
 	"reflect"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // ProjectFile is the name of the file at a repository's root that says what
@@ -32,19 +34,19 @@ type ProjectCheck struct {
 type ProjectSource struct {
 	File    string // as given to DecodeProject
 	Project Project
-	at      map[string]Position
+	at      map[string]access.Position
 }
 
 // Position is where a part stands, such as "check.agents[0]", or the nearest
 // one around it.
-func (s *ProjectSource) Position(part string) Position { return positionAt(s.File, s.at, part) }
+func (s *ProjectSource) Position(part string) access.Position { return positionAt(s.File, s.at, part) }
 
 // DecodeProject reads and validates a ProjectFile as strictly as Decode reads a
 // policy; the error is a *DocumentError with every problem found. file is what
 // positions and messages call it; nothing is opened.
 func DecodeProject(file string, data []byte) (*ProjectSource, error) {
 	ps := &problems{file: file}
-	src := &ProjectSource{File: file, at: map[string]Position{}}
+	src := &ProjectSource{File: file, at: map[string]access.Position{}}
 	tree, ok := parse(ps, data)
 	if !ok {
 		return nil, ps.err()

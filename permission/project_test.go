@@ -13,6 +13,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 const projectExample = `version: 1
@@ -30,7 +32,7 @@ func TestDecodeProject(t *testing.T) {
 		Policies: []string{"policy.yaml", "policies/**/*.yml"},
 		Agents:   []string{".claude/agents/**/*.md"}, Strict: true, Baseline: ".pinfold-baseline.json",
 	}}, src.Project)
-	require.Equal(t, Position{ProjectFile, 4, 12}, src.Position("check.agents[0]"))
+	require.Equal(t, access.Position{File: ProjectFile, Line: 4, Column: 12}, src.Position("check.agents[0]"))
 }
 
 // What is not known is refused, in its place.

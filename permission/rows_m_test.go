@@ -18,24 +18,24 @@ import (
 func TestOneAnswerM1(t *testing.T) {
 	p := compile(t, lines("version: 1", "name: doc", "fs: {read: [.], write: [docs], hide: ['**/.env']}",
 		"tools: {nexus_send: {allowed_targets: parent}, Bash: {enabled: false}, Read: {}, read_file: {}, write_file: {}}", "defaults: {msg.send: allow}"))
-	ask := func(a access.Action, resource, tool string) Decision {
-		return Enforcer{p, relatives}.Check(context.Background(), Request{Principal: "me", Action: a, Resource: resource, Tool: tool, ArgsDigest: "d", MayBlock: true})
+	ask := func(a access.Action, resource, tool string) access.Decision {
+		return Enforcer{p, relatives}.Check(context.Background(), access.Request{Principal: "me", Action: a, Resource: resource, Tool: tool, ArgsDigest: "d", MayBlock: true})
 	}
 	for _, c := range []struct {
-		refused, allowed Decision
-		code             Code
+		refused, allowed access.Decision
+		code             access.Code
 		rule             string
-		at               Position
+		at               access.Position
 	}{
-		{ask(access.FSWrite, "src/a", "write_file"), ask(access.FSWrite, "docs/a", "write_file"), CodeNoWritePath, "doc:fs.write", Position{"p.yaml", 3, 17}},
-		{ask(access.FSRead, "docs/.env", "read_file"), ask(access.FSRead, "docs/a", "read_file"), CodeHidden, "doc:fs.hide[0]", Position{"p.yaml", 3, 39}},
-		{ask(access.MsgSend, "kid", "nexus_send"), ask(access.MsgSend, "root", "nexus_send"), CodeTargetNotParent, "doc:tools.nexus_send.allowed_targets", Position{"p.yaml", 4, 22}},
-		{ask(access.ToolUse, "Bash", ""), ask(access.ToolUse, "Read", ""), CodeToolDisabled, "doc:tools.Bash.enabled", Position{"p.yaml", 4, 55}},
+		{ask(access.FSWrite, "src/a", "write_file"), ask(access.FSWrite, "docs/a", "write_file"), CodeNoWritePath, "doc:fs.write", access.Position{File: "p.yaml", Line: 3, Column: 17}},
+		{ask(access.FSRead, "docs/.env", "read_file"), ask(access.FSRead, "docs/a", "read_file"), CodeHidden, "doc:fs.hide[0]", access.Position{File: "p.yaml", Line: 3, Column: 39}},
+		{ask(access.MsgSend, "kid", "nexus_send"), ask(access.MsgSend, "root", "nexus_send"), CodeTargetNotParent, "doc:tools.nexus_send.allowed_targets", access.Position{File: "p.yaml", Line: 4, Column: 22}},
+		{ask(access.ToolUse, "Bash", ""), ask(access.ToolUse, "Read", ""), CodeToolDisabled, "doc:tools.Bash.enabled", access.Position{File: "p.yaml", Line: 4, Column: 55}},
 	} {
-		require.Equal(t, Allow, c.allowed.Effect)
+		require.Equal(t, access.Allow, c.allowed.Effect)
 		require.Equal(t, CodeAllowed, c.allowed.Code)
 		d := c.refused
-		require.Equal(t, Deny, d.Effect)
+		require.Equal(t, access.Deny, d.Effect)
 		require.Equal(t, c.code, d.Code)
 		require.Equal(t, c.rule, d.Rule)
 		require.Equal(t, "doc", d.Layer)
@@ -59,7 +59,7 @@ func TestActionsM2(t *testing.T) {
 	require.True(t, file(p, access.FSRead, "a").Allowed())
 	for _, a := range []access.Action{"", "fs", "fs.exec", "FS.READ", "fs.read ", "msg.sned"} {
 		d := file(p, a, "a")
-		require.Equal(t, Deny, d.Effect, "%q", a)
+		require.Equal(t, access.Deny, d.Effect, "%q", a)
 		require.Equal(t, CodeUnknownAction, d.Code, "%q", a)
 	}
 }
@@ -67,8 +67,8 @@ func TestActionsM2(t *testing.T) {
 // M3: deny over ask over allow, in whichever layer and whatever order; where
 // nothing matches, it is denied.
 func TestStrictestWinsM3(t *testing.T) {
-	word := map[Effect]string{Allow: "fs: {read: [.], write: [x]}", Ask: "fs: {read: [.], write: [x], ask_write: [x]}", Deny: "fs: {read: [.], write: [x], protect: [x]}"}
-	strict := []Effect{Allow, Ask, Deny}
+	word := map[access.Effect]string{access.Allow: "fs: {read: [.], write: [x]}", access.Ask: "fs: {read: [.], write: [x], ask_write: [x]}", access.Deny: "fs: {read: [.], write: [x], protect: [x]}"}
+	strict := []access.Effect{access.Allow, access.Ask, access.Deny}
 	for i, outer := range strict {
 		for k, inner := range strict {
 			p := compile(t, "version: 1\n"+word[outer])
@@ -79,12 +79,12 @@ func TestStrictestWinsM3(t *testing.T) {
 	}
 	// Within one layer too: no later rule and no longer path wins.
 	for _, lists := range []string{"write: [x, x/y], protect: [x]", "protect: [x/y], write: [x/y, x]", "hide: [x], write: [x/y]"} {
-		require.Equal(t, Deny, file(compile(t, "version: 1\nfs: {read: [.], "+lists+"}"), access.FSWrite, "x/y").Effect, lists)
-		require.Equal(t, Allow, file(compile(t, "version: 1\nfs: {read: [.], write: [x]}"), access.FSWrite, "x/y").Effect)
+		require.Equal(t, access.Deny, file(compile(t, "version: 1\nfs: {read: [.], "+lists+"}"), access.FSWrite, "x/y").Effect, lists)
+		require.Equal(t, access.Allow, file(compile(t, "version: 1\nfs: {read: [.], write: [x]}"), access.FSWrite, "x/y").Effect)
 	}
 	for _, a := range access.Actions() {
-		require.Equal(t, Deny, ask(compile(t, "version: 1"), Request{Principal: "me", Action: a, Resource: "kid"}).Effect, a)
-		require.Equal(t, Deny, Enforcer{}.Check(context.Background(), Request{Principal: "me", Action: a, Resource: "kid"}).Effect, a)
+		require.Equal(t, access.Deny, ask(compile(t, "version: 1"), access.Request{Principal: "me", Action: a, Resource: "kid"}).Effect, a)
+		require.Equal(t, access.Deny, Enforcer{}.Check(context.Background(), access.Request{Principal: "me", Action: a, Resource: "kid"}).Effect, a)
 	}
 }
 
@@ -92,9 +92,9 @@ func TestStrictestWinsM3(t *testing.T) {
 // an agent that nobody knows.
 func TestAbsentIsDeniedM4(t *testing.T) {
 	var none *Policy
-	require.Equal(t, CodeNoPolicy, none.Check(context.Background(), Request{Action: access.FSRead, Resource: "a"}).Code)
-	require.Equal(t, Allow, file(preset(t, "sandboxed"), access.FSRead, "a").Effect)
-	require.Equal(t, Deny, preset(t, "yolo").Check(context.Background(), Request{}).Effect)
+	require.Equal(t, CodeNoPolicy, none.Check(context.Background(), access.Request{Action: access.FSRead, Resource: "a"}).Code)
+	require.Equal(t, access.Allow, file(preset(t, "sandboxed"), access.FSRead, "a").Effect)
+	require.Equal(t, access.Deny, preset(t, "yolo").Check(context.Background(), access.Request{}).Effect)
 	_, err := Preset("", Options{})
 	require.Error(t, err)
 }
@@ -104,9 +104,9 @@ func TestAbsentIsDeniedM4(t *testing.T) {
 func TestEveryFieldM8(t *testing.T) {
 	doc := decode(t, example).Document
 	doc.Description, doc.OperatorOnly, doc.BashCommands = "d", true, []string{"make"}
-	doc.Defaults = map[access.Action]Effect{access.AgentSpawn: Ask}
+	doc.Defaults = map[access.Action]access.Effect{access.AgentSpawn: access.Ask}
 	fs := *doc.FS
-	fs.Read, fs.Outside, fs.WriteRequired, fs.Unprotect = []string{"."}, Ask, true, []string{".vscode"}
+	fs.Read, fs.Outside, fs.WriteRequired, fs.Unprotect = []string{"."}, access.Ask, true, []string{".vscode"}
 	doc.FS = &fs
 	for _, v := range []any{doc, *doc.FS, *doc.CrossSend, *doc.Approvals} {
 		for i, value := 0, reflect.ValueOf(v); i < value.NumField(); i++ {
@@ -126,13 +126,13 @@ func TestToolListsOnlyNarrowM9(t *testing.T) {
 		p, err := Compile(src, Options{Caller: &Document{FS: &FS{Write: []string{"docs"}}}})
 		require.NoError(t, err)
 		for _, place := range []string{"docs/a", "docs/b", "src/a", ".git/config"} {
-			r := Request{Action: access.FSWrite, Resource: place, Tool: "write_file"}
+			r := access.Request{Action: access.FSWrite, Resource: place, Tool: "write_file"}
 			if ask(p, r).Allowed() {
 				require.True(t, ask(plain, r).Allowed(), "%s %s", list, place)
 			}
 		}
 	}
-	require.True(t, ask(plain, Request{Action: access.FSWrite, Resource: "docs/a", Tool: "write_file"}).Allowed())
+	require.True(t, ask(plain, access.Request{Action: access.FSWrite, Resource: "docs/a", Tool: "write_file"}).Allowed())
 }
 
 // P9: the words of bash_policy, and roles that map to profiles; an unknown role
@@ -142,7 +142,7 @@ func TestBashPolicyAndRolesP9(t *testing.T) {
 	for _, w := range words {
 		p := compile(t, "version: 1\ntools: {Bash: {}}\nbash_policy: "+w)
 		require.Equal(t, BashPolicy(w), p.BashPolicy())
-		require.Equal(t, w != "none", ask(p, Request{Action: access.ToolUse, Resource: "Bash"}).Allowed(), w)
+		require.Equal(t, w != "none", ask(p, access.Request{Action: access.ToolUse, Resource: "Bash"}).Allowed(), w)
 	}
 	require.Contains(t, refused(t, "version: 1\nbash_policy: all"), "bash_policy: unknown word")
 	require.Equal(t, BashPolicy("read_only"), compile(t, "version: 1\nextends: WRITE\nbash_policy: read_only").BashPolicy(), "the strictest of the chain")
@@ -159,7 +159,7 @@ func TestBashPolicyAndRolesP9(t *testing.T) {
 // and of a target, and does nothing.
 func TestExplainA3(t *testing.T) {
 	p := compile(t, "version: 1\nname: doc\nextends: sandboxed\nfs: {write: [docs]}\ntargets: {msg.send: children}")
-	for _, r := range []Request{
+	for _, r := range []access.Request{
 		{Principal: "me", Action: access.FSWrite, Resource: "src/a"}, {Principal: "me", Action: access.FSWrite, Resource: "docs/a"},
 		{Principal: "me", Action: access.MsgSend, Resource: "sis"}, {Principal: "me", Action: access.MsgSend, Resource: "root"},
 	} {

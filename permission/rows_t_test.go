@@ -19,10 +19,10 @@ func TestSandboxedT1(t *testing.T) {
 	require.False(t, send(p, relatives, "kid").Allowed())
 	require.False(t, send(p, relatives, "sis").Allowed())
 	for _, tool := range []string{"nexus_create", "nexus_destroy", "nexus_shutdown", "nexus_cancel", "nexus_status", "bash_safe", "shell_UNSAFE", "run_python"} {
-		d := ask(p, Request{Principal: "me", Action: access.ToolUse, Resource: tool})
+		d := ask(p, access.Request{Principal: "me", Action: access.ToolUse, Resource: tool})
 		require.Equal(t, CodeToolDisabled, d.Code, tool)
 		require.Equal(t, "sandboxed:tools."+tool+".enabled", d.Rule)
-		require.True(t, ask(preset(t, "trusted"), Request{Principal: "me", Action: access.ToolUse, Resource: tool}).Allowed())
+		require.True(t, ask(preset(t, "trusted"), access.Request{Principal: "me", Action: access.ToolUse, Resource: tool}).Allowed())
 	}
 	on, rule, at := p.Network()
 	require.False(t, on)
@@ -32,7 +32,7 @@ func TestSandboxedT1(t *testing.T) {
 }
 
 // aim sends with the given restriction on the tool, from me.
-func aim(t *testing.T, restriction string, r Registry, to string) Decision {
+func aim(t *testing.T, restriction string, r Registry, to string) access.Decision {
 	p := compile(t, "version: 1\nextends: trusted\ntools: {nexus_send: {allowed_targets: "+restriction+"}}")
 	return send(p, r, to)
 }
@@ -44,7 +44,7 @@ func TestRestrictions(t *testing.T) {
 		good        []string
 		bad         []string
 		text        string
-		code        Code
+		code        access.Code
 	}{
 		{"parent", []string{"root", "agent:root:main"}, []string{"kid", "sis", "me", "far"}, "Tool 'nexus_send' can only target parent agent ('root')", CodeTargetNotParent}, // T11
 		{"children", []string{"kid"}, []string{"root", "sis", "me", "far"}, "Tool 'nexus_send' can only target child agents", CodeTargetNotChild},                            // T13
@@ -58,7 +58,7 @@ func TestRestrictions(t *testing.T) {
 			d := aim(t, c.restriction, relatives, id)
 			require.Equal(t, c.text, d.Reason())
 			require.Equal(t, c.code, d.Code)
-			require.Equal(t, Position{"p.yaml", 3, 22}, d.Source)
+			require.Equal(t, access.Position{File: "p.yaml", Line: 3, Column: 22}, d.Source)
 		}
 	}
 	// T12: without a parent.
@@ -80,15 +80,15 @@ func TestRestrictions(t *testing.T) {
 func TestRelationsComeFromTheRegistry(t *testing.T) {
 	require.True(t, aim(t, "parent", family{"me": "far"}, "far").Allowed())
 	require.False(t, aim(t, "parent", family{"me": "root"}, "far").Allowed())
-	d := Enforcer{preset(t, "sandboxed"), relatives}.Check(context.Background(), Request{Action: access.MsgSend, Resource: "root", Tool: "nexus_send"})
+	d := Enforcer{preset(t, "sandboxed"), relatives}.Check(context.Background(), access.Request{Action: access.MsgSend, Resource: "root", Tool: "nexus_send"})
 	require.Equal(t, CodeNoIdentity, d.Code, "M10: no identity, no message")
 }
 
 // T8: every argument that is an agent's id is checked, of any tool.
 func TestEveryAgentArgumentT8(t *testing.T) {
 	p := compile(t, "version: 1\nextends: trusted\ntools: {introduce: {allowed_targets: family}}")
-	call := func(second string) Decision {
-		return ask(p, Request{Principal: "me", Tool: "introduce", Action: access.MsgSend, Resource: "root", Also: []access.Access{{Action: access.AgentStatus, Resource: second}}})
+	call := func(second string) access.Decision {
+		return ask(p, access.Request{Principal: "me", Tool: "introduce", Action: access.MsgSend, Resource: "root", Also: []access.Access{{Action: access.AgentStatus, Resource: second}}})
 	}
 	require.True(t, call("kid").Allowed())
 	require.Equal(t, "Tool 'introduce' can only target parent or child agents", call("far").Reason())
@@ -110,10 +110,10 @@ func TestOrderT17(t *testing.T) {
 	doc := func(enabled, action, target, write string) *Policy {
 		return compile(t, "version: 1\nextends: trusted\ntools: {t: {enabled: "+enabled+", allowed_targets: "+target+"}}\ndefaults: {msg.send: "+action+"}\nfs: {write: "+write+"}")
 	}
-	r := Request{Principal: "me", Tool: "t", Action: access.MsgSend, Resource: "far", Also: []access.Access{{Action: access.FSWrite, Resource: "a"}, {Action: access.FSWrite, Resource: "b"}}}
+	r := access.Request{Principal: "me", Tool: "t", Action: access.MsgSend, Resource: "far", Also: []access.Access{{Action: access.FSWrite, Resource: "a"}, {Action: access.FSWrite, Resource: "b"}}}
 	for _, c := range []struct {
 		p    *Policy
-		want Code
+		want access.Code
 	}{
 		{doc("false", "deny", "[]", "[]"), CodeToolDisabled},
 		{doc("true", "deny", "[]", "[]"), CodeActionDenied},
@@ -129,35 +129,35 @@ func TestOrderT17(t *testing.T) {
 // T4: the fields of a tool.
 func TestToolT4(t *testing.T) {
 	p := compile(t, "version: 1\nextends: trusted\ntools: {w: {allowed_paths: [src], timeout: 30}, c: {requires_confirmation: true}}")
-	w := func(place string) Decision {
-		return ask(p, Request{Tool: "w", Action: access.FSWrite, Resource: place})
+	w := func(place string) access.Decision {
+		return ask(p, access.Request{Tool: "w", Action: access.FSWrite, Resource: place})
 	}
 	require.True(t, w("src/a").Allowed())
 	require.Equal(t, 30, w("src/a").Timeout)
 	require.Equal(t, CodeToolPath, w("lib/a").Code)
 	require.True(t, file(p, access.FSWrite, "lib/a").Allowed(), "without the tool it may")
-	require.Equal(t, Ask, ask(p, Request{Action: access.ToolUse, Resource: "c"}).Effect)
+	require.Equal(t, access.Ask, ask(p, access.Request{Action: access.ToolUse, Resource: "c"}).Effect)
 
 	// M9: a tool's own list opens nothing.
 	narrow := compile(t, "version: 1\nextends: sandboxed\nfs: {write: [docs]}\ntools: {write_file: {allowed_paths: [src, docs/a]}}")
-	write := func(place string) Decision {
-		return ask(narrow, Request{Tool: "write_file", Action: access.FSWrite, Resource: place})
+	write := func(place string) access.Decision {
+		return ask(narrow, access.Request{Tool: "write_file", Action: access.FSWrite, Resource: place})
 	}
 	require.Equal(t, CodeNoWritePath, write("src/a").Code)
 	require.Equal(t, CodeToolPath, write("docs/b").Code)
 	require.True(t, write("docs/a").Allowed())
 	// M7: a tool that nobody declared is denied.
-	require.Equal(t, CodeToolNotDeclared, ask(narrow, Request{Action: access.ToolUse, Resource: "teleport"}).Code)
+	require.Equal(t, CodeToolNotDeclared, ask(narrow, access.Request{Action: access.ToolUse, Resource: "teleport"}).Code)
 }
 
 // T18: a parent destroys its own children without being asked; others it does
 // not destroy at all.
 func TestDestroyOwnChildT18(t *testing.T) {
 	p := compile(t, "version: 1\nextends: trusted\ntools: {nexus_destroy: {requires_confirmation: true}}")
-	destroy := func(a access.Action, id string) Decision {
-		return ask(p, Request{Principal: "me", Tool: "nexus_destroy", Action: a, Resource: id})
+	destroy := func(a access.Action, id string) access.Decision {
+		return ask(p, access.Request{Principal: "me", Tool: "nexus_destroy", Action: a, Resource: id})
 	}
-	require.Equal(t, Allow, destroy(access.AgentDestroy, "kid").Effect)
-	require.Equal(t, Deny, destroy(access.AgentDestroy, "sis").Effect)
-	require.Equal(t, Ask, destroy(access.AgentCancel, "kid").Effect, "only destroying is free of it")
+	require.Equal(t, access.Allow, destroy(access.AgentDestroy, "kid").Effect)
+	require.Equal(t, access.Deny, destroy(access.AgentDestroy, "sis").Effect)
+	require.Equal(t, access.Ask, destroy(access.AgentCancel, "kid").Effect, "only destroying is free of it")
 }

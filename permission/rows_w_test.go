@@ -19,11 +19,11 @@ func TestReadAndWritePaths(t *testing.T) {
 	child, _, err := p.Child(preset(t, "sandboxed", "out/sub"), Reject)
 	require.NoError(t, err)
 	for _, who := range []*Policy{p, child} {
-		require.Equal(t, Allow, file(who, access.FSRead, "src/a.go").Effect)
+		require.Equal(t, access.Allow, file(who, access.FSRead, "src/a.go").Effect)
 		require.Equal(t, CodeOutsideRoot, file(who, access.FSRead, "/etc/passwd").Code)
 		require.Equal(t, CodeOutsideRoot, file(who, access.FSRead, "../x").Code)
 		for _, a := range access.ActionsOf(access.KindWrite) {
-			require.Equal(t, Allow, file(who, a, "out/sub/x").Effect)
+			require.Equal(t, access.Allow, file(who, a, "out/sub/x").Effect)
 			require.Equal(t, CodeNoWritePath, file(who, a, "src/a.go").Code)
 			require.Equal(t, CodeNoWritePath, file(who, a, "out2/x").Code, "a prefix is no path")
 			require.Equal(t, CodeOutsideRoot, file(who, a, "/out/x").Code)
@@ -36,7 +36,7 @@ func TestReadAndWritePaths(t *testing.T) {
 // A path that nobody has resolved is no place, and is refused.
 func TestOnlyPlacesAreDecided(t *testing.T) {
 	p := preset(t, "trusted")
-	require.Equal(t, Allow, file(p, access.FSWrite, "a/b").Effect)
+	require.Equal(t, access.Allow, file(p, access.FSWrite, "a/b").Effect)
 	for _, bad := range []string{"", "a//b", "a/./b", "a/../b", "./a", "a/", "a\x00b", "//a", "/a/../b"} {
 		require.Equal(t, CodeInvalidPath, file(p, access.FSWrite, bad).Code, "%q", bad)
 	}
@@ -49,13 +49,13 @@ func TestPresetsW8(t *testing.T) {
 	require.EqualError(t, err, "preset 'worker' needs at least one allowed_write_path")
 	_, err = Preset("worker", Options{Caller: &Document{FS: &FS{Write: []string{}}}})
 	require.EqualError(t, err, "preset 'worker' needs at least one allowed_write_path")
-	require.Equal(t, Allow, file(preset(t, "worker", "out"), access.FSWrite, "out/x").Effect)
+	require.Equal(t, access.Allow, file(preset(t, "worker", "out"), access.FSWrite, "out/x").Effect)
 
 	trusted, yolo := preset(t, "trusted"), preset(t, "yolo")
-	require.Equal(t, Allow, file(trusted, access.FSWrite, "any/where").Effect)
-	require.Equal(t, Ask, file(trusted, access.FSRead, "/etc/hosts").Effect)
-	require.Equal(t, Ask, file(trusted, access.FSWrite, "../x").Effect)
-	require.Equal(t, Allow, file(yolo, access.FSWrite, "/etc/hosts").Effect)
+	require.Equal(t, access.Allow, file(trusted, access.FSWrite, "any/where").Effect)
+	require.Equal(t, access.Ask, file(trusted, access.FSRead, "/etc/hosts").Effect)
+	require.Equal(t, access.Ask, file(trusted, access.FSWrite, "../x").Effect)
+	require.Equal(t, access.Allow, file(yolo, access.FSWrite, "/etc/hosts").Effect)
 
 	held, err := yolo.Resolver("/p")
 	require.NoError(t, err)
@@ -74,14 +74,14 @@ func TestWritePathOutside(t *testing.T) {
 		var de *DocumentError
 		require.ErrorAs(t, err, &de, wp)
 		require.Equal(t, "allowed_write_path '"+wp+"' is outside sandbox root '/home/me/project'", de.Problems[0].Message)
-		require.Equal(t, Position{"p.yaml", 6, 7}, de.Problems[0].Position)
+		require.Equal(t, access.Position{File: "p.yaml", Line: 6, Column: 7}, de.Problems[0].Position)
 
 		_, err = Preset("sandboxed", Options{Root: "/home/me/project", Caller: &Document{FS: &FS{Write: []string{wp}}}})
 		require.ErrorContains(t, err, "is outside sandbox root")
 	}
 	p, err := Preset("sandboxed", Options{Root: "/home/me/project/", Caller: &Document{FS: &FS{Write: []string{"/home/me/project/src", "./docs/"}}}})
 	require.NoError(t, err)
-	require.Equal(t, Allow, file(p, access.FSWrite, "src/x").Effect)
+	require.Equal(t, access.Allow, file(p, access.FSWrite, "src/x").Effect)
 	held, err := p.Resolver("/home/me/project")
 	require.NoError(t, err)
 	require.Equal(t, []string{"src", "docs"}, held.Config.WritePaths)
@@ -91,8 +91,8 @@ func TestWritePathOutside(t *testing.T) {
 // writes both. W13: the text of a refusal.
 func TestTwoPaths(t *testing.T) {
 	p := preset(t, "sandboxed", "out")
-	check := func(tool string, first access.Action, to string) Decision {
-		return p.Check(context.Background(), Request{Action: first, Resource: "src/a", Tool: tool, Also: []access.Access{{Action: access.FSCreate, Resource: to}}})
+	check := func(tool string, first access.Action, to string) access.Decision {
+		return p.Check(context.Background(), access.Request{Action: first, Resource: "src/a", Tool: tool, Also: []access.Access{{Action: access.FSCreate, Resource: to}}})
 	}
 	require.True(t, check("copy_file", access.FSRead, "out/a").Allowed())
 	require.False(t, check("copy_file", access.FSRead, "src/b").Allowed())
@@ -119,9 +119,9 @@ func TestAlwaysProtectedM11(t *testing.T) {
 	require.Equal(t, []string{"trusted", "base", "p"}, p.Layers())
 	for _, place := range []string{".git/hooks/pre-commit", ".git/config", ".GIT/config", "agents/p.yaml", "agents/base.yaml", "Agents/P.yaml"} {
 		require.Equal(t, CodeProtected, file(p, access.FSWrite, place).Code, place)
-		require.Equal(t, Allow, file(p, access.FSRead, place).Effect, place)
+		require.Equal(t, access.Allow, file(p, access.FSRead, place).Effect, place)
 	}
-	require.Equal(t, Allow, file(p, access.FSWrite, "agents/q.yaml").Effect)
+	require.Equal(t, access.Allow, file(p, access.FSWrite, "agents/q.yaml").Effect)
 	sly, err := Load(fstest.MapFS{"preset:trusted": {Data: []byte("version: 1\nextends: trusted")}}, "preset:trusted", Options{})
 	require.NoError(t, err)
 	require.Equal(t, CodeProtected, file(sly, access.FSWrite, "preset:trusted").Code, "whatever the file is called")
@@ -159,7 +159,7 @@ func TestCallerNarrows(t *testing.T) {
 	src := decode(t, "version: 1\nextends: sandboxed\nfs: {write: [docs, src]}")
 	p, err := Compile(src, Options{Caller: &Document{FS: &FS{Write: []string{"src/a", "lib"}}}})
 	require.NoError(t, err)
-	require.Equal(t, Allow, file(p, access.FSWrite, "src/a/x").Effect)
+	require.Equal(t, access.Allow, file(p, access.FSWrite, "src/a/x").Effect)
 	for _, place := range []string{"src/b", "docs/x", "lib/x"} {
 		require.Equal(t, CodeNoWritePath, file(p, access.FSWrite, place).Code, place)
 	}
@@ -178,7 +178,7 @@ func TestCallerUnlisted(t *testing.T) {
 	}
 	const lists, leaves = "version: 1\nextends: sandboxed\nfs: {write: [docs, src]}", "version: 1\nextends: sandboxed"
 	p := compiled(lists, "src/a", "/p/lib", ".", "docs/", ".git")
-	list := Position{"p.yaml", 3, 6}
+	list := access.Position{File: "p.yaml", Line: 3, Column: 6}
 	require.Equal(t, []Unlisted{{1, "lib", list}, {2, ".", list}, {4, ".git", list}}, p.Unlisted())
 	at, ok := p.WriteList()
 	require.True(t, ok)
@@ -196,16 +196,16 @@ func TestCallerUnlisted(t *testing.T) {
 // What is asked for is refused until it is answered, on every surface.
 func TestAskIsRefusedInTheView(t *testing.T) {
 	p := compile(t, "version: 1\nextends: sandboxed\nfs: {write: [.], ask_write: [src], ask_read: [keys], hide: ['**/.env'], protect: [docs/L]}")
-	require.Equal(t, Ask, file(p, access.FSWrite, "src/x").Effect)
-	require.Equal(t, Ask, file(p, access.FSRead, "keys/x").Effect)
-	require.Equal(t, Allow, file(p, access.FSWrite, "lib/x").Effect)
+	require.Equal(t, access.Ask, file(p, access.FSWrite, "src/x").Effect)
+	require.Equal(t, access.Ask, file(p, access.FSRead, "keys/x").Effect)
+	require.Equal(t, access.Allow, file(p, access.FSWrite, "lib/x").Effect)
 	held, err := p.Resolver("/r")
 	require.NoError(t, err)
 	require.Equal(t, []string{"**/.env"}, held.Config.Hide)
 	require.Equal(t, []string{"docs/L", "p.yaml"}, held.Config.Protect)
 	require.Equal(t, []string{"keys"}, held.Config.AskRead)
 	require.Equal(t, []string{"src"}, held.Config.AskWrite)
-	require.Equal(t, Position{"p.yaml", 3, 47}, held.Positions["ask_read[0]"])
+	require.Equal(t, access.Position{File: "p.yaml", Line: 3, Column: 47}, held.Positions["ask_read[0]"])
 
 	// Where nobody is to be asked it is never allowed.
 	off := compile(t, "version: 1\nextends: sandboxed\nfs: {ask_write: [src], ask_read: [keys]}\napprovals: {default: deny}")
@@ -255,7 +255,7 @@ func TestReadPathsAreHeld(t *testing.T) {
 	require.Equal(t, []string{"docs", "src/lib", "keys"}, held.Config.ReadPaths)
 	require.Equal(t, []string{"docs/out", "src/lib"}, held.Config.WritePaths)
 	require.Equal(t, []string{"keys"}, held.Config.AskRead)
-	require.Equal(t, Position{"p.yaml", 3, 19}, held.Positions["read_paths[1]"])
+	require.Equal(t, access.Position{File: "p.yaml", Line: 3, Column: 19}, held.Positions["read_paths[1]"])
 }
 
 // What no list of paths can express is refused, not approximated.

@@ -5,10 +5,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // cross sends from me under a send ACL.
-func cross(t *testing.T, acl, to string) Decision {
+func cross(t *testing.T, acl, to string) access.Decision {
 	return send(compile(t, "version: 1\ndefaults: {msg.send: allow, tool.use: allow}\n"+acl), relatives, to)
 }
 
@@ -48,7 +50,7 @@ Denied patterns:
   - *:group:*
 
 Target "agent:far:group:7" matches denied pattern "*:group:*".`, d.Text())
-	require.Equal(t, Position{"p.yaml", 3, 1}, d.Source)
+	require.Equal(t, access.Position{File: "p.yaml", Line: 3, Column: 1}, d.Source)
 	require.False(t, cross(t, "cross_send: {mode: allowlist, allowlist: []}", "agent:root:main").Allowed())
 }
 

@@ -1,13 +1,17 @@
 package permission
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/pinfold-dev/pinfold/access"
+)
 
 // rule is one statement of a document: what a decision names.
 type rule struct {
 	id    string // layer:path, such as worker-docs:fs.write[0]
 	layer string
 	text  string // the pattern or word, as written
-	at    Position
+	at    access.Position
 }
 
 // opinion is what one layer says about a request. The stricter is the greater.
@@ -20,11 +24,11 @@ const (
 	denied                 // deny
 )
 
-func opinionOf(e Effect) opinion {
+func opinionOf(e access.Effect) opinion {
 	switch e {
-	case Allow:
+	case access.Allow:
 		return allowed
-	case Ask:
+	case access.Ask:
 		return asked
 	case "":
 		return silent
@@ -32,20 +36,20 @@ func opinionOf(e Effect) opinion {
 	return denied
 }
 
-func (o opinion) effect() Effect {
+func (o opinion) effect() access.Effect {
 	switch o {
 	case allowed:
-		return Allow
+		return access.Allow
 	case asked:
-		return Ask
+		return access.Ask
 	}
-	return Deny
+	return access.Deny
 }
 
 // finding is an opinion with its cause.
 type finding struct {
 	opinion
-	code Code
+	code access.Code
 	rule *rule
 	acl  *sendACL // where a send ACL decided
 	hit  string   // the pattern of it that did

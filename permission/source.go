@@ -3,13 +3,15 @@ package permission
 import (
 	"path"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // Source is a document together with where each of its parts stands.
 type Source struct {
 	File     string // as given to Decode; preset:NAME for the built-in ones
 	Document Document
-	at       map[string]Position // by path: fs.write[0]
+	at       map[string]access.Position // by path: fs.write[0]
 }
 
 // Name is the document's name, or else its file's.
@@ -23,16 +25,16 @@ func (s *Source) Name() string {
 
 // Position is where a part of the document stands, such as "fs.write[0]" or
 // "tools.bash.enabled": that part, or the nearest one around it.
-func (s *Source) Position(part string) Position { return positionAt(s.File, s.at, part) }
+func (s *Source) Position(part string) access.Position { return positionAt(s.File, s.at, part) }
 
-func positionAt(file string, at map[string]Position, part string) Position {
+func positionAt(file string, at map[string]access.Position, part string) access.Position {
 	for {
 		if p, ok := at[part]; ok {
 			return p
 		}
 		cut := strings.LastIndexAny(part, ".[")
 		if cut < 0 {
-			return Position{File: file}
+			return access.Position{File: file}
 		}
 		part = part[:cut]
 	}
@@ -53,7 +55,7 @@ func Decode(file string, data []byte) (*Source, error) {
 // returned beside the error, for Examine to find what else is wrong with it.
 func decodePartly(file string, data []byte) (*Source, error) {
 	ps := &problems{file: file}
-	src := &Source{File: file, at: map[string]Position{}}
+	src := &Source{File: file, at: map[string]access.Position{}}
 	tree, ok := parse(ps, data)
 	if !ok {
 		return src, ps.err()

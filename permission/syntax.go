@@ -12,6 +12,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // parsed is the syntax of one document: a tree without anchors, aliases, tags
@@ -25,7 +27,7 @@ type parsed struct {
 // slow or deep is refused before it is asked.
 func parse(ps *problems, data []byte) (parsed, bool) {
 	bad := func(line, column int, code, message, hint string) (parsed, bool) {
-		ps.add(Problem{Position: Position{Line: line, Column: column}, Code: code, Message: message, Hint: hint})
+		ps.add(Problem{Position: access.Position{Line: line, Column: column}, Code: code, Message: message, Hint: hint})
 		return parsed{}, false
 	}
 	if len(data) > maxDocument {

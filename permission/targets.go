@@ -1,6 +1,10 @@
 package permission
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/pinfold-dev/pinfold/access"
+)
 
 // Targets says which agents an action or a tool may be aimed at (T5): a word,
 // or a list of agent ids. The zero value is absent: it restricts nothing.
@@ -34,7 +38,7 @@ type relation struct {
 
 // allows reports whether an agent that stands in rel may be aimed at; the code
 // says why not.
-func (t Targets) allows(id string, rel relation) (bool, Code) {
+func (t Targets) allows(id string, rel relation) (bool, access.Code) {
 	switch {
 	case t.absent():
 		return true, ""

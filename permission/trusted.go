@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -79,7 +80,7 @@ func (p *Policy) trustedRule(place string) *rule {
 	if t == nil {
 		return nil
 	}
-	return &rule{id: "always:protect", layer: "always", text: t.Glob, at: Position{File: "built in"}}
+	return &rule{id: "always:protect", layer: "always", text: t.Glob, at: access.Position{File: "built in"}}
 }
 
 // protectedReason says why a place is protected by a rule of that text.

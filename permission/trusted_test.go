@@ -32,15 +32,15 @@ func TestUnprotect(t *testing.T) {
 		require.NoError(t, err, c.doc)
 		for _, place := range []string{tasks, launch, envrc, ".claude/settings.json"} {
 			d := file(p, access.FSWrite, place)
-			want := Deny
+			want := access.Deny
 			for _, o := range c.open {
 				if o == place {
-					want = Allow
+					want = access.Allow
 				}
 			}
 			require.Equal(t, want, d.Effect, "%s: %s", c.doc, place)
-			require.Equal(t, want == Allow, r.Decide(pathresolver.OpWrite, place, 0) == nil, "%s: %s", c.doc, place)
-			require.Equal(t, Allow, file(p, access.FSRead, place).Effect)
+			require.Equal(t, want == access.Allow, r.Decide(pathresolver.OpWrite, place, 0) == nil, "%s: %s", c.doc, place)
+			require.Equal(t, access.Allow, file(p, access.FSRead, place).Effect)
 		}
 		require.NoError(t, r.Close())
 	}
@@ -58,16 +58,16 @@ func TestUnprotect(t *testing.T) {
 // A chain opens what every principal in it opens, and nothing else.
 func TestUnprotectNeverExceedsParent(t *testing.T) {
 	const closed, one, two = "version: 1\nfs: {read: [.], write: [.]}", "version: 1\nfs: {read: [.], write: [.], unprotect: [.vscode]}", "version: 1\nfs: {read: [.], write: [.], unprotect: [.vscode, .envrc]}"
-	effect := func(parent, child, place string) Effect {
+	effect := func(parent, child, place string) access.Effect {
 		p, _, err := compile(t, parent).Child(compile(t, child), Clamp)
 		require.NoError(t, err)
 		return file(p, access.FSWrite, place).Effect
 	}
 	for _, c := range []struct {
 		parent, child string
-		vscode, envrc Effect
+		vscode, envrc access.Effect
 	}{
-		{closed, two, Deny, Deny}, {one, two, Allow, Deny}, {two, one, Allow, Deny}, {two, two, Allow, Allow}, {two, closed, Deny, Deny},
+		{closed, two, access.Deny, access.Deny}, {one, two, access.Allow, access.Deny}, {two, one, access.Allow, access.Deny}, {two, two, access.Allow, access.Allow}, {two, closed, access.Deny, access.Deny},
 	} {
 		require.Equal(t, c.vscode, effect(c.parent, c.child, ".vscode/tasks.json"), c)
 		require.Equal(t, c.envrc, effect(c.parent, c.child, ".envrc"), c)
@@ -81,11 +81,11 @@ func TestUnprotectNeverExceedsParent(t *testing.T) {
 	// not speak of.
 	narrow, _, err := compile(t, two).Narrow(decode(t, "version: 1\nfs: {hide: [x]}"), Clamp)
 	require.NoError(t, err)
-	require.Equal(t, Allow, file(narrow, access.FSWrite, ".envrc").Effect)
+	require.Equal(t, access.Allow, file(narrow, access.FSWrite, ".envrc").Effect)
 	narrow, _, err = compile(t, two).Narrow(decode(t, "version: 1\nfs: {unprotect: [.vscode]}"), Clamp)
 	require.NoError(t, err)
-	require.Equal(t, Deny, file(narrow, access.FSWrite, ".envrc").Effect)
-	require.Equal(t, Allow, file(narrow, access.FSWrite, ".vscode/tasks.json").Effect)
+	require.Equal(t, access.Deny, file(narrow, access.FSWrite, ".envrc").Effect)
+	require.Equal(t, access.Allow, file(narrow, access.FSWrite, ".vscode/tasks.json").Effect)
 
 	// It survives being stored, and counts for the hash.
 	again, err := DecodePolicy(EncodePolicy(narrow))
@@ -98,8 +98,8 @@ func TestUnprotectNeverExceedsParent(t *testing.T) {
 // With ask_write too, the files are ones to ask for: an approval opens one.
 func TestUnprotectAndAsk(t *testing.T) {
 	p := compile(t, "version: 1\nfs: {read: [.], write: [.], ask_write: [.vscode], unprotect: [.vscode]}")
-	require.Equal(t, Ask, file(p, access.FSWrite, ".vscode/tasks.json").Effect)
-	require.Equal(t, Allow, file(p, access.FSWrite, "sub/.vscode/tasks.json").Effect)
+	require.Equal(t, access.Ask, file(p, access.FSWrite, ".vscode/tasks.json").Effect)
+	require.Equal(t, access.Allow, file(p, access.FSWrite, "sub/.vscode/tasks.json").Effect)
 	held, err := p.Resolver(t.TempDir())
 	require.NoError(t, err)
 	r, err := pathresolver.New(held.Config)
@@ -112,7 +112,7 @@ func TestUnprotectAndAsk(t *testing.T) {
 
 	// Asking alone opens nothing.
 	p = compile(t, "version: 1\nfs: {read: [.], write: [.], ask_write: [.vscode]}")
-	require.Equal(t, Deny, file(p, access.FSWrite, ".vscode/tasks.json").Effect)
+	require.Equal(t, access.Deny, file(p, access.FSWrite, ".vscode/tasks.json").Effect)
 }
 
 // diff tells of what is opened, and check warns of it.

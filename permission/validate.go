@@ -40,7 +40,7 @@ func validate(ps *problems, src *Source) {
 	v.tools(doc.Tools)
 	for _, a := range sorted(doc.Defaults) {
 		v.word(join("defaults", string(a)), string(a), a.Words())
-		v.word(join("defaults", string(a)), string(doc.Defaults[a]), Deny.Words())
+		v.word(join("defaults", string(a)), string(doc.Defaults[a]), access.Deny.Words())
 	}
 	for _, a := range sorted(doc.Targets) {
 		path := join("targets", string(a))

@@ -3,6 +3,7 @@ package permission
 import (
 	"fmt"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 )
 
@@ -11,7 +12,7 @@ func (v *validator) files(fs *FS) {
 	if fs == nil {
 		return
 	}
-	v.word("fs.outside", string(fs.Outside), Deny.Words())
+	v.word("fs.outside", string(fs.Outside), access.Deny.Words())
 	v.unprotect(fs.Unprotect)
 	for _, list := range []struct {
 		key  string

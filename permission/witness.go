@@ -14,7 +14,7 @@ const maxWitnesses = 200_000
 
 // witness is a request, and how its agents are related.
 type witness struct {
-	Request
+	access.Request
 	kinship
 }
 
@@ -46,7 +46,7 @@ func (k kinship) Parent(id string) string {
 
 // subject is what a change is about, in words: the rule's own where one names
 // it, or else the request's; and an example of it.
-func (w witness) subject(by Decision) (subject, example string) {
+func (w witness) subject(by access.Decision) (subject, example string) {
 	through := ""
 	if w.Tool != "" {
 		through = fmt.Sprintf(" through tool '%s'", w.Tool)
@@ -58,9 +58,9 @@ func (w witness) subject(by Decision) (subject, example string) {
 			verb = "writing"
 		}
 		what := "'" + w.Resource + "'"
-		if by.text != "" && by.Code != CodeOutsideRoot {
-			what = "'" + by.text + "'"
-			if by.text != w.Resource {
+		if by.Pattern != "" && by.Code != CodeOutsideRoot {
+			what = "'" + by.Pattern + "'"
+			if by.Pattern != w.Resource {
 				example = " (such as " + w.Resource + ")"
 			}
 		} else if placeKind(w.Resource) == outsidePlace {
@@ -90,7 +90,7 @@ func witnesses(a, b *Policy) iter.Seq[witness] {
 	layers := append(a.layers(), b.layers()...)
 	return func(yield func(witness) bool) {
 		left := maxWitnesses
-		put := func(k kinship, r Request) bool {
+		put := func(k kinship, r access.Request) bool {
 			r.Principal = asker
 			left--
 			return left > 0 && yield(witness{r, k})
@@ -100,11 +100,11 @@ func witnesses(a, b *Policy) iter.Seq[witness] {
 }
 
 // filesOf asks about files, and about tools that have paths of their own.
-func filesOf(layers []*layer, places []string, put func(kinship, Request) bool) bool {
+func filesOf(layers []*layer, places []string, put func(kinship, access.Request) bool) bool {
 	places = append(places, "/pf-outside")
 	for _, tool := range append([]string{""}, toolsWhere(layers, func(t Tool) bool { return t.AllowedPaths != nil })...) {
 		for _, place := range places {
-			if !put(kinship{}, Request{Action: access.FSRead, Resource: place, Tool: tool}) || !put(kinship{}, Request{Action: access.FSWrite, Resource: place, Tool: tool}) {
+			if !put(kinship{}, access.Request{Action: access.FSRead, Resource: place, Tool: tool}) || !put(kinship{}, access.Request{Action: access.FSWrite, Resource: place, Tool: tool}) {
 				return false
 			}
 		}
@@ -115,15 +115,15 @@ func filesOf(layers []*layer, places []string, put func(kinship, Request) bool) 
 // unnamed stands for all tools that no rule names.
 const unnamed = "pf-any-tool"
 
-func toolsUsed(layers []*layer, put func(kinship, Request) bool) bool {
+func toolsUsed(layers []*layer, put func(kinship, access.Request) bool) bool {
 	all := func(Tool) bool { return true }
 	for _, tool := range slices.Concat([]string{unnamed}, execTools, toolsWhere(layers, all)) {
-		if !put(kinship{}, Request{Action: access.ToolUse, Resource: tool}) {
+		if !put(kinship{}, access.Request{Action: access.ToolUse, Resource: tool}) {
 			return false
 		}
 	}
 	for _, a := range []access.Action{access.AgentSpawn, access.PolicyEdit} {
-		if !put(kinship{}, Request{Action: a}) {
+		if !put(kinship{}, access.Request{Action: a}) {
 			return false
 		}
 	}
@@ -132,14 +132,14 @@ func toolsUsed(layers []*layer, put func(kinship, Request) bool) bool {
 
 // agentsOf asks about every action that is aimed, at every agent that a rule
 // names and at a stranger, in every relation.
-func agentsOf(layers []*layer, put func(kinship, Request) bool) bool {
+func agentsOf(layers []*layer, put func(kinship, access.Request) bool) bool {
 	tools := append([]string{""}, toolsWhere(layers, func(t Tool) bool { return !t.AllowedTargets.absent() || t.RequiresConfirmation })...)
 	for _, target := range sessionsOf(layers) {
 		for _, relation := range []string{"", targetParent, targetChildren, targetSiblings} {
 			k := kinship{AgentOf(target), relation}
 			for _, a := range targetActions {
 				for _, tool := range tools {
-					if !put(k, Request{Action: a, Resource: target, Tool: tool}) {
+					if !put(k, access.Request{Action: a, Resource: target, Tool: tool}) {
 						return false
 					}
 				}

@@ -6,20 +6,6 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// Effect is what a decision says. The stricter one wins wherever two meet:
-// deny over ask over allow (M3).
-type Effect string
-
-// The effects, strictest first.
-const (
-	Deny  Effect = "deny"  // refused
-	Ask   Effect = "ask"   // refused, but may be asked for
-	Allow Effect = "allow" // done
-)
-
-// Words returns the effects.
-func (Effect) Words() []string { return []string{"allow", "ask", "deny"} }
-
 var (
 	// targetActions have an agent as their resource.
 	targetActions = access.ActionsOf(access.KindMessage, access.KindAgent)

@@ -40,10 +40,9 @@ type AccessBody struct {
 }
 
 // call is the question as the broker takes it.
-func (b *DecideBody) call() broker.Call {
-	c := broker.Call{
-		Request: permission.Request{Action: b.Action, Resource: b.Resource, Tool: b.Tool, Confirm: b.Confirm, MayBlock: true},
-		Input:   []byte(b.Input), Reason: b.Reason, Observed: b.Observed,
+func (b *DecideBody) call() access.Request {
+	c := access.Request{Action: b.Action, Resource: b.Resource, Tool: b.Tool, Confirm: b.Confirm, MayBlock: true,
+		Input: []byte(b.Input), Reason: b.Reason, Observed: b.Observed,
 	}
 	for _, a := range b.Also {
 		c.Also = append(c.Also, access.Access(a))
@@ -53,18 +52,18 @@ func (b *DecideBody) call() broker.Call {
 
 // Decided is the answer. With effect ask, RequestID is the pending request.
 type Decided struct {
-	Effect    permission.Effect `json:"effect"`
-	Code      permission.Code   `json:"code"`
-	Reason    string            `json:"reason"`         // one sentence, or what the manager said
-	Text      string            `json:"text"`           // for the agent: W13's of a file
-	Rule      string            `json:"rule,omitempty"` // that decided, as layer:path
-	RequestID string            `json:"request_id,omitempty"`
-	Timeout   int               `json:"timeout,omitempty"` // seconds that an allowed tool may take
-	Denial    string            `json:"denial,omitempty"`  // of a peek: what the agent was told when this was denied
+	Effect    access.Effect `json:"effect"`
+	Code      access.Code   `json:"code"`
+	Reason    string        `json:"reason"`         // one sentence, or what the manager said
+	Text      string        `json:"text"`           // for the agent: W13's of a file
+	Rule      string        `json:"rule,omitempty"` // that decided, as layer:path
+	RequestID string        `json:"request_id,omitempty"`
+	Timeout   int           `json:"timeout,omitempty"` // seconds that an allowed tool may take
+	Denial    string        `json:"denial,omitempty"`  // of a peek: what the agent was told when this was denied
 }
 
 // Allowed reports whether it may be done now.
-func (d Decided) Allowed() bool { return d.Effect == permission.Allow }
+func (d Decided) Allowed() bool { return d.Effect == access.Allow }
 
 // decide puts a question to the caller's policy, and to its manager where that
 // is needed. A grant for one time is used up by an answer that allows.
@@ -83,7 +82,7 @@ func (c *call) decide() (any, error) {
 	question := body.call()
 	if body.Peek {
 		answer := decided(gate.Peek(ctx, question), "")
-		if answer.Effect == permission.Ask {
+		if answer.Effect == access.Ask {
 			answer.Denial, err = gate.Denied(ctx, question)
 		}
 		return answer, err
@@ -91,7 +90,7 @@ func (c *call) decide() (any, error) {
 	id := body.RequestID
 	if id == "" {
 		d := gate.Decide(ctx, question)
-		if d.Effect != permission.Ask || body.Probe {
+		if d.Effect != access.Ask || body.Probe {
 			return decided(d, ""), nil
 		}
 		r, err := c.s.b.Ask(ctx, c.who, question)
@@ -115,9 +114,9 @@ func (c *call) decide() (any, error) {
 	return decided(gate.Answered(ctx, question, id), id), nil
 }
 
-func decided(d permission.Decision, request string) Decided {
+func decided(d access.Decision, request string) Decided {
 	answer := Decided{Effect: d.Effect, Code: d.Code, Reason: d.Reason(), Text: d.Text(), Rule: d.Rule, Timeout: d.Timeout}
-	if d.Effect == permission.Ask {
+	if d.Effect == access.Ask {
 		answer.RequestID = request
 	}
 	return answer
@@ -135,7 +134,7 @@ func (c *Client) Decide(ctx context.Context, body DecideBody) (d Decided, err er
 func (c *Client) DecideWaiting(ctx context.Context, body DecideBody) (Decided, error) {
 	body.Probe = false
 	d, err := c.Decide(ctx, body)
-	if err != nil || d.Effect != permission.Ask || d.RequestID == "" {
+	if err != nil || d.Effect != access.Ask || d.RequestID == "" {
 		return d, err
 	}
 	body.RequestID = d.RequestID

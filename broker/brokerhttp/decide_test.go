@@ -38,12 +38,12 @@ func TestDecide(t *testing.T) {
 		return d
 	}
 	require.True(t, decide(kid, write("docs/a")).Allowed())
-	require.Equal(t, permission.Deny, decide(kid, write("go.mod")).Effect)
+	require.Equal(t, access.Deny, decide(kid, write("go.mod")).Effect)
 	require.True(t, decide(root, write("go.mod")).Allowed(), "another connection is another agent")
 
 	probe := write("src/p")
 	probe.Probe = true
-	require.Equal(t, Decided{Effect: permission.Ask, Code: permission.CodeAsk}, func() Decided {
+	require.Equal(t, Decided{Effect: access.Ask, Code: permission.CodeAsk}, func() Decided {
 		d := decide(kid, probe)
 		d.Reason, d.Text, d.Rule = "", "", ""
 		return d
@@ -66,14 +66,14 @@ func TestDecide(t *testing.T) {
 	}
 	peek := write("src/yes")
 	peek.Peek = true
-	require.Equal(t, permission.Ask, decide(kid, peek).Effect)
+	require.Equal(t, access.Ask, decide(kid, peek).Effect)
 	yes := waits("src/yes")
 	id := s.pending(root)
 	_, err = root.Approve(t.Context(), id, ApproveBody{})
 	require.NoError(t, err)
 	require.True(t, (<-yes).Allowed())
-	require.Equal(t, permission.Ask, decide(kid, peek).Effect)
-	require.Equal(t, permission.Ask, decide(kid, write("src/yes")).Effect, "D25: once is used up by the answer")
+	require.Equal(t, access.Ask, decide(kid, peek).Effect)
+	require.Equal(t, access.Ask, decide(kid, write("src/yes")).Effect, "D25: once is used up by the answer")
 	_, err = root.Deny(t.Context(), s.pending(root), DenyBody{})
 	require.NoError(t, err)
 

@@ -6,22 +6,23 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 )
 
 // codeStranger: the connection is not whose socket it came through.
-const codeStranger broker.Code = "stranger"
+const codeStranger access.Code = "stranger"
 
 // codeInternal: an error that is no refusal. Its text stays here.
-const codeInternal broker.Code = "internal"
+const codeInternal access.Code = "internal"
 
 var errNobody = &broker.Error{Code: codeNobody, Message: "the connection has no identity: use an agent's socket, or its token"}
 
-const codeNobody broker.Code = "no_identity"
+const codeNobody access.Code = "no_identity"
 
 // statuses is the only table from codes to HTTP statuses. A code that is not in
 // it is a policy's refusal: 403.
-var statuses = map[broker.Code]int{
+var statuses = map[access.Code]int{
 	codeNobody:             http.StatusUnauthorized,
 	codeInternal:           http.StatusInternalServerError,
 	broker.CodeNotFound:    http.StatusNotFound,
@@ -35,7 +36,7 @@ var statuses = map[broker.Code]int{
 	broker.CodeUnavailable: http.StatusServiceUnavailable,
 }
 
-func statusOf(code broker.Code) int {
+func statusOf(code access.Code) int {
 	if status, ok := statuses[code]; ok {
 		return status
 	}
@@ -45,7 +46,7 @@ func statusOf(code broker.Code) int {
 // errorBody is how a refusal is sent.
 type errorBody struct {
 	Error struct {
-		Code    broker.Code `json:"code"`
+		Code    access.Code `json:"code"`
 		Message string      `json:"message"`
 	} `json:"error"`
 }
@@ -65,6 +66,6 @@ func writeError(w http.ResponseWriter, err error) {
 }
 
 // fault is a refusal of this package's own.
-func fault(code broker.Code, format string, args ...any) *broker.Error {
+func fault(code access.Code, format string, args ...any) *broker.Error {
 	return &broker.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -65,7 +65,7 @@ func TestForgeriesAreRecorded(t *testing.T) {
 		who                string // whose socket
 		method, path, body string
 		status             int
-		code               broker.Code
+		code               access.Code
 		action             string // in the audit
 	}{
 		{"names another as the sender", "kid", "POST", "/v1/messages", hello + `,"sender_id":"operator"}`, 400, broker.CodeInvalid, "request"},
@@ -105,22 +105,22 @@ func TestForgeriesAreRecorded(t *testing.T) {
 			list := s.recorded(before)
 			if f.code == broker.CodeApproverLacks { // and what became of the request
 				require.Len(t, list, 2)
-				require.Equal(t, broker.Code(broker.Denied), list[1].Code)
+				require.Equal(t, access.Code(broker.Denied), list[1].Code)
 				list = list[:1]
 			}
 			require.Len(t, list, 1, "one attempt, one record: %v", list)
 			r := list[0]
-			require.Equal(t, []any{f.who, f.action, permission.Deny, f.code}, []any{r.Principal, r.Action, r.Effect, r.Code})
+			require.Equal(t, []any{f.who, f.action, access.Deny, f.code}, []any{r.Principal, r.Action, r.Effect, r.Code})
 		})
 	}
 
 	// What was approved was this request and no other (D6).
-	mine := broker.Call{Request: permission.Request{Action: access.FSWrite, Resource: "src/of", MayBlock: false}}
+	mine := access.Request{Action: access.FSWrite, Resource: "src/of", MayBlock: false}
 	other := mine
 	other.Input = []byte(`{"content":"something else"}`)
 	before := s.head()
-	require.False(t, s.b.Gate(broker.AgentIdentity("kid")).CheckCall(t.Context(), other).Allowed())
-	require.Equal(t, permission.Ask, s.recorded(before)[0].Effect)
+	require.False(t, s.b.Gate(broker.AgentIdentity("kid")).Check(t.Context(), other).Allowed())
+	require.Equal(t, access.Ask, s.recorded(before)[0].Effect)
 	_, err := s.b.Verify(t.Context(), broker.OperatorIdentity(), broker.Head{})
 	require.NoError(t, err)
 }
@@ -135,7 +135,7 @@ func TestStrangersAreRecorded(t *testing.T) {
 		list := s.recorded(0)
 		r := list[len(list)-1]
 		require.Equal(t, []string{"", "connect", through}, []string{r.Principal, r.Action, r.Resource})
-		require.Equal(t, permission.Deny, r.Effect)
+		require.Equal(t, access.Deny, r.Effect)
 		require.Contains(t, r.Reason, says)
 	}
 	root := AgentSocket(s.dir, "root")

@@ -7,8 +7,8 @@ import (
 	logs "go.opentelemetry.io/proto/otlp/logs/v1"
 	resource "go.opentelemetry.io/proto/otlp/resource/v1"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // eventName is the name of each log record's event; attribute the beginning of
@@ -19,10 +19,10 @@ const eventName, attribute = "pinfold.audit", "pinfold.audit."
 const scope = "github.com/pinfold-dev/pinfold/broker"
 
 // severities are by what was decided. What was refused is worth a look.
-var severities = map[permission.Effect]logs.SeverityNumber{
-	permission.Allow: logs.SeverityNumber_SEVERITY_NUMBER_INFO,
-	permission.Ask:   logs.SeverityNumber_SEVERITY_NUMBER_INFO2,
-	permission.Deny:  logs.SeverityNumber_SEVERITY_NUMBER_WARN,
+var severities = map[access.Effect]logs.SeverityNumber{
+	access.Allow: logs.SeverityNumber_SEVERITY_NUMBER_INFO,
+	access.Ask:   logs.SeverityNumber_SEVERITY_NUMBER_INFO2,
+	access.Deny:  logs.SeverityNumber_SEVERITY_NUMBER_WARN,
 }
 
 // encode is records as one message of the protocol. An

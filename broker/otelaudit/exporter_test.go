@@ -19,8 +19,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // collector takes logs as a collector does, and answers as it is told.
@@ -74,7 +74,7 @@ func records(n int) (list []broker.Record) {
 			Seq: int64(i + 1), Prev: broker.Hash(fmt.Sprintf("%064x", i)), Hash: broker.Hash(fmt.Sprintf("%064x", i+1)),
 			Time:      time.Date(2026, 3, 1, 12, 0, i%60, 123456000, time.UTC),
 			Principal: "worker", Action: "fs.write", Resource: "src/\x1b[2J", Tool: "write_file",
-			Effect: []permission.Effect{permission.Allow, permission.Ask, permission.Deny}[i%3],
+			Effect: []access.Effect{access.Allow, access.Ask, access.Deny}[i%3],
 			Code:   "ask", Reason: "why", Rule: "p:fs.write[0]", PolicyHash: "abc", RequestID: "0198",
 		})
 	}
@@ -98,9 +98,9 @@ func decoded(t *testing.T, l *logs.LogRecord) broker.Record {
 		case "hash":
 			r.Hash = broker.Hash(s)
 		case "effect":
-			r.Effect = permission.Effect(s)
+			r.Effect = access.Effect(s)
 		case "code":
-			r.Code = broker.Code(s)
+			r.Code = access.Code(s)
 		default:
 			*map[string]*string{"principal": &r.Principal, "action": &r.Action, "resource": &r.Resource, "tool": &r.Tool,
 				"reason": &r.Reason, "rule": &r.Rule, "policy_hash": &r.PolicyHash, "request_id": &r.RequestID}[name] = s

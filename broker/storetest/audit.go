@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // hash is over what a test puts into a record.
@@ -44,10 +44,10 @@ func audit(t *testing.T, open Open) {
 	s := opened(t, open)
 	full := broker.Record{
 		Seq: 1, Hash: "h1", Time: now, Principal: "worker", Action: "fs.write", Resource: "src/a", Tool: "edit_file",
-		Effect: permission.Deny, Code: broker.CodeDenied, Reason: "no", Rule: "fs.ask_write[0]", PolicyHash: "p", RequestID: "r",
+		Effect: access.Deny, Code: broker.CodeDenied, Reason: "no", Rule: "fs.ask_write[0]", PolicyHash: "p", RequestID: "r",
 	}
 	second := broker.Record{Seq: 2, Prev: "h1", Hash: "h2", Time: now.Add(time.Minute), Action: "hire"}
-	third := broker.Record{Seq: 3, Prev: "h2", Hash: "h3", Time: now.Add(time.Hour), Principal: "worker", Action: "fs.write", Effect: permission.Allow}
+	third := broker.Record{Seq: 3, Prev: "h2", Hash: "h3", Time: now.Add(time.Hour), Principal: "worker", Action: "fs.write", Effect: access.Allow}
 	update(t, s, func(tx broker.Tx) {
 		head, err := tx.Head()
 		require.NoError(t, err)

@@ -133,9 +133,8 @@ func (t *inboxTypist) burst() {
 // change has something happen elsewhere.
 func (t *inboxTypist) change() {
 	for len(t.open) < 1 || len(t.open) < 4 && t.r.IntN(3) == 0 {
-		r, err := t.b.Ask(t.Context(), t.who, broker.Call{
-			Request: permission.Request{Action: access.FSWrite, Resource: fmt.Sprintf("src/%d.go", t.r.Uint32()), Tool: "write_file", MayBlock: true},
-			Input:   []byte(`{"path": "x", "content": "y"}`), Reason: "why not",
+		r, err := t.b.Ask(t.Context(), t.who, access.Request{Action: access.FSWrite, Resource: fmt.Sprintf("src/%d.go", t.r.Uint32()), Tool: "write_file", MayBlock: true,
+			Input: []byte(`{"path": "x", "content": "y"}`), Reason: "why not",
 		})
 		if err != nil { // what one may ask for in a minute is bounded
 			t.next()

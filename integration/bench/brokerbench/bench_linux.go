@@ -167,7 +167,7 @@ func (f *full) answers(ctx context.Context, n int, by *broker.Broker, quantile f
 			return 0, err
 		}
 		took = append(took, float64((asked + time.Since(began)).Nanoseconds()))
-		if d := f.one.Gate(who).CheckCall(ctx, c); !d.Allowed() { // which uses the leave up
+		if d := f.one.Gate(who).Check(ctx, c); !d.Allowed() { // which uses the leave up
 			return 0, errors.New(d.Text())
 		}
 	}

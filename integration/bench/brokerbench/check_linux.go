@@ -44,7 +44,7 @@ func withPatterns(n int) (permission.Enforcer, error) {
 	}
 	x.Allowlist = append(x.Allowlist, "agent:last:*")
 	src, err := permission.FromDocument("patterns.yaml", permission.Document{Version: 1, CrossSend: x,
-		Defaults: map[access.Action]permission.Effect{access.MsgSend: permission.Allow, access.ToolUse: permission.Allow}})
+		Defaults: map[access.Action]access.Effect{access.MsgSend: access.Allow, access.ToolUse: access.Allow}})
 	if err != nil {
 		return permission.Enforcer{}, err
 	}
@@ -65,7 +65,7 @@ func MeasureChecks(ctx context.Context, n, rounds int, p figures.Progress) (*fig
 		h.Columns = append(h.Columns, fmt.Sprint(size))
 		enforcers[fmt.Sprint(size)] = e
 	}
-	request := permission.Request{Principal: "me", Action: access.MsgSend, Resource: "agent:last:main", Tool: "nexus_send"}
+	request := access.Request{Principal: "me", Action: access.MsgSend, Resource: "agent:last:main", Tool: "nexus_send"}
 	return h, h.Run(ctx, []figures.Work{{Name: CheckRow, Title: "Check of a message that is allowed", Columns: h.Columns,
 		Measure: func(ctx context.Context, column string) (float64, error) {
 			e := enforcers[column]

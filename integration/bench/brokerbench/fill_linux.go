@@ -10,7 +10,6 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // clients is how many ask a broker at the same time.
@@ -120,6 +119,6 @@ func (f *full) send(ctx context.Context, i int) error {
 }
 
 // call is what an agent has to ask for.
-func call(place string) broker.Call {
-	return broker.Call{Request: permission.Request{Action: access.FSWrite, Resource: place, Tool: "write_file", MayBlock: true}, Input: []byte(`{"path":"` + place + `"}`)}
+func call(place string) access.Request {
+	return access.Request{Action: access.FSWrite, Resource: place, Tool: "write_file", MayBlock: true, Input: []byte(`{"path":"` + place + `"}`)}
 }

@@ -28,12 +28,12 @@ func column(n int) string {
 // requests are the rows.
 var requests = []struct {
 	name, title string
-	request     permission.Request
+	request     access.Request
 }{
-	{"check_read", "Check of reading a file", permission.Request{Action: access.FSRead, Resource: "services/s0/src/internal/handler/user_handler.go"}},
-	{"check_write", "Check of writing by a tool", permission.Request{Action: access.FSWrite, Resource: worker.WriteDir + "/internal/handler/user_handler.go", Tool: "edit_file"}},
-	{"check_refused", "Check of a refused write", permission.Request{Action: access.FSWrite, Resource: "services/s7/src/x.lock"}},
-	{"check_send", "Check of a message to the parent", permission.Request{Principal: "me", Action: access.MsgSend, Resource: "root", Tool: "nexus_send"}},
+	{"check_read", "Check of reading a file", access.Request{Action: access.FSRead, Resource: "services/s0/src/internal/handler/user_handler.go"}},
+	{"check_write", "Check of writing by a tool", access.Request{Action: access.FSWrite, Resource: worker.WriteDir + "/internal/handler/user_handler.go", Tool: "edit_file"}},
+	{"check_refused", "Check of a refused write", access.Request{Action: access.FSWrite, Resource: "services/s7/src/x.lock"}},
+	{"check_send", "Check of a message to the parent", access.Request{Principal: "me", Action: access.MsgSend, Resource: "root", Tool: "nexus_send"}},
 }
 
 // Rows are the names of the rows.
@@ -96,7 +96,7 @@ func (b *Bench) Work(n int) []figures.Work {
 	return work
 }
 
-func check(ctx context.Context, e permission.Enforcer, r permission.Request, n int) {
+func check(ctx context.Context, e permission.Enforcer, r access.Request, n int) {
 	for range n {
 		e.Check(ctx, r)
 	}

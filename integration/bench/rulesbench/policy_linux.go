@@ -40,7 +40,7 @@ func document(n int) permission.Document {
 		}
 	}
 	return permission.Document{Version: 1, Name: fmt.Sprintf("rules-%d", n), Network: &on, FS: &fs,
-		Defaults: map[access.Action]permission.Effect{access.MsgSend: permission.Allow, access.ToolUse: permission.Allow}}
+		Defaults: map[access.Action]access.Effect{access.MsgSend: access.Allow, access.ToolUse: access.Allow}}
 }
 
 // policy compiles document(n).

@@ -68,9 +68,7 @@ func (w *world) file(name, text string) {
 // ask makes a request, and returns what is proposed by it.
 func (w *world) ask(action access.Action, resource, tool, input string) brokerhttp.Proposal {
 	w.Helper()
-	r, err := w.b.Ask(w.Context(), broker.AgentIdentity("worker"), broker.Call{
-		Request: permission.Request{Action: action, Resource: resource, Tool: tool, MayBlock: true}, Input: []byte(input),
-	})
+	r, err := w.b.Ask(w.Context(), broker.AgentIdentity("worker"), access.Request{Action: action, Resource: resource, Tool: tool, MayBlock: true, Input: []byte(input)})
 	require.NoError(w, err)
 	p, err := w.m.Of(w.Context(), broker.OperatorIdentity(), r.ID)
 	require.NoError(w, err)
@@ -193,9 +191,7 @@ func TestHostileContent(t *testing.T) {
 // Must show 6: nobody but those who may see the request is shown it.
 func TestStrangers(t *testing.T) {
 	w := newWorld(t)
-	r, err := w.b.Ask(t.Context(), broker.AgentIdentity("worker"), broker.Call{
-		Request: permission.Request{Action: access.FSWrite, Resource: "src/a.go", Tool: "write_file", MayBlock: true}, Input: []byte(`{"path":"src/a.go","content":"x"}`),
-	})
+	r, err := w.b.Ask(t.Context(), broker.AgentIdentity("worker"), access.Request{Action: access.FSWrite, Resource: "src/a.go", Tool: "write_file", MayBlock: true, Input: []byte(`{"path":"src/a.go","content":"x"}`)})
 	require.NoError(t, err)
 	for _, who := range []broker.Identity{broker.AgentIdentity("other"), broker.AgentIdentity("nobody"), {}} {
 		_, err := w.m.Of(t.Context(), who, r.ID)

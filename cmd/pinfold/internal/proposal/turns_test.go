@@ -13,7 +13,6 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/proposal"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // D19: agents that look at what takes long do not keep the operator from
@@ -48,9 +47,7 @@ func TestAgentsKeepNobodyWaiting(t *testing.T) {
 
 func (w *world) asked(action access.Action, resource, tool, input string) string {
 	w.Helper()
-	r, err := w.b.Ask(w.Context(), broker.AgentIdentity("worker"), broker.Call{
-		Request: permission.Request{Action: action, Resource: resource, Tool: tool, MayBlock: true}, Input: []byte(input),
-	})
+	r, err := w.b.Ask(w.Context(), broker.AgentIdentity("worker"), access.Request{Action: action, Resource: resource, Tool: tool, MayBlock: true, Input: []byte(input)})
 	require.NoError(w, err)
 	return r.ID
 }

@@ -125,10 +125,9 @@ func (w *world) askWith(who broker.Identity, place, reason, input string) broker
 }
 
 // askFor is a call that writes a place.
-func askFor(place string) broker.Call {
-	return broker.Call{
-		Request: permission.Request{Action: access.FSWrite, Resource: place, Tool: "write_file", MayBlock: true},
-		Input:   []byte(`{"path": "` + place + `", "content": "x\n"}`), Reason: "the manual says so",
+func askFor(place string) access.Request {
+	return access.Request{Action: access.FSWrite, Resource: place, Tool: "write_file", MayBlock: true,
+		Input: []byte(`{"path": "` + place + `", "content": "x\n"}`), Reason: "the manual says so",
 	}
 }
 

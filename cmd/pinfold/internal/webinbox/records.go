@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // record is one line of the audit. All texts are escaped and cut.
@@ -66,7 +66,7 @@ func (q search) matches(r *broker.Record) bool {
 			return false
 		}
 	case kindRefusals:
-		if r.Effect == permission.Allow {
+		if r.Effect == access.Allow {
 			return false
 		}
 	case kindMessages:

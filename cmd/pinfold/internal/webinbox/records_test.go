@@ -13,7 +13,6 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // look is a search over HTTP.
@@ -64,7 +63,7 @@ func TestPages(t *testing.T) {
 	w := newWorld(t)
 	worker := w.hire("worker", "")
 	for i := range 450 {
-		err := w.b.Record(t.Context(), worker, permission.Decision{Effect: permission.Deny, Code: "outside", Access: access.Access{Action: access.FSWrite, Resource: fmt.Sprintf("place-%03d", i)}})
+		err := w.b.Record(t.Context(), worker, access.Decision{Effect: access.Deny, Code: "outside", Access: access.Access{Action: access.FSWrite, Resource: fmt.Sprintf("place-%03d", i)}})
 		require.NoError(t, err)
 	}
 	c := w.enter()

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/gitbeside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
 	"github.com/pinfold-dev/pinfold/internal/gitshare"
 	"github.com/pinfold-dev/pinfold/pathresolver"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // checkFormats are the ways to print a report of `check`, by the word that
@@ -188,7 +188,7 @@ type checkReport struct {
 	from    string // that file
 	null    bool   // whose entries are not lines
 
-	at map[string]permission.Position // of the fields in a policy that is named; nil without one
+	at map[string]access.Position // of the fields in a policy that is named; nil without one
 }
 
 // violation is one finding and the root it belongs to. All text in it is

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -148,13 +149,13 @@ func (c *filesCheck) validate(x *permission.Examination) (found []permission.Pro
 }
 
 // told reports whether something is said about an entry already.
-func told(x *permission.Examination, at permission.Position) bool {
+func told(x *permission.Examination, at access.Position) bool {
 	return slices.ContainsFunc(x.Problems, func(p permission.Problem) bool { return p.Position == at })
 }
 
 // place is a position by the name that messages show: of a file that was given
 // by an absolute path, or by one with "..", relative to its directory.
-func place(base string, at permission.Position) permission.Position {
+func place(base string, at access.Position) access.Position {
 	if base != "." && !filepath.IsAbs(at.File) && !strings.HasPrefix(at.File, "preset:") {
 		at.File = filepath.ToSlash(filepath.Join(base, at.File))
 	}

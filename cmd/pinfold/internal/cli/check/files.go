@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -155,8 +156,8 @@ func kindOf(name string) permission.Kind {
 }
 
 // begin is the first line of a file, which has no other place for a problem.
-func begin(name string) permission.Position {
-	return permission.Position{File: hostfile.Display(name), Line: 1, Column: 1}
+func begin(name string) access.Position {
+	return access.Position{File: hostfile.Display(name), Line: 1, Column: 1}
 }
 
 func unreadable(name string, err error) permission.Problem {

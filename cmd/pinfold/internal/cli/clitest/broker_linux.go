@@ -55,9 +55,8 @@ func ServedBroker(t *testing.T) (b *broker.Broker, socket, project string) {
 // Asks is the worker's request to make an edit.
 func Asks(t *testing.T, b *broker.Broker, to, reason string) broker.Request {
 	t.Helper()
-	r, err := b.Ask(t.Context(), broker.AgentIdentity("kid"), broker.Call{
-		Request: permission.Request{Action: access.FSWrite, Resource: "src/a.go", Tool: "edit_file", MayBlock: true},
-		Input:   []byte(`{"path":"src/a.go","old_string":"version = 1","new_string":"` + to + `"}`), Reason: reason,
+	r, err := b.Ask(t.Context(), broker.AgentIdentity("kid"), access.Request{Action: access.FSWrite, Resource: "src/a.go", Tool: "edit_file", MayBlock: true,
+		Input: []byte(`{"path":"src/a.go","old_string":"version = 1","new_string":"` + to + `"}`), Reason: reason,
 	})
 	require.NoError(t, err)
 	return r

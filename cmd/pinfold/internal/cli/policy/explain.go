@@ -46,7 +46,7 @@ at: 'pinfold why' does.`,
 			if err != nil {
 				return cli.UsageError(err, "")
 			}
-			r := permission.Request{Principal: principal, Action: access.Action(args[0]), Resource: args[1], Tool: tool}
+			r := access.Request{Principal: principal, Action: access.Action(args[0]), Resource: args[1], Tool: tool}
 			x := permission.Enforcer{Policy: p, Registry: oneParent{principal, parent}}.Explain(r)
 			explainText(a.Out, &x)
 			if !x.Decision.Allowed() {

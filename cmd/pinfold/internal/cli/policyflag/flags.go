@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -38,7 +39,7 @@ type Flags struct {
 	// a word about it, and where the fields of a Config stand in it.
 	Held  *permission.Policy
 	Found []permission.Problem
-	At    map[string]permission.Position
+	At    map[string]access.Position
 }
 
 // Add gives cmd the flags. -C is not among them: what it defaults to differs.

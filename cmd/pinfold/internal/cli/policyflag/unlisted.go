@@ -24,7 +24,7 @@ const callerLayer = "caller"
 // what it lists, say so.
 func (p *Flags) refuseUnlisted(policy *permission.Policy) error {
 	var list []pathresolver.Violation
-	p.At = map[string]permission.Position{}
+	p.At = map[string]access.Position{}
 	for _, u := range policy.Unlisted() {
 		at := p.Named.Placed(u.List)
 		flag, field := "-w "+u.Path, "write_paths["+strconv.Itoa(u.Index)+"]"
@@ -46,7 +46,7 @@ func (p *Flags) refuseUnlisted(policy *permission.Policy) error {
 }
 
 // listIt is what to do about a write path that the list at a place lacks.
-func listIt(path string, at permission.Position) string {
+func listIt(path string, at access.Position) string {
 	key := "fs.write"
 	switch {
 	case strings.HasPrefix(at.File, "preset:"):
@@ -64,7 +64,7 @@ func (p *Flags) ListHint(path string) string {
 		return ""
 	}
 	at, lists := p.Held.WriteList()
-	by := p.Held.Check(context.Background(), permission.Request{Action: access.FSWrite, Resource: path})
+	by := p.Held.Check(context.Background(), access.Request{Action: access.FSWrite, Resource: path})
 	if !lists || by.Source.File == callerLayer {
 		return ""
 	}
@@ -76,7 +76,7 @@ func (p *Flags) ListHint(path string) string {
 
 // Placed is a position in the policy's files by a name that can be opened from
 // here.
-func (p *From) Placed(at permission.Position) permission.Position {
+func (p *From) Placed(at access.Position) access.Position {
 	at.File = p.placedFile(at.File)
 	return at
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/pathresolver"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // maxAsked is how many places of one call are asked for.
@@ -37,7 +36,7 @@ func (q Question) Each() []access.Access {
 // Verdict is the answer to a question.
 type Verdict struct {
 	Allowed bool
-	Code    permission.Code
+	Code    access.Code
 	Reason  string // one sentence, or what somebody said
 	Text    string // for the agent; W13's of a file
 

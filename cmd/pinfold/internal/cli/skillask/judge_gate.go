@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // BrokerJudge has a broker's gate for a judge.
@@ -13,7 +13,7 @@ type BrokerJudge struct{ Gate *broker.Gate }
 
 // Decide asks the broker, which may wait for the manager.
 func (g BrokerJudge) Decide(ctx context.Context, q Question, input json.RawMessage) Verdict {
-	d := g.Gate.CheckCall(ctx, q.call(input))
+	d := g.Gate.Check(ctx, q.call(input))
 	return Verdict{Allowed: d.Allowed(), Code: d.Code, Reason: d.Reason(), Text: d.Text()}
 }
 
@@ -23,9 +23,8 @@ func (g BrokerJudge) Note(ctx context.Context, q Question, input json.RawMessage
 }
 
 // call is the question as a broker takes it.
-func (q Question) call(input json.RawMessage) broker.Call {
-	return broker.Call{
-		Request: permission.Request{Action: q.Action, Resource: q.Place, Tool: q.Tool, MayBlock: true},
-		Input:   Input(input),
+func (q Question) call(input json.RawMessage) access.Request {
+	return access.Request{Action: q.Action, Resource: q.Place, Tool: q.Tool, MayBlock: true,
+		Input: Input(input),
 	}
 }

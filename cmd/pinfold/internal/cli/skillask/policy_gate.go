@@ -25,13 +25,13 @@ var _ fileskills.Gate = PolicyGate{}
 // Check asks about the place that the path leads to. A path that leads nowhere
 // the resolver refuses in its own words.
 func (g PolicyGate) Check(ctx context.Context, r fileskills.Request) fileskills.Decision {
-	d := g.Policy.Check(ctx, permission.Request{Action: access.ToolUse, Resource: r.Skill})
+	d := g.Policy.Check(ctx, access.Request{Action: access.ToolUse, Resource: r.Skill})
 	if d.Allowed() {
 		place := placeOfUse(g.Resolver, r.Use)
 		if place == "" {
 			return fileskills.Decision{Allow: true} // which it is not: the resolver says why
 		}
-		d = g.Policy.Check(ctx, permission.Request{Action: r.Use.Action, Resource: place, Tool: r.Skill})
+		d = g.Policy.Check(ctx, access.Request{Action: r.Use.Action, Resource: place, Tool: r.Skill})
 		if IsOnlyFiles(d.Code) {
 			return fileskills.Decision{Allow: true} // likewise
 		}
@@ -57,7 +57,7 @@ func placeOfUse(r *pathresolver.Resolver, u fileskills.Use) string {
 // IsOnlyFiles reports whether the resolver refuses by the same rule, in the
 // words that every surface uses. It lets directories be listed that only lead
 // to what fs.read covers, and shows of them nothing else.
-func IsOnlyFiles(c permission.Code) bool {
+func IsOnlyFiles(c access.Code) bool {
 	switch c {
 	case permission.CodeNoWritePath, permission.CodeHidden, permission.CodeProtected, permission.CodeOutsideRoot, permission.CodeNotReadable:
 		return true

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/fileskills"
@@ -40,7 +41,7 @@ func ResultFromWire(r brokerhttp.SkillResult) (*fileskills.Result, error) {
 func AsBrokerError(err error) error {
 	var refused *fileskills.Error
 	if errors.As(err, &refused) {
-		return &broker.Error{Code: broker.Code(refused.Code), Message: refused.Error()}
+		return &broker.Error{Code: access.Code(refused.Code), Message: refused.Error()}
 	}
 	return err
 }

@@ -167,16 +167,16 @@ func (c *claudeCall) elsewhere(ctx context.Context, action access.Action, path s
 		c.refuse(ctx, action, filepath.Clean(path), err.Error())
 		return
 	}
-	effect := permission.Deny
+	effect := access.Deny
 	if c.held != nil && filepath.IsAbs(place) {
-		effect = c.held.Check(ctx, permission.Request{Action: action, Resource: filepath.ToSlash(place), Tool: c.effects.Tool}).Effect
+		effect = c.held.Check(ctx, access.Request{Action: action, Resource: filepath.ToSlash(place), Tool: c.effects.Tool}).Effect
 	}
 	switch {
-	case effect == permission.Deny:
+	case effect == access.Deny:
 		c.refuse(ctx, action, place, denied.Error())
 	case c.agent != nil:
 		c.touches(action, filepath.ToSlash(place))
-	case effect == permission.Ask:
+	case effect == access.Ask:
 		c.ask("it lies outside the project, which the policy wants asked for")
 	}
 }

@@ -38,12 +38,12 @@ func (j callJudge) Decide(ctx context.Context, q skillask.Question, input json.R
 	asked, refusal := false, skillask.Verdict{}
 	if j.policy != nil {
 		for _, a := range q.Each() {
-			d := j.policy.Check(ctx, permission.Request{Action: a.Action, Resource: a.Resource, Tool: q.Tool})
+			d := j.policy.Check(ctx, access.Request{Action: a.Action, Resource: a.Resource, Tool: q.Tool})
 			switch {
 			case skillask.IsOnlyFiles(d.Code): // the resolver holds the same rule, in the words of every surface
-			case d.Effect == permission.Deny:
+			case d.Effect == access.Deny:
 				return j.denied(d)
-			case d.Effect == permission.Ask && !asked:
+			case d.Effect == access.Ask && !asked:
 				asked, refusal = true, j.denied(d)
 			}
 		}
@@ -68,7 +68,7 @@ func (j callJudge) Decide(ctx context.Context, q skillask.Question, input json.R
 	if j.person || j.nobody {
 		body.Probe = true
 		d, err := j.agent.Decide(ctx, body)
-		if err != nil || j.nobody || d.Effect == permission.Deny || d.Allowed() && !asked {
+		if err != nil || j.nobody || d.Effect == access.Deny || d.Allowed() && !asked {
 			return onWire(d, err)
 		}
 		err = askPerson(ctx, q, input)
@@ -94,7 +94,7 @@ func (j callJudge) Note(ctx context.Context, q skillask.Question, input json.Raw
 }
 
 // denied is a refusal by the policy that was named.
-func (j callJudge) denied(d permission.Decision) skillask.Verdict {
+func (j callJudge) denied(d access.Decision) skillask.Verdict {
 	d.Source = j.named.Placed(d.Source)
 	reason := strings.TrimSuffix(d.Cause()+"\n"+pathresolver.OriginText(d.Origin()), "\n")
 	return skillask.Verdict{Code: d.Code, Reason: reason, Text: reason}

@@ -22,7 +22,6 @@ import (
 	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 	"github.com/pinfold-dev/pinfold/pathresolver"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // skillFlags are the flags of the commands that offer skills.
@@ -141,7 +140,7 @@ func (f *skillFlags) set(stdin io.Reader, o *cli.Output) (*fileskills.Set, *path
 
 // timeout is what the policy gives a skill (T4).
 func (f *skillFlags) timeout(skill string) time.Duration {
-	d := f.Held.Check(context.Background(), permission.Request{Action: access.ToolUse, Resource: skill})
+	d := f.Held.Check(context.Background(), access.Request{Action: access.ToolUse, Resource: skill})
 	return time.Duration(d.Timeout) * time.Second
 }
 

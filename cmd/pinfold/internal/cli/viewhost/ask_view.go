@@ -18,8 +18,8 @@ import (
 
 // viewCall is what a view asks, as the broker is asked it. Program and process
 // are the agent's own words: they are shown, and the answer is not bound to them.
-func viewCall(q sandboxfs.AskRequest) broker.Call {
-	c := broker.Call{Reason: fmt.Sprintf("%s by '%s', process %d", q.Syscall, q.Program, q.PID), Observed: true}
+func viewCall(q sandboxfs.AskRequest) access.Request {
+	c := access.Request{Reason: fmt.Sprintf("%s by '%s', process %d", q.Syscall, q.Program, q.PID), Observed: true}
 	c.Action, c.Resource, c.Also, c.MayBlock = q.Accesses[0].Action, q.Accesses[0].Resource, q.Accesses[1:], q.Wait
 	return c
 }
@@ -51,7 +51,7 @@ func NewBroker(ctx context.Context, b *broker.Broker, id string) *gateAsker {
 
 // Ask decides now, or waits for the manager where the view lets it.
 func (g *gateAsker) Ask(ctx context.Context, q sandboxfs.AskRequest) error {
-	d := g.b.Gate(g.who).CheckCall(ctx, viewCall(q))
+	d := g.b.Gate(g.who).Check(ctx, viewCall(q))
 	if d.Allowed() {
 		return nil
 	}
