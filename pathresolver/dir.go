@@ -2,12 +2,9 @@ package pathresolver
 
 import (
 	"io/fs"
+	"os"
 	"syscall"
 )
-
-// OpenDir opens a directory for walking: it follows links inside the root to
-// get there, and none from then on.
-func (r *Resolver) OpenDir(unsafePath string) (*Dir, error) { return r.openWalk(unsafePath) }
 
 // Dir is a directory that is held open for a walk. What is hidden is not among
 // its entries, and no call on it follows a link: a walk never leaves, and never
@@ -21,7 +18,9 @@ func (r *Resolver) OpenDir(unsafePath string) (*Dir, error) { return r.openWalk(
 type Dir struct {
 	r     *Resolver
 	place string
-	dirHandle
+	fd    handle
+	id    identity // where there is no openat2
+	listing
 }
 
 // Place is where the directory was found: relative to the root, no links.
@@ -103,6 +102,128 @@ func (d *Dir) child(name string, decide func(place string) *DeniedError) (string
 // admitted.
 func (d *Dir) refuseMount(place string) error {
 	return d.r.refuse(OpRead, place, RuleMountPoint, "a file system is mounted here that was not there, or not admitted, when the sandbox was set up")
+}
+
+// Close releases the directory.
+func (d *Dir) Close() error {
+	fd := d.fd
+	d.fd = noHandle
+	if fd == noHandle {
+		return fs.ErrClosed
+	}
+	return closeHandle(fd)
+}
+
+// dirFlags open a directory to be read.
+const dirFlags = os.O_RDONLY | oDirectory | always
+
+// OpenDir opens a directory for walking: it follows links inside the root to
+// get there, and none from then on.
+func (r *Resolver) OpenDir(unsafePath string) (*Dir, error) {
+	fd, place, err := r.openPlaced(unsafePath, dirFlags)
+	if err != nil {
+		return nil, pathError("opendir", unsafePath, err)
+	}
+	return r.newDir(fd, place)
+}
+
+// newDir takes fd over.
+func (r *Resolver) newDir(fd handle, place string) (*Dir, error) {
+	d := &Dir{r: r, place: place, fd: fd}
+	if r.Mode() == "openat2" {
+		return d, nil // it needs no identity to go down
+	}
+	var err error
+	if d.id, err = identify(fd); err != nil {
+		_ = closeHandle(fd)
+		return nil, err
+	}
+	return d, nil
+}
+
+// openPlaced opens for reading what unsafePath leads to, and says at which
+// place it found it.
+func (r *Resolver) openPlaced(unsafePath string, flags int) (fd handle, place string, err error) {
+	rel, err := r.relative(OpRead, unsafePath)
+	if err != nil {
+		return noHandle, "", err
+	}
+	for range maxAttempts {
+		fd, place, err = r.openDecided(OpRead, unsafePath, rel, flags, 0)
+		switch err {
+		case errAgain:
+			continue
+		case syscall.ENXIO: // a socket, or a device that nothing drives
+			return noHandle, "", refuseSpecial(r, OpRead, unsafePath, syscall.S_IFIFO)
+		}
+		return fd, place, err
+	}
+	return noHandle, "", r.refuse(OpRead, unsafePath, RuleUnstable, "the path kept changing while it was resolved")
+}
+
+// beneath opens name from the directory itself, or, where another admitted
+// mount lies on the way, from that one.
+func (d *Dir) beneath(name, place string, flags int) (fd handle, err error) {
+	fd, err = d.r.openBeneath(d.fd, d.id, name, place, flags)
+	switch err {
+	case syscall.EXDEV:
+		return noHandle, d.refuseMount(place)
+	case syscall.ENXIO:
+		return noHandle, refuseSpecial(d.r, OpRead, place, syscall.S_IFIFO)
+	}
+	return fd, err
+}
+
+func (d *Dir) openSub(name, place string) (*Dir, error) {
+	fd, err := d.beneath(name, place, dirFlags)
+	if err != nil {
+		return nil, err
+	}
+	return d.r.newDir(fd, place)
+}
+
+func (d *Dir) openFile(name, place string) (*File, error) {
+	fd, err := d.beneath(name, place, os.O_RDONLY|always)
+	if err != nil {
+		return nil, err
+	}
+	f, err := d.r.newPlaced(fd, place, place)
+	if err != nil {
+		return nil, err
+	}
+	if f.st.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		_ = f.Close()
+		return nil, syscall.EISDIR
+	}
+	return f, nil
+}
+
+func (d *Dir) lstat(name, place string) (fs.FileInfo, error) {
+	fd, err := d.beneath(name, place, oPath|oNoFollow)
+	if err != nil {
+		return nil, err
+	}
+	defer closePath(fd)
+	_, last := splitPlace(place)
+	info := &fileInfo{name: last}
+	err = fstat(fd, info.stat())
+	return info, err
+}
+
+func (d *Dir) readlink(name, place string) (string, error) {
+	fd, err := d.beneath(name, place, oPath|oNoFollow)
+	if err != nil {
+		return "", err
+	}
+	defer closePath(fd)
+	var st stat
+	if err := fstat(fd, &st); err != nil {
+		return "", err
+	}
+	if st.Mode&syscall.S_IFMT != syscall.S_IFLNK {
+		return "", syscall.EINVAL
+	}
+	return readlinkOf(fd)
 }
 
 // walkEntry is one line of a Dir's listing.

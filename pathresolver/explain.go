@@ -1,5 +1,14 @@
 package pathresolver
 
+import (
+	"errors"
+	"io/fs"
+	"syscall"
+
+	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/fsat"
+)
+
 // Decision is what Explain answers. It is for the operator: Link and Target
 // may tell where a link leads outside the root.
 type Decision struct {
@@ -24,4 +33,159 @@ func (v Verdict) whyWritable() string {
 		return "it was granted"
 	}
 	return "the write path '" + EscapePath(v.Pattern) + "' covers it"
+}
+
+// Explain says what would be decided about op at a path, and why, without
+// doing it. What the system itself would answer (permissions, a full disk) is
+// not asked. A missing file is decided as if it were there, or about to be.
+func (r *Resolver) Explain(op Op, unsafePath string) Decision {
+	d := Decision{Op: op, Path: unsafePath, Writable: r.WritePaths(), Readable: r.ReadPaths()}
+	if d.Writable == nil {
+		d.Writable = []string{}
+	}
+	if err := r.explain(&d, op, unsafePath); err != nil {
+		var denied *DeniedError
+		if errors.As(err, &denied) {
+			d.Rule, d.Reason, d.Pattern, d.Origin = denied.Rule, denied.Reason, denied.Pattern, denied.Origin
+			return d
+		}
+		d.Reason = reason(err)
+		return d
+	}
+	d.Allowed = true
+	return d
+}
+
+func (r *Resolver) explain(d *Decision, op Op, unsafePath string) error {
+	if _, err := access.ParseOp(string(op)); err != nil {
+		return err
+	}
+	rel, err := r.relative(op, unsafePath)
+	if err != nil {
+		return err
+	}
+	w, err := r.locate(op, unsafePath, rel, op == OpRead || op == OpWrite || op == OpMeta || op == OpCreate)
+	d.Link, d.Target = w.link, w.target
+	if err != nil {
+		return err
+	}
+	d.Place, d.Exists = w.place, w.missing == 0
+	kind := fs.FileMode(0)
+	if d.Exists {
+		kind = fsat.FileMode(w.mode).Type()
+	}
+	if denied := r.Decide(op, w.place, kind); denied != nil {
+		return denied.asGiven(unsafePath)
+	}
+	if d.Exists {
+		if err := r.refuseTraverseOnly(op, unsafePath, w.place, kind); err != nil {
+			return err
+		}
+	}
+	if d.Exists && (op == OpRead || op == OpWrite) {
+		if err := refuseSpecial(r, op, unsafePath, w.mode); err != nil {
+			return err
+		}
+	}
+	if d.Exists && (op == OpWrite || op == OpMeta) {
+		if err := r.explainLinks(w.place); err != nil {
+			return err
+		}
+	}
+	if v := r.Verdict(w.place); op == OpRead {
+		d.Reason = "it lies beneath the sandbox root"
+	} else {
+		d.Pattern, d.Origin, d.Reason = v.Pattern, v.Origin, v.whyWritable()
+	}
+	return nil
+}
+
+// explainLinks asks whether other hard links stand in the way.
+func (r *Resolver) explainLinks(place string) error {
+	fd, err := r.OpenPlace(place, oPath|oNoFollow, 0)
+	if err != nil {
+		return err
+	}
+	defer closeHandle(fd)
+	var st stat
+	if err := fstat(fd, &st); err != nil {
+		return err
+	}
+	if st.Mode&syscall.S_IFMT == syscall.S_IFREG {
+		id, err := fileID(fd)
+		if err != nil {
+			return err
+		}
+		if _, denied := r.CheckLinks(place, id); denied != nil {
+			return denied
+		}
+	}
+	return nil
+}
+
+// Allows asks the rules whether op may be done at what the path leads to, and
+// touches nothing: nil, or the *DeniedError that the verb would meet. kind is
+// the type of what OpCreate makes. nil is no promise: the verb decides anew,
+// and also looks at what it finds (hard links, devices), and at both ends of a
+// move.
+func (r *Resolver) Allows(op Op, unsafePath string, kind fs.FileMode) error {
+	d := r.asks(op, unsafePath, kind)
+	if d == nil {
+		return nil
+	}
+	return d
+}
+
+// entryOp reports whether op acts on a name, and so does not follow a last
+// link.
+func entryOp(op Op, kind fs.FileMode) bool {
+	return op == OpDelete || op == OpRename || op == OpLink || op == OpCreate && kind.Type() == fs.ModeSymlink
+}
+
+// asks walks to the place and decides. What the system says on the way is for
+// the verb to meet.
+func (r *Resolver) asks(op Op, unsafePath string, kind fs.FileMode) (d *DeniedError) {
+	rel, err := r.relative(op, unsafePath)
+	if errors.As(err, &d) {
+		return d
+	}
+	follow := !entryOp(op, kind)
+	if r.settled(op, rel, kind, follow) {
+		return nil
+	}
+	w, err := r.locate(op, unsafePath, rel, follow)
+	switch {
+	case errors.As(err, &d):
+		return d
+	case err != nil:
+		return nil
+	}
+	if d = r.Decide(op, w.place, kind); d != nil {
+		return d.asGiven(unsafePath)
+	}
+	return nil
+}
+
+// settled reports whether one system call shows that the path leads where its
+// names say, and the rules allow it there.
+func (r *Resolver) settled(op Op, rel string, kind fs.FileMode, follow bool) bool {
+	flags := oPath
+	if !follow {
+		flags |= oNoFollow
+	}
+	var fd handle
+	var err error
+	place, lexical := lexicalPlace(rel)
+	switch {
+	case op == OpRead && r.plain:
+		fd, err = r.openFollowed(rel, flags)
+	case lexical && r.Decide(op, place, kind) == nil:
+		fd, err = r.OpenPlace(place, flags, 0)
+	default:
+		return false
+	}
+	if err == nil {
+		closePath(fd)
+	}
+	return err == nil || err == syscall.ENOENT && lexical
 }

@@ -20,14 +20,16 @@ type madeLocks struct {
 func (m *madeLocks) has(id FileID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Contains(m.ring[:], id.key())
+	return id.known() && slices.Contains(m.ring[:], id.key())
 }
 
 func (m *madeLocks) add(id FileID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.ring[m.next%maxMadeLocks] = id.key()
-	m.next++
+	if id.known() {
+		m.ring[m.next%maxMadeLocks] = id.key()
+		m.next++
+	}
 }
 
 // GitLock reports whether a place is one by which git prepares a file that is under

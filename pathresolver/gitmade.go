@@ -27,11 +27,14 @@ type madeDirs struct {
 func (m *madeDirs) has(id FileID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.git[id.key()] || m.last[id.key()]
+	return id.known() && (m.git[id.key()] || m.last[id.key()])
 }
 
 // add notes a directory that was made, or a file named .git.
 func (m *madeDirs) add(place string, id FileID) {
+	if !id.known() {
+		return
+	}
 	key := id.key()
 	m.mu.Lock()
 	defer m.mu.Unlock()

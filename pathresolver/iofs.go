@@ -3,6 +3,7 @@ package pathresolver
 import (
 	"io"
 	"io/fs"
+	"syscall"
 )
 
 // FS returns the resolver as an fs.FS: read-only, under the naming rules of
@@ -92,7 +93,7 @@ func (d *ioDir) Stat() (fs.FileInfo, error) { return d.info, nil }
 func (d *ioDir) Close() error               { return nil }
 
 func (d *ioDir) Read([]byte) (int, error) {
-	return 0, &fs.PathError{Op: "read", Path: d.name, Err: errIsDirectory}
+	return 0, &fs.PathError{Op: "read", Path: d.name, Err: syscall.EISDIR}
 }
 
 func (d *ioDir) ReadDir(n int) ([]fs.DirEntry, error) {

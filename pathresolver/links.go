@@ -1,6 +1,10 @@
 package pathresolver
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+	"os"
+)
 
 // maxLinkNotes bounds the memory spent on links made through one resolver.
 // Beyond it a file's links count as made elsewhere.
@@ -15,6 +19,10 @@ type FileID struct {
 }
 
 func (f FileID) key() linkKey { return linkKey{f.Dev, f.Ino, f.Born} }
+
+// known reports whether the system said which file it is. One of which it did not
+// is nobody's: it never counts as made by the caller.
+func (f FileID) known() bool { return f.Dev != 0 || f.Ino != 0 }
 
 type linkKey struct {
 	dev, ino uint64
@@ -78,4 +86,67 @@ func (r *Resolver) NoteUnlink(before FileID) {
 		return
 	}
 	r.links[key] = known - 1
+}
+
+// removing describes the file at name in dir if losing that name is to be
+// noted: call what it returns once the name is gone.
+func (r *Resolver) removing(dir handle, name string) (gone func()) {
+	fd, err := openat(dir, name, oPath|oNoFollow, 0)
+	if err != nil {
+		return func() {}
+	}
+	defer closeHandle(fd)
+	id, err := fileID(fd)
+	if err != nil || id.Links < 2 {
+		return func() {}
+	}
+	return func() { r.NoteUnlink(id) }
+}
+
+// hasNotes reports whether any link was made through this resolver.
+func (r *Resolver) hasNotes() bool {
+	r.linksMu.Lock()
+	defer r.linksMu.Unlock()
+	return len(r.links) > 0
+}
+
+// BreakLinks replaces the regular file at place by a copy that has one link,
+// with the same mode, owner, times and extended attributes, but without
+// set-user-id bits and file capabilities. The place is writable: the caller
+// has decided. On an error nothing has changed.
+func (r *Resolver) BreakLinks(place string) error {
+	parent, name := splitPlace(place)
+	dir, err := r.OpenPlace(parent, oPath|oDirectory, 0)
+	if err != nil {
+		return err
+	}
+	defer closeHandle(dir)
+	src, err := r.openIn(dir, name, os.O_RDONLY|oNoFollow|always)
+	if err != nil {
+		return err
+	}
+	defer closeHandle(src)
+	temp, out, err := createTemp(dir, 0o600)
+	if err != nil {
+		return err
+	}
+	defer closeHandle(out)
+	if err = copyWhole(out, src); err == nil {
+		err = renameat(dir, temp, dir, name, RenameReplace)
+	}
+	if err != nil {
+		_ = unlink(dir, temp, 0)
+	}
+	return err
+}
+
+// copyWhole copies content, attributes and times.
+func copyWhole(out, in handle) error {
+	if _, err := copyContent(context.Background(), out, 0, in); err != nil {
+		return err
+	}
+	if err := copyAttributes(in, out); err != nil {
+		return err
+	}
+	return copyTimes(in, out)
 }

@@ -176,12 +176,13 @@ func (r *Resolver) mountOf(place string) (m *mount, rest string) {
 	return nil, place
 }
 
-// admitted returns the mount at place if it is the one that stood there.
-func (r *Resolver) admitted(place string, id fsat.Identity) (*mount, bool) {
+// admitted reports whether the mount at place is the one that stood there, and
+// the mode of what was mounted.
+func (r *Resolver) admitted(place string, id identity) (mode uint32, ok bool) {
 	for i := range r.mounts {
 		if m := &r.mounts[i]; m.place == place {
-			return m, fsat.SameMount(m.id, id)
+			return m.id.Mode, fsat.SameMount(m.id, id)
 		}
 	}
-	return nil, false
+	return 0, false
 }

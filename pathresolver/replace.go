@@ -3,6 +3,10 @@ package pathresolver
 import (
 	"context"
 	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
 )
 
 // tempPrefix begins the name of every file that is on its way.
@@ -80,7 +84,8 @@ func (w *Replacement) CopyFrom(ctx context.Context, src *File) (int64, error) {
 	if err := w.prepare(); err != nil {
 		return 0, pathError("write", w.unsafePath, err)
 	}
-	n, err := w.copyFrom(ctx, src)
+	n, err := copyContent(ctx, w.out, w.size, src.fd)
+	w.size += n
 	return n, pathError("write", w.unsafePath, err)
 }
 
@@ -104,7 +109,12 @@ func (w *Replacement) Commit(ctx context.Context, still func(now *File) error) e
 	return pathError("write", w.unsafePath, err)
 }
 
-func (r *Resolver) writeFile(unsafePath string, data []byte, perm fs.FileMode) error {
+// WriteFile makes a file with this content, or replaces the content of one
+// that is there, which keeps its mode, owner and extended attributes. The new
+// content stands complete or not at all: it is written beside the file and
+// moved into place. Where that cannot be (a write path that is a single file,
+// a file with several links under HardLinksAllow) it is written in place.
+func (r *Resolver) WriteFile(unsafePath string, data []byte, perm fs.FileMode) error {
 	w, err := r.Replace(unsafePath, ReplaceOptions{Perm: perm})
 	if err != nil {
 		return err
@@ -114,4 +124,287 @@ func (r *Resolver) writeFile(unsafePath string, data []byte, perm fs.FileMode) e
 		return err
 	}
 	return w.Commit(context.Background(), nil)
+}
+
+// replacing is what a Replacement holds.
+type replacing struct {
+	out     handle   // the new content; none before prepare
+	size    int64    // of it
+	dir     handle   // the directory of the name, or the nearest that exists; none when closed
+	parent  string   // its place
+	missing []string // directories still to be made beneath it
+	made    []string // places of those that were made
+	name    string   // of the file
+	temp    string   // the name of out, if it has one
+	locked  bool     // the lock of the directory is held
+}
+
+func (r *Resolver) startReplace(unsafePath string, o ReplaceOptions) (*Replacement, error) {
+	rel, err := r.relative(OpWrite, unsafePath)
+	if err != nil {
+		return nil, err
+	}
+	for range maxAttempts {
+		w, err := r.replaceOnce(unsafePath, rel, o)
+		if err == nil {
+			return w, nil
+		}
+		if err != errAgain {
+			return nil, pathError("write", unsafePath, err)
+		}
+	}
+	return nil, r.refuse(OpWrite, unsafePath, RuleUnstable, "the path kept changing while it was resolved")
+}
+
+// replaceOnce tries the place that the path spells, and walks when links or
+// missing directories stand in the way.
+func (r *Resolver) replaceOnce(unsafePath, rel string, o ReplaceOptions) (*Replacement, error) {
+	place, lexical := lexicalPlace(rel)
+	if lexical && place != "." && withSlash(place, rel) == place && r.allows(OpWrite, place) {
+		w, err := r.holdFor(unsafePath, place, nil, o)
+		switch err {
+		case syscall.ELOOP, syscall.EXDEV, syscall.ENOENT:
+		default:
+			return w, err
+		}
+	}
+	at, err := r.locate(OpWrite, unsafePath, rel, true)
+	if err != nil {
+		return nil, err
+	}
+	if d := r.Decide(OpWrite, at.place, 0); d != nil {
+		return nil, d.asGiven(unsafePath)
+	}
+	switch {
+	case at.missing == 0 && at.mode&syscall.S_IFMT == syscall.S_IFDIR:
+		return nil, syscall.EISDIR
+	case at.missing > 0 && (at.slash && at.missing == 1 || strings.HasSuffix(rel, "/")):
+		return nil, syscall.EISDIR
+	case at.missing > 1 && !o.Parents, at.missing > 0 && o.MustExist:
+		return nil, syscall.ENOENT
+	}
+	var missing []string
+	if at.missing > 1 {
+		names := strings.Split(at.place, "/")
+		have := len(names) - at.missing
+		for n := have + 1; n < len(names); n++ {
+			if d := r.Decide(OpCreate, strings.Join(names[:n], "/"), fs.ModeDir); d != nil {
+				return nil, d.asGiven(unsafePath)
+			}
+		}
+		missing = names[have : len(names)-1]
+	}
+	w, err := r.holdFor(unsafePath, at.place, missing, o)
+	switch err {
+	case syscall.ELOOP, syscall.EXDEV, syscall.ENOTDIR:
+		return nil, errAgain
+	case syscall.ENOENT:
+		if !o.MustExist {
+			return nil, errAgain
+		}
+	}
+	return w, err
+}
+
+// holdFor opens the directory of a place that is decided, and the file there.
+// The last missing names of its parent do not exist.
+func (r *Resolver) holdFor(unsafePath, place string, missing []string, o ReplaceOptions) (_ *Replacement, err error) {
+	parent, name := splitPlace(place)
+	for range missing {
+		parent, _ = splitPlace(parent)
+	}
+	if len(name) > maxName {
+		return nil, syscall.ENAMETOOLONG
+	}
+	w := &Replacement{r: r, unsafePath: unsafePath, place: place, opts: o}
+	w.replacing = replacing{out: noHandle, dir: noHandle, parent: parent, name: name, missing: missing}
+	if w.dir, err = r.openLockable(parent); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = w.Close()
+		}
+	}()
+	if len(missing) > 0 {
+		return w, nil
+	}
+	fd, err := w.openOld()
+	switch err {
+	case nil:
+	case syscall.ENOENT:
+		if o.MustExist {
+			return nil, err
+		}
+		return w, nil
+	case syscall.ENXIO: // a socket, or a FIFO that nobody reads
+		return nil, refuseSpecial(r, OpWrite, unsafePath, syscall.S_IFIFO)
+	default:
+		return nil, err
+	}
+	w.old = &File{fd: fd, place: place}
+	if err = fstat(fd, &w.old.st); err == nil {
+		err = w.admitOld()
+	}
+	return w, err
+}
+
+// openLockable opens a directory so that it can be locked and synced, or
+// O_PATH where it may not be read.
+func (r *Resolver) openLockable(place string) (handle, error) {
+	fd, err := r.OpenPlace(place, os.O_RDONLY|oDirectory, 0)
+	if err == syscall.EACCES {
+		fd, err = r.OpenPlace(place, oPath|oDirectory, 0)
+	}
+	return fd, err
+}
+
+// openOld opens the file for writing, which asks the system whether it may be
+// written, although it is replaced.
+func (w *Replacement) openOld() (handle, error) {
+	const flags = os.O_RDWR | oNoFollow | always
+	fd, err := w.r.openIn(w.dir, w.name, flags)
+	switch err {
+	case syscall.ETXTBSY: // a program that runs: it can be replaced, not written
+		fd, err = w.r.openIn(w.dir, w.name, flags&^oAccMode|os.O_RDONLY)
+	case syscall.EACCES: // one that may be written but not read
+		fd, err = w.r.openIn(w.dir, w.name, flags&^oAccMode|os.O_WRONLY)
+	case syscall.EXDEV: // a file that is a mount point cannot be replaced
+		fd, err = w.r.OpenPlace(w.place, flags, 0)
+		w.inPlace = err == nil
+	}
+	return fd, err
+}
+
+// admitOld looks at the file that is there.
+func (w *Replacement) admitOld() error {
+	switch w.old.st.Mode & syscall.S_IFMT {
+	case syscall.S_IFREG:
+	case syscall.S_IFDIR:
+		return syscall.EISDIR
+	default:
+		return refuseSpecial(w.r, OpWrite, w.unsafePath, w.old.st.Mode)
+	}
+	if w.opts.MustBeNew {
+		return syscall.EEXIST
+	}
+	w.inPlace = w.inPlace || w.r.isWritePath(w.place)
+	if w.old.st.Nlink <= 1 {
+		return nil
+	}
+	id, err := fileID(w.old.fd)
+	if err != nil {
+		return err
+	}
+	breakIt, denied := w.r.CheckLinks(w.place, id)
+	if denied != nil {
+		return denied.asGiven(w.unsafePath)
+	}
+	w.inPlace = w.inPlace || !breakIt // replacing the name breaks the link
+	return nil
+}
+
+// prepare makes the file for the new content, and the directories for it.
+func (w *Replacement) prepare() error {
+	if w.out != noHandle {
+		return nil
+	}
+	if w.dir == noHandle || w.committed {
+		return os.ErrClosed
+	}
+	if err := w.makeParents(); err != nil {
+		return err
+	}
+	var err error
+	if !w.inPlace {
+		err = w.openTemp()
+		switch err {
+		case syscall.EACCES, syscall.EPERM, syscall.EROFS:
+			if w.old == nil {
+				return err
+			}
+			w.inPlace = true // the directory takes no new file
+		case errNothingBeside:
+			w.inPlace = true
+		default:
+			return err
+		}
+	}
+	w.out, err = anonymous()
+	return err
+}
+
+func (w *Replacement) write(p []byte) (done int, err error) {
+	for done < len(p) && err == nil {
+		var n int
+		n, err = pwrite(w.out, p[done:], w.size)
+		done, w.size = done+n, w.size+int64(n)
+	}
+	return done, err
+}
+
+// makeParents makes the missing directories, each beneath the one before. One
+// that somebody else has made meanwhile is as good: it stands at a place that
+// was decided about.
+func (w *Replacement) makeParents() error {
+	for len(w.missing) > 0 {
+		name := w.missing[0]
+		err := mkdirat(w.dir, name, 0o777)
+		if err != nil && err != syscall.EEXIST {
+			return err
+		}
+		next, openErr := w.r.openIn(w.dir, name, os.O_RDONLY|oDirectory|oNoFollow)
+		if openErr != nil {
+			if err == nil {
+				_ = unlink(w.dir, name, asDir)
+			}
+			return openErr
+		}
+		_ = closeHandle(w.dir)
+		w.dir, w.parent, w.missing = next, joinPlace(w.parent, name), w.missing[1:]
+		if err == nil {
+			w.made = append(w.made, w.parent)
+		}
+	}
+	return nil
+}
+
+// Close releases everything. Without Commit it leaves everything as it was.
+func (w *Replacement) Close() error {
+	if w.dir == noHandle {
+		return nil
+	}
+	if w.temp != "" && (!w.committed || w.inPlace) {
+		_ = unlink(w.dir, w.temp, 0)
+	}
+	if w.out != noHandle {
+		_ = closeHandle(w.out)
+	}
+	if w.old != nil {
+		_ = w.old.Close()
+	}
+	err := closeHandle(w.dir)
+	w.dir = noHandle
+	if !w.committed {
+		w.removeParents()
+	}
+	return err
+}
+
+// removeParents removes the directories that were made, if they are still
+// empty.
+func (w *Replacement) removeParents() {
+	for _, place := range slices.Backward(w.made) {
+		up, name := splitPlace(place)
+		dir, err := w.r.OpenPlace(up, oPath|oDirectory, 0)
+		if err != nil {
+			return
+		}
+		err = unlink(dir, name, asDir)
+		_ = closeHandle(dir)
+		if err != nil {
+			return
+		}
+	}
+	w.made = nil
 }

@@ -11,6 +11,11 @@ import (
 
 // Resolver holds one directory under one policy. Make it with New, release it
 // with Close.
+//
+// Its verbs each take an unsafePath, and return a *DeniedError when a
+// rule refuses, an *fs.PathError or *os.LinkError with the system's errno
+// otherwise. A refused or failed verb leaves everything as it was, except
+// where it says so.
 type Resolver struct {
 	policy
 	root      string // absolute, every link resolved
@@ -50,10 +55,13 @@ func (r *Resolver) relative(op Op, unsafePath string) (string, error) {
 	case len(unsafePath) > maxPath:
 		return "", r.refuse(op, unsafePath, RuleInvalidPath, "the path is longer than 4095 bytes")
 	case !filepath.IsAbs(unsafePath) && unsafePath[0] != '/':
-		return unsafePath, nil
+		if filepath.VolumeName(unsafePath) != "" {
+			return "", r.refuse(op, unsafePath, RuleOutsideRoot, "the path names another volume")
+		}
+		return filepath.ToSlash(unsafePath), nil
 	}
 	if rel, ok := r.beneathRoot(unsafePath); ok {
-		return rel, nil
+		return filepath.ToSlash(rel), nil
 	}
 	return "", r.refuse(op, unsafePath, RuleOutsideRoot, "the path is absolute and lies outside the sandbox root")
 }

@@ -1,7 +1,9 @@
 package pathresolver
 
 import (
+	"os"
 	"strings"
+	"syscall"
 )
 
 // maxModules bounds the size of a .gitmodules file that is read, in bytes.
@@ -71,4 +73,54 @@ func guardSubmodules(text string, isDir func(place string) bool) []glob {
 // escapeGlob makes a glob that matches s and nothing else.
 func escapeGlob(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`).Replace(s)
+}
+
+// submodules are the rules for the submodules that the project has now.
+func (r *Resolver) submodules() []glob {
+	fd, err := r.OpenPlace(".gitmodules", os.O_RDONLY|always, 0)
+	if err != nil {
+		return nil // none, or a link, which git does not follow either
+	}
+	defer closeHandle(fd)
+	text, err := readUpTo(fd, maxModules)
+	if err != nil {
+		return nil
+	}
+	return guardSubmodules(string(text), func(place string) bool {
+		fd, err := r.OpenPlace(place, oPath|oNoFollow|oDirectory, 0)
+		if err != nil {
+			return false
+		}
+		closePath(fd)
+		return true
+	})
+}
+
+// guardGit looks at .git: where it is a file it points at a repository
+// elsewhere, and is protected like the rest of what decides where git goes.
+func (r *Resolver) guardGit(f *findings, wanted bool) {
+	fd, err := r.OpenPlace(".git", oPath|oNoFollow, 0)
+	if err != nil {
+		if wanted && err == syscall.ENOENT {
+			f.add(Violation{Code: CodeGitMissing, Severity: SeverityWarning, Field: "git", Value: ".git",
+				Message: "there is no .git beneath the sandbox root"})
+		}
+		return
+	}
+	defer closeHandle(fd)
+	id, err := identify(fd)
+	if err != nil || id.Mode&syscall.S_IFMT == syscall.S_IFDIR {
+		return
+	}
+	if wanted {
+		f.add(Violation{Code: CodeGitOutside, Field: "git", Value: ".git",
+			Message: "'.git' is a file or a link: the repository lies elsewhere",
+			Hint:    "run from the main work tree, or without --git; 'pinfold run --git' opens as much of it as the checkout needs"})
+		return
+	}
+	g, err := compileGlob(".git")
+	if err != nil {
+		panic("pathresolver: bug: .git is not a glob: " + err.Error())
+	}
+	r.addProtected(g)
 }

@@ -1,10 +1,12 @@
 package pathresolver
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // checkWritePath examines one write path and returns its place.
@@ -161,4 +163,118 @@ func (r *Resolver) warnCaseCollision(f *findings, field, given, place string) {
 			return
 		}
 	}
+}
+
+// examine looks at the existing part of a write path: no component may be a
+// link, none but the last a file.
+func (r *Resolver) examine(place string) cause {
+	names := strings.Split(place, "/")
+	at := "."
+	for i, name := range names {
+		at = joinPlace(at, name)
+		if place == "." {
+			at = "."
+		}
+		fd, err := r.OpenPlace(at, oPath|oNoFollow, 0)
+		switch {
+		case err == syscall.ENOENT:
+			return cause{}
+		case err == syscall.EXDEV:
+			return cause{code: CodePathMount, text: "crosses a mount that cannot be admitted"}
+		case err != nil:
+			return cause{code: CodePathUnreadable, text: "cannot be examined: " + reason(err)}
+		}
+		var st stat
+		err = fstat(fd, &st)
+		c := cause{}
+		switch kind := st.Mode & syscall.S_IFMT; {
+		case err != nil:
+			c = cause{code: CodePathUnreadable, text: "cannot be examined: " + reason(err)}
+		case kind == syscall.S_IFLNK:
+			c = r.linkCause(fd, at)
+		case kind == syscall.S_IFDIR:
+		case i < len(names)-1:
+			c = cause{code: CodePathBeneathFile, text: "lies beneath '" + EscapePath(at) + "', which is a file"}
+		case kind != syscall.S_IFREG:
+			c = cause{code: CodePathSpecial, text: "is a device, a FIFO or a socket"}
+		}
+		_ = closeHandle(fd)
+		if c.code != "" {
+			return c
+		}
+	}
+	return cause{}
+}
+
+// linkCause tells a link that stays inside from one that leads out. Both are
+// refused: a write path is a place, and a link could lead elsewhere tomorrow.
+func (r *Resolver) linkCause(fd handle, at string) cause {
+	text, err := readlinkOf(fd)
+	if err != nil {
+		return cause{code: CodePathUnreadable, text: "cannot be examined: " + reason(err)}
+	}
+	c := cause{
+		code:   CodePathSymlink,
+		text:   "has a symbolic link in it: '" + EscapePath(at) + "' -> '" + EscapePath(text) + "'",
+		link:   at,
+		target: text,
+		hint:   "name the directory that the link leads to",
+	}
+	var out *errLeaves
+	if _, err := r.walk(at, true); errors.As(err, &out) {
+		c.code = CodePathSymlinkOut
+		c.hint = "'" + EscapePath(at) + "' is a symbolic link to '" + EscapePath(text) + "'"
+	}
+	return c
+}
+
+// maxSiblings bounds how much of a directory is read to find a case collision.
+const maxSiblings = 10000
+
+func (r *Resolver) siblings(place string) []string {
+	fd, err := r.OpenPlace(place, os.O_RDONLY|oDirectory, 0)
+	if err != nil {
+		return nil
+	}
+	defer closeHandle(fd)
+	list, _ := names(fd, maxSiblings)
+	return list
+}
+
+// systemDirs are too broad as a root: exactly these.
+var systemDirs = []string{
+	"/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/media", "/mnt", "/opt",
+	"/private", "/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var", "/var/tmp",
+	"/Applications", "/Library", "/System", "/Users", "/Volumes",
+}
+
+// systemTrees are too broad as a root, and so is all that lies beneath them.
+var systemTrees = []string{"/boot", "/dev", "/etc", "/proc", "/sys", "/System"}
+
+// broadRoot says why a directory should not be a root without being asked
+// for: "" if it may. root is absolute, with its links resolved.
+func broadRoot(root string, info os.FileInfo) string {
+	if filepath.Dir(root) == root {
+		return "the root of the file system"
+	}
+	if home, err := os.UserHomeDir(); err == nil && home != "" {
+		if h, err := os.Stat(home); err == nil && os.SameFile(h, info) {
+			return "your home directory"
+		}
+		if real, err := filepath.EvalSymlinks(home); err == nil && strings.HasPrefix(real, root+string(filepath.Separator)) {
+			return "a directory that holds your home directory"
+		}
+	}
+	for _, dir := range systemDirs {
+		if s, err := os.Stat(dir); err == nil && os.SameFile(s, info) {
+			return "a system directory"
+		}
+	}
+	for _, dir := range systemTrees {
+		// /dev/shm is for users' files, and is not the system's.
+		if strings.HasPrefix(root, dir+"/") && !strings.HasPrefix(root, "/dev/shm/") {
+			return "a system directory"
+		}
+	}
+	return ""
 }

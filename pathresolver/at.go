@@ -1,30 +1,11 @@
-//go:build !portable
-
 package pathresolver
 
 import (
 	"io/fs"
-	"os"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
-
-// OpenParent opens the directory of the path's last name, for reading rules:
-// the name is not hidden. A caller who changes the entry must ask Decide with
-// Place first.
-func (r *Resolver) OpenParent(unsafePath string) (*Parent, error) {
-	var p *Parent
-	err := r.atDecided(OpRead, unsafePath, r.DecideLook, func(dir int, e entry) error {
-		fd, err := unix.FcntlInt(uintptr(dir), unix.F_DUPFD_CLOEXEC, 0)
-		if err == nil {
-			p = &Parent{Dir: os.NewFile(uintptr(fd), fsat.ProcPath(fd)), Name: e.name, Place: e.place}
-		}
-		return err
-	})
-	return p, pathError("openparent", unsafePath, err)
-}
 
 // entry is a name in a held directory.
 type entry struct {
@@ -44,12 +25,12 @@ func (e entry) arg() string {
 
 // at opens the directory of the path's last name, once op is decided there,
 // and calls act on that very descriptor. It does not follow the last name.
-func (r *Resolver) at(op Op, unsafePath string, kind fs.FileMode, act func(dir int, e entry) error) error {
+func (r *Resolver) at(op Op, unsafePath string, kind fs.FileMode, act func(dir handle, e entry) error) error {
 	return r.atDecided(op, unsafePath, func(place string) *DeniedError { return r.Decide(op, place, kind) }, act)
 }
 
 // atDecided is at with a decision of the caller's.
-func (r *Resolver) atDecided(op Op, unsafePath string, decide func(place string) *DeniedError, act func(dir int, e entry) error) error {
+func (r *Resolver) atDecided(op Op, unsafePath string, decide func(place string) *DeniedError, act func(dir handle, e entry) error) error {
 	rel, err := r.relative(op, unsafePath)
 	if err != nil {
 		return err
@@ -57,12 +38,12 @@ func (r *Resolver) atDecided(op Op, unsafePath string, decide func(place string)
 	parent, name, slash := splitLast(rel)
 	switch {
 	case name == "" || name == ".":
-		return unix.EINVAL
+		return syscall.EINVAL
 	case name == "..":
 		// What "dir/.." names is a directory with a name of its own: ask for it by that.
-		return unix.EINVAL
+		return syscall.EINVAL
 	case len(name) > maxName:
-		return unix.ENAMETOOLONG
+		return syscall.ENAMETOOLONG
 	}
 	for range maxAttempts {
 		dir, place, err := r.openDir(op, unsafePath, parent, name, decide)
@@ -72,7 +53,7 @@ func (r *Resolver) atDecided(op Op, unsafePath string, decide func(place string)
 		if err != nil {
 			return err
 		}
-		defer unix.Close(dir)
+		defer closeHandle(dir)
 		return act(dir, entry{name: name, place: place, slash: slash})
 	}
 	return r.refuse(op, unsafePath, RuleUnstable, "the path kept changing while it was resolved")
@@ -80,33 +61,33 @@ func (r *Resolver) atDecided(op Op, unsafePath string, decide func(place string)
 
 // openDir opens the directory at an unsafe parent, after deciding about the
 // place of name in it.
-func (r *Resolver) openDir(op Op, unsafePath, parent, name string, decide func(string) *DeniedError) (int, string, error) {
-	const flags = unix.O_PATH | unix.O_DIRECTORY
+func (r *Resolver) openDir(op Op, unsafePath, parent, name string, decide func(string) *DeniedError) (handle, string, error) {
+	const flags = oPath | oDirectory
 	if dir, lexical := lexicalPlace(parent); lexical {
 		place := joinPlace(dir, name)
 		if decide(place) == nil {
 			fd, err := r.OpenPlace(dir, flags, 0)
-			if err != unix.ELOOP && err != unix.EXDEV {
+			if err != syscall.ELOOP && err != syscall.EXDEV {
 				return fd, place, err
 			}
 		}
 	}
 	w, err := r.locate(op, unsafePath, parent, true)
 	if err != nil {
-		return -1, "", err
+		return noHandle, "", err
 	}
 	place := joinPlace(w.place, name)
 	if d := decide(place); d != nil {
-		return -1, "", d.asGiven(unsafePath)
+		return noHandle, "", d.asGiven(unsafePath)
 	}
 	if w.missing > 0 {
-		return -1, "", unix.ENOENT
+		return noHandle, "", syscall.ENOENT
 	}
 	fd, err := r.OpenPlace(w.place, flags, 0)
 	switch err {
-	case unix.ELOOP, unix.EXDEV, unix.ENOENT, unix.ENOTDIR:
-		if w.mode&unix.S_IFMT == unix.S_IFDIR {
-			return -1, "", errAgain
+	case syscall.ELOOP, syscall.EXDEV, syscall.ENOENT, syscall.ENOTDIR:
+		if w.mode&syscall.S_IFMT == syscall.S_IFDIR {
+			return noHandle, "", errAgain
 		}
 	}
 	return fd, place, err
@@ -114,7 +95,7 @@ func (r *Resolver) openDir(op Op, unsafePath, parent, name string, decide func(s
 
 // look opens what the path leads to as an O_PATH descriptor, once op is
 // decided there, and calls act on it.
-func (r *Resolver) look(op Op, unsafePath string, follow bool, act func(fd int, place string, st *unix.Stat_t) error) error {
+func (r *Resolver) look(op Op, unsafePath string, follow bool, act func(fd handle, place string, st *stat) error) error {
 	rel, err := r.relative(op, unsafePath)
 	if err != nil {
 		return err
@@ -127,18 +108,18 @@ func (r *Resolver) look(op Op, unsafePath string, follow bool, act func(fd int, 
 		if err != nil {
 			return err
 		}
-		var st unix.Stat_t
-		if err = fsat.Fstat(fd, &st); err == nil {
+		var st stat
+		if err = fstat(fd, &st); err == nil {
 			err = r.refuseTraverseOnly(op, unsafePath, place, fsat.FileMode(st.Mode))
 		}
 		if err == nil {
-			if place == "" || !follow || st.Mode&unix.S_IFMT != unix.S_IFLNK {
+			if place == "" || !follow || st.Mode&syscall.S_IFMT != syscall.S_IFLNK {
 				err = act(fd, place, &st)
 			} else {
 				err = errAgain // became a link after the walk
 			}
 		}
-		_ = unix.Close(fd)
+		_ = closeHandle(fd)
 		if err != errAgain {
 			return err
 		}
@@ -154,44 +135,37 @@ func (r *Resolver) decideLooking(op Op, place string) *DeniedError {
 	return r.Decide(op, place, 0)
 }
 
-func (r *Resolver) openLook(op Op, unsafePath, rel string, follow bool) (int, string, error) {
-	flags := unix.O_PATH
+func (r *Resolver) openLook(op Op, unsafePath, rel string, follow bool) (handle, string, error) {
+	flags := oPath
 	if !follow {
-		flags |= unix.O_NOFOLLOW
+		flags |= oNoFollow
 	}
 	place, lexical := lexicalPlace(rel)
-	if op == OpRead && r.openat2 && r.plain {
-		for range maxAgain {
-			fd, err := fsat.Openat2(r.rootFD, rel, flags, 0, following)
-			switch err {
-			case unix.EAGAIN:
-				continue
-			case unix.EXDEV, unix.ELOOP:
-			default:
-				return fd, "", err
-			}
-			break
+	if op == OpRead && r.plain {
+		fd, err := r.openFollowed(rel, flags)
+		if err != syscall.ELOOP {
+			return fd, "", err
 		}
 	} else if lexical && r.decideLooking(op, place) == nil {
 		fd, err := r.OpenPlace(withSlash(place, rel), flags, 0)
-		if err != unix.ELOOP && err != unix.EXDEV {
+		if err != syscall.ELOOP && err != syscall.EXDEV {
 			return fd, place, err
 		}
 	}
 	w, err := r.locate(op, unsafePath, rel, follow)
 	if err != nil {
-		return -1, "", err
+		return noHandle, "", err
 	}
 	if d := r.decideLooking(op, w.place); d != nil {
-		return -1, "", d.asGiven(unsafePath)
+		return noHandle, "", d.asGiven(unsafePath)
 	}
 	if w.missing > 0 {
-		return -1, "", unix.ENOENT
+		return noHandle, "", syscall.ENOENT
 	}
-	fd, err := r.OpenPlace(w.place, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	fd, err := r.OpenPlace(w.place, oPath|oNoFollow, 0)
 	switch err {
-	case unix.ELOOP, unix.EXDEV, unix.ENOENT, unix.ENOTDIR:
-		return -1, "", errAgain
+	case syscall.ELOOP, syscall.EXDEV, syscall.ENOENT, syscall.ENOTDIR:
+		return noHandle, "", errAgain
 	}
 	return fd, w.place, err
 }

@@ -1,13 +1,9 @@
-//go:build !portable
-
 package pathresolver
 
 import (
 	"io/fs"
 	"os"
-	"strconv"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
@@ -15,15 +11,15 @@ import (
 // standsAt says what stands at a place. What cannot be looked at, for want of
 // descriptors say, counts as there.
 func (r *Resolver) standsAt(place string) (id FileID, typ fs.FileMode, ok bool) {
-	fd, err := r.OpenPlace(place, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	fd, err := r.OpenPlace(place, oPath|oNoFollow, 0)
 	switch err {
 	case nil:
-	case unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.EXDEV, unix.ENAMETOOLONG:
+	case syscall.ENOENT, syscall.ENOTDIR, syscall.ELOOP, syscall.EXDEV, syscall.ENAMETOOLONG:
 		return FileID{}, 0, false
 	default:
 		return FileID{}, fs.ModeIrregular, true
 	}
-	defer fsat.ClosePath(fd)
+	defer closePath(fd)
 	a, err := arrivalOf(fd)
 	if err != nil {
 		return FileID{}, fs.ModeIrregular, true
@@ -32,9 +28,9 @@ func (r *Resolver) standsAt(place string) (id FileID, typ fs.FileMode, ok bool) 
 }
 
 // arrivalOf describes the file behind a descriptor.
-func arrivalOf(fd int) (Arrival, error) {
-	var st unix.Stat_t
-	if err := fsat.Fstat(fd, &st); err != nil {
+func arrivalOf(fd handle) (Arrival, error) {
+	var st stat
+	if err := fstat(fd, &st); err != nil {
 		return Arrival{}, err
 	}
 	id, err := fileID(fd)
@@ -44,50 +40,38 @@ func arrivalOf(fd int) (Arrival, error) {
 // kindsIn says of names in a directory what they are; done ends that. No link is
 // followed.
 func (r *Resolver) kindsIn(dir string) (kindOf func(name string) (kind fs.FileMode, there bool), done func()) {
-	fd, err := r.OpenPlace(dir, unix.O_PATH|unix.O_DIRECTORY, 0)
+	fd, err := r.OpenPlace(dir, oPath|oDirectory, 0)
 	if err != nil {
 		return func(string) (fs.FileMode, bool) { return 0, false }, func() {}
 	}
 	return func(name string) (fs.FileMode, bool) {
-		var st unix.Stat_t
-		err := fsat.Lstatat(fd, name, &st)
+		var st stat
+		err := lstatat(fd, name, &st)
 		return fsat.FileMode(st.Mode).Type(), err == nil
-	}, func() { fsat.ClosePath(fd) }
-}
-
-// usedBy reports whether a .git above the root is one that the caller's git would
-// use: it is there, and is the caller's own, or that of who became root by sudo.
-func usedBy(dotGit string) bool {
-	var st unix.Stat_t
-	if unix.Stat(dotGit, &st) != nil {
-		return false
-	}
-	euid := os.Geteuid()
-	return int(st.Uid) == euid || euid == 0 && strconv.Itoa(int(st.Uid)) == os.Getenv("SUDO_UID")
+	}, func() { closePath(fd) }
 }
 
 // namesIn lists a directory, at most maxGitNames of it.
 func (r *Resolver) namesIn(place string) []string {
-	fd, err := r.OpenPlace(place, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	fd, err := r.OpenPlace(place, os.O_RDONLY|oDirectory, 0)
 	if err != nil {
 		return nil
 	}
-	f := os.NewFile(uintptr(fd), fsat.ProcPath(fd))
-	defer f.Close()
-	names, _ := f.Readdirnames(maxGitNames)
-	return names
+	defer closeHandle(fd)
+	list, _ := names(fd, maxGitNames)
+	return list
 }
 
 // noteMadeIn notes a directory that was made at name in dir.
-func (r *Resolver) noteMadeIn(dir int, name, place string) {
+func (r *Resolver) noteMadeIn(dir handle, name, place string) {
 	if r.git == nil {
 		return
 	}
-	fd, err := fsat.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0)
+	fd, err := openat(dir, name, oPath|oNoFollow|oDirectory, 0)
 	if err != nil {
 		return // gone: it counts as somebody else's
 	}
-	defer fsat.ClosePath(fd)
+	defer closePath(fd)
 	if id, err := fileID(fd); err == nil {
 		r.NoteMade(place, fs.ModeDir, id)
 	}
@@ -95,16 +79,16 @@ func (r *Resolver) noteMadeIn(dir int, name, place string) {
 
 // decideArrivals is DecideArrival of what is at name in dir, and the other way
 // where two names are exchanged.
-func (r *Resolver) decideArrivals(fromDir int, from entry, toDir int, to entry, exchange bool) error {
+func (r *Resolver) decideArrivals(fromDir handle, from entry, toDir handle, to entry, exchange bool) error {
 	if r.git == nil {
 		return nil
 	}
-	one := func(dir int, e entry, toPlace string) error {
-		fd, err := fsat.Openat(dir, e.name, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	one := func(dir handle, e entry, toPlace string) error {
+		fd, err := openat(dir, e.name, oPath|oNoFollow, 0)
 		if err != nil {
 			return err
 		}
-		defer fsat.ClosePath(fd)
+		defer closePath(fd)
 		a, err := arrivalOf(fd)
 		if err != nil {
 			return err

@@ -1,15 +1,14 @@
-//go:build !portable
-
 package pathresolver
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"io"
+	"os"
+	"runtime"
+	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
-
-	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
 
 // commit brings the content to the disk, takes the lock, looks at what is
@@ -22,7 +21,7 @@ func (w *Replacement) commit(ctx context.Context, still func(now *File) error) e
 		}
 		if like != nil {
 			err := copyAttributes(like.fd, w.out)
-			if (err == unix.EPERM || err == unix.EACCES) && like == w.old {
+			if (err == syscall.EPERM || err == syscall.EACCES) && like == w.old {
 				w.inPlace = true // a file of somebody else's, which stays that
 			} else if err != nil {
 				return err
@@ -39,7 +38,7 @@ func (w *Replacement) commit(ctx context.Context, still func(now *File) error) e
 		return err
 	}
 	if w.locked {
-		defer func() { _ = unix.Flock(w.dir, unix.LOCK_UN) }()
+		defer unlock(w.dir)
 	}
 	if err := w.publish(ctx, still); err != nil {
 		return err
@@ -89,14 +88,16 @@ func (w *Replacement) put(ctx context.Context, now *File, turn uint64) error {
 	if d := w.r.decideGitDir(OpWrite, w.place, 0); d != nil {
 		return d.asGiven(w.unsafePath)
 	}
+	var err error
 	switch {
 	case w.inPlace:
-		return w.overwrite(ctx, now)
+		err = w.overwrite(ctx, now)
 	case now != nil:
-		return w.publishOver()
+		err = w.publishOver(now)
+	default:
+		err = w.publishNew()
 	}
-	err := w.publishNew()
-	if err == unix.EEXIST && !w.opts.MustBeNew {
+	if err == syscall.EEXIST && now == nil && !w.opts.MustBeNew {
 		return errAgain
 	}
 	return err
@@ -111,26 +112,26 @@ func (w *Replacement) inDirectory() error {
 }
 
 // isAt reports whether a held directory is that of the place: one that was moved
-// away meanwhile is not (W27, W28).
-func (r *Resolver) isAt(dir int, place string) bool {
-	var held, there unix.Stat_t
-	fd, err := r.OpenPlace(place, unix.O_PATH|unix.O_DIRECTORY, 0)
+// away meanwhile is not.
+func (r *Resolver) isAt(dir handle, place string) bool {
+	var held, there stat
+	fd, err := r.OpenPlace(place, oPath|oDirectory, 0)
 	if err == nil {
-		err = fsat.Fstat(fd, &there)
-		fsat.ClosePath(fd)
+		err = fstat(fd, &there)
+		closePath(fd)
 	}
 	if err == nil {
-		err = fsat.Fstat(dir, &held)
+		err = fstat(dir, &held)
 	}
-	return err == nil && held.Dev == there.Dev && held.Ino == there.Ino
+	return err == nil && sameFile(&held, &there)
 }
 
 // look asks still about the file that is there now: w.old if it is that one.
 func (w *Replacement) look(still func(*File) error) (now *File, err error) {
-	var st unix.Stat_t
-	err = fsat.Lstatat(w.dir, w.name, &st)
+	var st stat
+	err = lstatat(w.dir, w.name, &st)
 	switch {
-	case err == unix.ENOENT:
+	case err == syscall.ENOENT:
 		if w.opts.MustExist {
 			return nil, err
 		}
@@ -138,27 +139,27 @@ func (w *Replacement) look(still func(*File) error) (now *File, err error) {
 	case err != nil:
 		return nil, err
 	case w.opts.MustBeNew:
-		return nil, unix.EEXIST
-	case w.old != nil && st.Dev == w.old.st.Dev && st.Ino == w.old.st.Ino:
-		if st.Mode != w.old.st.Mode || st.Uid != w.old.st.Uid || st.Gid != w.old.st.Gid || st.Ctim != w.old.st.Ctim {
+		return nil, syscall.EEXIST
+	case w.old != nil && sameFile(&st, &w.old.st):
+		if !unchanged(&st, &w.old.st) {
 			if err = w.attributesOf(w.old); err != nil {
 				return nil, err
 			}
 		}
 		return w.old, still(w.old)
 	}
-	fd, err := w.r.openIn(w.dir, w.name, unix.O_RDONLY|unix.O_NOFOLLOW|always)
+	fd, err := w.r.openIn(w.dir, w.name, os.O_RDONLY|oNoFollow|always)
 	if err != nil {
 		return nil, err
 	}
-	if err = fsat.Fstat(fd, &st); err == nil {
+	if err = fstat(fd, &st); err == nil {
 		err = refuseSpecial(w.r, OpWrite, w.unsafePath, st.Mode)
 	}
-	if err == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {
-		err = unix.EISDIR
+	if err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFDIR {
+		err = syscall.EISDIR
 	}
 	if err != nil {
-		_ = unix.Close(fd)
+		_ = closeHandle(fd)
 		return nil, err
 	}
 	now = &File{fd: fd, place: w.place, st: st}
@@ -183,10 +184,13 @@ func (w *Replacement) attributesOf(now *File) error {
 // overwrite writes the new content into the file that is there, and puts the
 // old back when that fails. A file that is missing is made.
 func (w *Replacement) overwrite(ctx context.Context, now *File) (err error) {
+	if now == nil && w.old == nil {
+		return w.writeNew(ctx)
+	}
 	if now == nil || now != w.old {
 		return w.r.refuse(OpWrite, w.unsafePath, RuleUnstable, "the file was replaced meanwhile")
 	}
-	was, err := unix.Seek(now.fd, 0, io.SeekEnd)
+	was, err := seek(now.fd, 0, io.SeekEnd)
 	if err != nil {
 		return err
 	}
@@ -194,28 +198,44 @@ func (w *Replacement) overwrite(ctx context.Context, now *File) (err error) {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(keep)
+	defer closeHandle(keep)
 	if err := copyRange(ctx, keep, now.fd, was); err != nil {
 		return err
 	}
 	if w.size > was {
 		// Where there is no room, find out while the old content stands.
-		err := fsat.Retry(func() error { return unix.Fallocate(now.fd, unix.FALLOC_FL_KEEP_SIZE, was, w.size-was) })
-		if err == unix.ENOSPC || err == unix.EDQUOT || err == unix.EFBIG {
+		if err := reserve(now.fd, was, w.size-was); err != nil {
 			return err
 		}
 	}
 	whole := context.WithoutCancel(ctx) // from here it is done or undone
 	if err = copyRange(whole, now.fd, w.out, w.size); err == nil {
-		err = fsat.Retry(func() error { return unix.Ftruncate(now.fd, w.size) })
+		err = ftruncate(now.fd, w.size)
 	}
 	if err == nil && w.opts.Sync {
-		err = fsat.Retry(func() error { return unix.Fsync(now.fd) })
+		err = fsync(now.fd)
 	}
 	if err != nil {
 		_ = copyRange(whole, now.fd, keep, was)
-		_ = unix.Ftruncate(now.fd, was)
+		_ = ftruncate(now.fd, was)
 	}
+	return err
+}
+
+// writeNew makes a file where there is none and no other may stand beside it.
+func (w *Replacement) writeNew(ctx context.Context) error {
+	fd, err := openat(w.dir, w.name, os.O_RDWR|os.O_CREATE|os.O_EXCL|oNoFollow, unixMode(w.opts.Perm))
+	if err != nil {
+		return err
+	}
+	err = copyRange(ctx, fd, w.out, w.size)
+	if err == nil && w.opts.Sync {
+		err = fsync(fd)
+	}
+	if err != nil {
+		_ = unlink(w.dir, w.name, 0)
+	}
+	_ = closeHandle(fd)
 	return err
 }
 
@@ -227,17 +247,17 @@ const maxLockWait = 10 * time.Second
 
 // lockDirectory takes the lock of all commits in a directory. A file system
 // that has no such lock is used without.
-func lockDirectory(ctx context.Context, dir int) (locked bool, err error) {
+func lockDirectory(ctx context.Context, dir handle) (locked bool, err error) {
 	for until := time.Now().Add(maxLockWait); ; {
-		switch err := fsat.Retry(func() error { return unix.Flock(dir, unix.LOCK_EX|unix.LOCK_NB) }); err {
+		switch err := tryLock(dir); err {
 		case nil:
 			return true, nil
-		case unix.EWOULDBLOCK:
+		case syscall.EWOULDBLOCK:
 		default: // EBADF: held by O_PATH
 			return false, nil
 		}
 		if time.Now().After(until) {
-			return false, unix.EBUSY
+			return false, syscall.EBUSY
 		}
 		select {
 		case <-ctx.Done():
@@ -254,9 +274,9 @@ func (w *Replacement) sync(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if ctx.Done() == nil {
-		return fsat.Retry(func() error { return unix.Fsync(w.out) })
+		return fsync(w.out)
 	}
-	return unlessDone(ctx, w.out)
+	return fsyncUntil(ctx, w.out)
 }
 
 // syncDirectory brings the name to the disk. The commit has happened: whether
@@ -266,28 +286,120 @@ func (w *Replacement) syncDirectory(ctx context.Context) {
 		return
 	}
 	if ctx.Done() == nil {
-		_ = fsat.Retry(func() error { return unix.Fsync(w.dir) })
+		_ = fsync(w.dir)
 		return
 	}
-	_ = unlessDone(ctx, w.dir)
+	_ = fsyncUntil(ctx, w.dir)
 }
 
-// unlessDone is fsync that is not waited for once ctx is done.
-func unlessDone(ctx context.Context, fd int) error {
-	own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return err
+// linkedTemp is the name of new content between linkat and rename. All
+// commits in a directory are under its lock, so one that is there was left by
+// a process that was killed.
+const linkedTemp = tempPrefix + "new"
+
+// openTemp makes the file for the new content in the held directory: without
+// a name where the file system can do that.
+func (w *Replacement) openTemp() error {
+	mode := uint32(0o600) // the attributes of the old file follow
+	if w.old == nil {
+		mode = unixMode(w.opts.Perm)
 	}
-	done := make(chan error, 1)
-	go func() {
-		err := fsat.Retry(func() error { return unix.Fsync(own) })
-		_ = unix.Close(own)
-		done <- err
-	}()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
+	var err error
+	w.out, err = nameless(w.dir, mode)
+	if err == syscall.EOPNOTSUPP {
+		if w.r.isWritePath(w.place) {
+			return errNothingBeside
+		}
+		w.temp, w.out, err = createTemp(w.dir, mode)
+	}
+	return err
+}
+
+// errNothingBeside says that no other file is made beside a write path that is a
+// file.
+var errNothingBeside = errors.New("the write path is the file alone")
+
+// createTemp makes an empty file of a name that nobody can guess.
+func createTemp(dir handle, mode uint32) (string, handle, error) {
+	name := tempPrefix + rand.Text()
+	fd, err := openat(dir, name, os.O_RDWR|os.O_CREATE|os.O_EXCL|oNoFollow, mode)
+	return name, fd, err
+}
+
+// publishNew gives the content its name. EEXIST: somebody was faster.
+func (w *Replacement) publishNew() error {
+	if w.temp == "" {
+		return linkat(w.out, w.dir, w.name)
+	}
+	w.letGo(nil)
+	err := renameat(w.dir, w.temp, w.dir, w.name, RenameNoReplace)
+	if err == syscall.EINVAL || err == syscall.ENOSYS {
+		if err = linkat(w.out, w.dir, w.name); err == nil {
+			_ = unlink(w.dir, w.temp, 0)
+		}
+	}
+	return err
+}
+
+// letGo closes what is open of the file and of the new content: Windows moves
+// neither otherwise. Elsewhere it does nothing.
+func (w *Replacement) letGo(now *File) {
+	if runtime.GOOS != "windows" {
+		return
+	}
+	_ = closeHandle(w.out)
+	w.out = noHandle
+	for _, f := range []*File{w.old, now} {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
+
+// publishOver puts the content in the stead of the file that is there.
+func (w *Replacement) publishOver(now *File) error {
+	w.letGo(now)
+	temp := w.temp
+	if temp == "" {
+		var err error
+		if temp, err = w.linkTemp(); err != nil {
+			return err
+		}
+	}
+	gone := func() {}
+	if w.r.hasNotes() {
+		gone = w.r.removing(w.dir, w.name)
+	}
+	err := renameat(w.dir, temp, w.dir, w.name, RenameReplace)
+	if err == nil {
+		gone()
+	} else if w.temp == "" {
+		_ = unlink(w.dir, temp, 0)
+	}
+	return err
+}
+
+// linkTemp gives the content a name beside the file: the one name, where the
+// lock says that nobody else uses it.
+func (w *Replacement) linkTemp() (string, error) {
+	if w.locked {
+		err := linkat(w.out, w.dir, linkedTemp)
+		if err == syscall.EEXIST {
+			w.sweep()
+			err = linkat(w.out, w.dir, linkedTemp)
+		}
+		if err != syscall.EEXIST {
+			return linkedTemp, err
+		}
+		// Not one of ours: somebody's directory, or made by who minds no lock.
+	}
+	name := tempPrefix + rand.Text()
+	return name, linkat(w.out, w.dir, name)
+}
+
+// sweep removes what a process that was killed has left.
+func (w *Replacement) sweep() {
+	if w.locked && !w.inPlace && !w.r.isWritePath(w.place) {
+		_ = unlink(w.dir, linkedTemp, 0)
 	}
 }

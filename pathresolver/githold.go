@@ -1,5 +1,3 @@
-//go:build !portable
-
 package pathresolver
 
 // What is decided about git directories rests on what stands there: who made a
@@ -55,7 +53,7 @@ func (p *policy) turn() uint64 {
 
 // heldDir is an open directory, and where it was at a turn.
 type heldDir struct {
-	fd    int
+	fd    handle
 	place string
 	turn  uint64
 }

@@ -1,14 +1,10 @@
-//go:build !portable
-
 package pathresolver
 
 import (
 	"errors"
+	"path/filepath"
 	"strings"
-
-	"golang.org/x/sys/unix"
-
-	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"syscall"
 )
 
 // The bounds on what a hostile tree can make one walk do.
@@ -18,7 +14,7 @@ const (
 	maxAttempts = 16      // walks before an unstable path is given up
 )
 
-// walked is where an unsafe path leads. It carries no descriptor: whoever
+// walked is where an unsafe path leads. It carries no handle: whoever
 // acts opens the place again, without following links, and walks again when
 // that meets one.
 type walked struct {
@@ -40,9 +36,9 @@ type errLeaves struct {
 
 func (e *errLeaves) Error() string { return e.reason }
 
-// walker resolves one path from descriptor to descriptor. Each component is
-// opened without following it; a link is read from its own descriptor and its
-// text put in front of what remains; ".." pops. The kernel never sees a "..",
+// walker resolves one path from handle to handle. Each component is
+// opened without following it; a link is read by its own handle and its
+// text put in front of what remains; ".." pops. The system never sees a "..",
 // so no rename can move the walk out of the root.
 type walker struct {
 	r     *Resolver
@@ -52,9 +48,9 @@ type walker struct {
 }
 
 type step struct {
-	fd    int
+	fd    handle
 	name  string
-	id    fsat.Identity
+	id    identity
 	owned bool // the fd is the walk's, not the resolver's
 }
 
@@ -63,10 +59,10 @@ type step struct {
 // said.
 func (r *Resolver) walk(rel string, follow bool) (walked, error) {
 	if len(rel) > maxPath {
-		return walked{}, unix.ENAMETOOLONG
+		return walked{}, syscall.ENAMETOOLONG
 	}
 	w := walker{r: r, rest: rel, stack: make([]step, 1, 16)}
-	w.stack[0] = step{fd: r.rootFD, id: r.rootID}
+	w.stack[0] = step{fd: r.dir, id: r.dirID}
 	defer w.pop(0)
 	err := w.run(follow)
 	return w.walked, err
@@ -78,7 +74,7 @@ func (w *walker) pop(depth int) {
 		last := w.stack[len(w.stack)-1]
 		w.stack = w.stack[:len(w.stack)-1]
 		if last.owned {
-			_ = unix.Close(last.fd)
+			_ = closeHandle(last.fd)
 		}
 	}
 }
@@ -90,7 +86,7 @@ func (w *walker) run(follow bool) error {
 		switch name {
 		case "", ".":
 			if !more {
-				return w.arrive(nil, unix.S_IFDIR|0o755)
+				return w.arrive(nil, syscall.S_IFDIR|0o755)
 			}
 			continue
 		case "..":
@@ -99,7 +95,7 @@ func (w *walker) run(follow bool) error {
 			}
 			w.pop(len(w.stack) - 1)
 			if !more {
-				return w.arrive(nil, unix.S_IFDIR|0o755)
+				return w.arrive(nil, syscall.S_IFDIR|0o755)
 			}
 			continue
 		}
@@ -115,8 +111,8 @@ func (w *walker) run(follow bool) error {
 // more that there is at least one slash.
 func (w *walker) enter(name string, only, more, follow bool) (done bool, err error) {
 	top := w.stack[len(w.stack)-1]
-	fd, err := fsat.Openat(top.fd, name, unix.O_PATH|unix.O_NOFOLLOW, 0)
-	if err == unix.ENOENT {
+	fd, err := openat(top.fd, name, oPath|oNoFollow, 0)
+	if err == syscall.ENOENT {
 		return true, w.absent(name, more)
 	}
 	if err != nil {
@@ -125,27 +121,27 @@ func (w *walker) enter(name string, only, more, follow bool) (done bool, err err
 	keep := false
 	defer func() {
 		if !keep {
-			_ = unix.Close(fd)
+			_ = closeHandle(fd)
 		}
 	}()
 	next := step{fd: fd, name: name, owned: true}
-	if next.id, err = fsat.Identify(fd); err != nil {
+	if next.id, err = identify(fd); err != nil {
 		return true, err
 	}
-	if !fsat.SameMount(next.id, top.id) {
-		m, ok := w.r.admitted(w.placeOf(name), next.id)
+	if !sameMount(next.id, top.id) {
+		mode, ok := w.r.admitted(w.placeOf(name), next.id)
 		if !ok {
 			return true, w.leaves(RuleMountPoint, "a file system is mounted here that was not there, or not admitted, when the sandbox was set up")
 		}
-		next.id.Mode = m.id.Mode
+		next.id.Mode = mode
 	}
-	switch next.id.Mode & unix.S_IFMT {
-	case unix.S_IFLNK:
+	switch next.id.Mode & syscall.S_IFMT {
+	case syscall.S_IFLNK:
 		if only && !more && !follow {
 			return true, w.arrive([]string{name}, next.id.Mode)
 		}
 		return false, w.follow(fd, name, more)
-	case unix.S_IFDIR:
+	case syscall.S_IFDIR:
 		if only && !more {
 			return true, w.arrive([]string{name}, next.id.Mode)
 		}
@@ -154,31 +150,31 @@ func (w *walker) enter(name string, only, more, follow bool) (done bool, err err
 		return false, nil
 	default:
 		if more {
-			return true, unix.ENOTDIR
+			return true, syscall.ENOTDIR
 		}
 		return true, w.arrive([]string{name}, next.id.Mode)
 	}
 }
 
 // follow puts a link's text in front of what remains.
-func (w *walker) follow(fd int, name string, more bool) error {
+func (w *walker) follow(fd handle, name string, more bool) error {
 	if w.links++; w.links > maxLinks {
-		return unix.ELOOP
+		return syscall.ELOOP
 	}
-	text, err := fsat.Readlink(fd)
+	text, err := readlinkOf(fd)
 	if err != nil {
 		return err
 	}
 	w.link, w.target = w.placeOf(name), text
-	if proc, err := fsat.OnProcfs(fd); err != nil {
+	if proc, err := onProcfs(fd); err != nil {
 		return err
 	} else if proc {
 		return w.leaves(RuleMagicLink, "a link on procfs can lead anywhere")
 	}
 	if text == "" {
-		return unix.ENOENT
+		return syscall.ENOENT
 	}
-	if text[0] == '/' {
+	if text[0] == '/' || filepath.IsAbs(text) {
 		rel, ok := w.r.beneathRoot(text)
 		if !ok {
 			return w.leaves(RuleSymlinkEscape, "a symbolic link leads out of the sandbox root")
@@ -186,11 +182,14 @@ func (w *walker) follow(fd int, name string, more bool) error {
 		w.pop(1)
 		text = rel
 	}
+	if text = filepath.ToSlash(text); filepath.VolumeName(text) != "" {
+		return w.leaves(RuleSymlinkEscape, "a symbolic link leads to another volume")
+	}
 	if more {
 		text += "/" + w.rest
 	}
 	if len(text) > maxText {
-		return unix.ENAMETOOLONG
+		return syscall.ENAMETOOLONG
 	}
 	w.rest = text
 	return nil
@@ -204,7 +203,7 @@ func (w *walker) absent(name string, more bool) error {
 		switch c {
 		case "", ".":
 		case "..":
-			return unix.ENOENT
+			return syscall.ENOENT
 		default:
 			names = append(names, c)
 		}

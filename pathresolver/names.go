@@ -1,21 +1,29 @@
-//go:build !portable
-
 package pathresolver
 
 import (
 	"io/fs"
 	"os"
 	"strings"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
 
-func (r *Resolver) mkdir(unsafePath string, perm fs.FileMode) error {
+// RenameHow says what Rename does about a target that exists.
+type RenameHow uint8
+
+// How Rename treats its target.
+const (
+	RenameReplace   RenameHow = iota // an existing target is replaced, as by rename(2)
+	RenameNoReplace                  // an existing target is fs.ErrExist
+	RenameExchange                   // both must exist and change places
+)
+
+// Mkdir makes one directory.
+func (r *Resolver) Mkdir(unsafePath string, perm fs.FileMode) error {
 	defer r.hold(OpCreate).release()
-	err := r.at(OpCreate, unsafePath, fs.ModeDir, func(dir int, e entry) error {
-		err := fsat.Retry(func() error { return unix.Mkdirat(dir, e.name, unixMode(perm)) })
+	err := r.at(OpCreate, unsafePath, fs.ModeDir, func(dir handle, e entry) error {
+		err := mkdirat(dir, e.name, unixMode(perm))
 		if err == nil {
 			r.noteMadeIn(dir, e.name, e.place)
 		}
@@ -24,7 +32,9 @@ func (r *Resolver) mkdir(unsafePath string, perm fs.FileMode) error {
 	return pathError("mkdir", unsafePath, err)
 }
 
-func (r *Resolver) mkdirAll(unsafePath string, perm fs.FileMode) error {
+// MkdirAll makes a directory and those of its parents that are missing. It
+// decides about all of them before it makes the first.
+func (r *Resolver) MkdirAll(unsafePath string, perm fs.FileMode) error {
 	rel, err := r.relative(OpCreate, unsafePath)
 	if err != nil {
 		return err
@@ -45,8 +55,8 @@ func (r *Resolver) mkdirOnce(unsafePath, rel string, mode uint32) error {
 		return err
 	}
 	if w.missing == 0 {
-		if w.mode&unix.S_IFMT != unix.S_IFDIR {
-			return unix.ENOTDIR
+		if w.mode&syscall.S_IFMT != syscall.S_IFDIR {
+			return syscall.ENOTDIR
 		}
 		return nil
 	}
@@ -62,20 +72,20 @@ func (r *Resolver) mkdirOnce(unsafePath, rel string, mode uint32) error {
 		if n > 0 {
 			parent = strings.Join(names[:n], "/")
 		}
-		dir, err := r.OpenPlace(parent, unix.O_PATH|unix.O_DIRECTORY, 0)
+		dir, err := r.OpenPlace(parent, oPath|oDirectory, 0)
 		switch err {
 		case nil:
-		case unix.ELOOP, unix.EXDEV, unix.ENOENT, unix.ENOTDIR:
+		case syscall.ELOOP, syscall.EXDEV, syscall.ENOENT, syscall.ENOTDIR:
 			return errAgain
 		default:
 			return err
 		}
-		err = fsat.Retry(func() error { return unix.Mkdirat(dir, names[n], mode) })
+		err = mkdirat(dir, names[n], mode)
 		if err == nil {
 			r.noteMadeIn(dir, names[n], joinPlace(parent, names[n]))
 		}
-		_ = unix.Close(dir)
-		if err == unix.EEXIST {
+		_ = closeHandle(dir)
+		if err == syscall.EEXIST {
 			return errAgain // somebody else's directory, or a file in the way
 		}
 		if err != nil {
@@ -85,31 +95,35 @@ func (r *Resolver) mkdirOnce(unsafePath, rel string, mode uint32) error {
 	return nil
 }
 
-func (r *Resolver) symlink(text, unsafeNew string) error {
+// Symlink makes a link with the given text, which is not examined: following
+// it is what is decided about.
+func (r *Resolver) Symlink(text, unsafeNew string) error {
 	defer r.hold(OpCreate).release()
-	err := r.at(OpCreate, unsafeNew, fs.ModeSymlink, func(dir int, e entry) error {
-		return fsat.Retry(func() error { return unix.Symlinkat(text, dir, e.arg()) })
+	err := r.at(OpCreate, unsafeNew, fs.ModeSymlink, func(dir handle, e entry) error {
+		return symlinkat(text, dir, e.arg())
 	})
 	return linkError("symlink", text, unsafeNew, err)
 }
 
-func (r *Resolver) link(unsafeOld, unsafeNew string) error {
+// Link gives a file a second name. Both must be writable. It does not follow
+// a last link.
+func (r *Resolver) Link(unsafeOld, unsafeNew string) error {
 	defer r.hold(OpLink).release()
-	err := r.at(OpWrite, unsafeOld, 0, func(oldDir int, old entry) error {
+	err := r.at(OpWrite, unsafeOld, 0, func(oldDir handle, old entry) error {
 		decide := func(place string) *DeniedError { return r.DecideLink(old.place, place) }
-		return r.atDecided(OpLink, unsafeNew, decide, func(newDir int, e entry) error {
+		return r.atDecided(OpLink, unsafeNew, decide, func(newDir handle, e entry) error {
 			// Hold the source: what is counted is what gets the name.
-			src, err := fsat.Openat(oldDir, old.name, unix.O_PATH|unix.O_NOFOLLOW, 0)
+			src, err := openat(oldDir, old.name, oPath|oNoFollow, 0)
 			if err != nil {
 				return err
 			}
-			defer unix.Close(src)
-			var st unix.Stat_t
-			if err := fsat.Fstat(src, &st); err != nil {
+			defer closeHandle(src)
+			var st stat
+			if err := fstat(src, &st); err != nil {
 				return err
 			}
-			if st.Mode&unix.S_IFMT == unix.S_IFDIR {
-				return unix.EPERM
+			if st.Mode&syscall.S_IFMT == syscall.S_IFDIR {
+				return syscall.EPERM
 			}
 			if kind := fsat.FileMode(st.Mode).Type(); kind != 0 {
 				// Under its new name a link or a FIFO is what it would be if it were made there.
@@ -121,14 +135,9 @@ func (r *Resolver) link(unsafeOld, unsafeNew string) error {
 			if err != nil {
 				return err
 			}
-			err = fsat.Retry(func() error { return unix.Linkat(src, "", newDir, e.arg(), unix.AT_EMPTY_PATH) })
-			if err == unix.ENOENT { // without CAP_DAC_READ_SEARCH
-				err = fsat.Retry(func() error {
-					return unix.Linkat(unix.AT_FDCWD, fsat.ProcPath(src), newDir, e.arg(), unix.AT_SYMLINK_FOLLOW)
-				})
-			}
+			err = linkat(src, newDir, e.arg())
 			if err == nil {
-				r.noteLinked(before, src, oldDir, old.name)
+				r.noteLinked(before, &st, src, oldDir, old.name)
 			}
 			return err
 		})
@@ -138,36 +147,31 @@ func (r *Resolver) link(unsafeOld, unsafeNew string) error {
 
 // noteLinked notes a link if nothing else happened to the file meanwhile: had
 // its old name gone, the count from before would speak for a name elsewhere.
-func (r *Resolver) noteLinked(before FileID, src, oldDir int, oldName string) {
+func (r *Resolver) noteLinked(before FileID, was *stat, src, oldDir handle, oldName string) {
 	after, err := fileID(src)
 	if err != nil || after.Links != before.Links+1 {
 		return
 	}
-	var st unix.Stat_t
-	if fsat.Lstatat(oldDir, oldName, &st) == nil && st.Dev == before.Dev && st.Ino == before.Ino {
+	var now stat
+	if lstatat(oldDir, oldName, &now) == nil && sameFile(&now, was) {
 		r.NoteLink(before)
 	}
 }
 
-func (r *Resolver) rename(unsafeOld, unsafeNew string, how RenameHow) error {
-	flags := uint(0)
-	switch how {
-	case RenameReplace:
-	case RenameNoReplace:
-		flags = unix.RENAME_NOREPLACE
-	case RenameExchange:
-		flags = unix.RENAME_EXCHANGE
-	default:
-		return linkError("rename", unsafeOld, unsafeNew, unix.EINVAL)
+// Rename moves a name: both must be writable, since the old one goes. What
+// could hold something that a hide or protect glob tells apart does not move.
+func (r *Resolver) Rename(unsafeOld, unsafeNew string, how RenameHow) error {
+	if how > RenameExchange {
+		return linkError("rename", unsafeOld, unsafeNew, syscall.EINVAL)
 	}
 	defer r.hold(OpRename).release()
-	err := r.at(OpRename, unsafeOld, 0, func(oldDir int, old entry) error {
-		move := func(newDir int, e entry) error {
+	err := r.at(OpRename, unsafeOld, 0, func(oldDir handle, old entry) error {
+		move := func(newDir handle, e entry) error {
 			if d := r.DecideRename(old.place, e.place, how == RenameExchange); d != nil {
 				return d.asGiven(unsafeOld)
 			}
 			if old.place == e.place {
-				return unix.EINVAL
+				return syscall.EINVAL
 			}
 			if err := r.decideArrivals(oldDir, old, newDir, e, how == RenameExchange); err != nil {
 				if d, ok := err.(*DeniedError); ok {
@@ -179,7 +183,7 @@ func (r *Resolver) rename(unsafeOld, unsafeNew string, how RenameHow) error {
 			if how == RenameReplace && r.hasNotes() {
 				gone = r.removing(newDir, e.name)
 			}
-			err := fsat.Retry(func() error { return unix.Renameat2(oldDir, old.arg(), newDir, e.arg(), flags) })
+			err := renameat(oldDir, old.arg(), newDir, e.arg(), how)
 			if err == nil {
 				gone()
 			}

@@ -1,14 +1,11 @@
-//go:build !portable
-
 package pathresolver
 
 import (
 	"io"
 	"io/fs"
+	"os"
 	"path"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
@@ -17,7 +14,7 @@ import (
 // It never blocks on what it opens. A File costs half of what an *os.File
 // costs: for those who open many.
 func (r *Resolver) OpenRead(unsafePath string) (*File, error) {
-	fd, place, err := r.openPlaced(unsafePath, unix.O_RDONLY|always)
+	fd, place, err := r.openPlaced(unsafePath, os.O_RDONLY|always)
 	if err != nil {
 		return nil, pathError("open", unsafePath, err)
 	}
@@ -32,9 +29,9 @@ func (r *Resolver) OpenRead(unsafePath string) (*File, error) {
 // It must be closed: nothing else closes it. ReadAt may be called by many
 // goroutines; Close comes after all other calls.
 type File struct {
-	fd    int
+	fd    handle
 	place string
-	st    unix.Stat_t
+	st    stat // as it was when it was opened
 }
 
 var (
@@ -44,9 +41,9 @@ var (
 
 // newPlaced takes fd over, and closes it when it is neither a regular file nor
 // a directory.
-func (r *Resolver) newPlaced(fd int, unsafePath, place string) (*File, error) {
+func (r *Resolver) newPlaced(fd handle, unsafePath, place string) (*File, error) {
 	f := &File{fd: fd, place: place}
-	err := fsat.Fstat(fd, &f.st)
+	err := fstat(fd, &f.st)
 	if err == nil {
 		err = refuseSpecial(r, OpRead, unsafePath, f.st.Mode)
 	}
@@ -54,7 +51,7 @@ func (r *Resolver) newPlaced(fd int, unsafePath, place string) (*File, error) {
 		err = r.refuseTraverseOnly(OpRead, unsafePath, place, fsat.FileMode(f.st.Mode))
 	}
 	if err != nil {
-		_ = unix.Close(fd)
+		_ = closeHandle(fd)
 		return nil, err
 	}
 	return f, nil
@@ -66,7 +63,7 @@ func (f *File) Place() string { return f.place }
 // Stat describes the file as it is now.
 func (f *File) Stat() (fs.FileInfo, error) {
 	info := &fileInfo{name: path.Base(f.place)}
-	err := fsat.Fstat(f.fd, (*unix.Stat_t)(unsafe.Pointer(&info.st)))
+	err := fstat(f.fd, info.stat())
 	if err != nil {
 		return nil, pathError("stat", f.place, err)
 	}
@@ -77,7 +74,7 @@ func (f *File) Read(p []byte) (n int, err error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	err = fsat.Retry(func() (e error) { n, e = unix.Read(f.fd, p); return })
+	n, err = read(f.fd, p)
 	return f.got(n, err)
 }
 
@@ -87,8 +84,7 @@ func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
 		return 0, pathError("read", f.place, fs.ErrInvalid)
 	}
 	for n < len(p) {
-		var m int
-		err = fsat.Retry(func() (e error) { m, e = unix.Pread(f.fd, p[n:], off+int64(n)); return })
+		m, err := pread(f.fd, p[n:], off+int64(n))
 		if m, err = f.got(m, err); err != nil {
 			return n, err
 		}
@@ -113,16 +109,39 @@ func (f *File) Seek(offset int64, whence int) (int64, error) {
 	if whence < io.SeekStart || whence > io.SeekEnd {
 		return 0, pathError("seek", f.place, fs.ErrInvalid)
 	}
-	at, err := unix.Seek(f.fd, offset, whence)
+	at, err := seek(f.fd, offset, whence)
 	return at, pathError("seek", f.place, err)
 }
 
 // Close releases the descriptor.
 func (f *File) Close() error {
 	fd := f.fd
-	f.fd = -1
-	if fd < 0 {
+	f.fd = noHandle
+	if fd == noHandle {
 		return fs.ErrClosed
 	}
-	return unix.Close(fd)
+	return closeHandle(fd)
+}
+
+// readUpTo reads a regular file, at most so many bytes of it.
+func readUpTo(fd handle, most int) ([]byte, error) {
+	var st stat
+	if err := fstat(fd, &st); err != nil {
+		return nil, err
+	}
+	if st.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		return nil, syscall.EINVAL
+	}
+	text := make([]byte, 0, min(int64(most), st.Size+1))
+	for len(text) < most {
+		if len(text) == cap(text) {
+			text = append(text, 0)[:len(text)]
+		}
+		n, err := pread(fd, text[len(text):min(cap(text), most)], int64(len(text)))
+		if n == 0 || err != nil {
+			return text, err
+		}
+		text = text[:len(text)+n]
+	}
+	return text, nil
 }

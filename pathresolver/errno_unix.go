@@ -1,7 +1,0 @@
-//go:build !windows
-
-package pathresolver
-
-import "syscall"
-
-const errIsDirectory = syscall.EISDIR

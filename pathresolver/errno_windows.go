@@ -1,5 +1,0 @@
-package pathresolver
-
-import "errors"
-
-var errIsDirectory = errors.New("is a directory")
