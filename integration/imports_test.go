@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 	"broker/storetest":                {"access", "broker", "permission", "github.com/stretchr/testify"},
 	"broker/sqlitestore":              {"broker", "broker/internal/rows", "modernc.org/sqlite"},
 	"broker/pgstore":                  {"broker", "broker/internal/rows", "github.com/jackc/pgx/v5"},
-	"broker/otelaudit":                {"broker", "permission", "go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"},
+	"broker/otelaudit":                {"access", "broker", "permission", "go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"},
 	"broker/pgstore/pgtest":           {"github.com/jackc/pgx/v5", "github.com/stretchr/testify"},
 	"cmd/pinfold/internal/claudecode": {"access", "permission"},
 	"cmd/pinfold/internal/shellshape": {"mvdan.cc/sh/v3"},
@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 	"cmd/pinfold/internal/keyburst": {},
 	"cmd/pinfold/internal/leftover": {"internal/gitrepo", "internal/hostpath", "pathresolver", "sandboxfs"},
 	"cmd/pinfold/internal/tuiinbox": {"cmd/pinfold/internal/keyburst", "pathresolver", "broker", "broker/brokerhttp", "charm.land/bubbletea/v2", "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/x/ansi"},
-	"cmd/pinfold/internal/webinbox": {"broker", "broker/brokerhttp", "permission", "pathresolver", "internal/httpguard"},
+	"cmd/pinfold/internal/webinbox": {"access", "broker", "broker/brokerhttp", "permission", "pathresolver", "internal/httpguard"},
 }
 
 // commandMayImport is the same for the command: "cli" is cmd/pinfold/internal/cli. A
@@ -72,7 +72,7 @@ var commandMayImport = map[string][]string{
 	"cli/approvals":    {"access", "broker", "broker/brokerhttp", "cli", "cli/brokerclient", "cli/inside", "cmd/pinfold/internal/tuiinbox", "github.com/spf13/cobra", "pathresolver"},
 	"cli/brokerclient": {"broker", "broker/brokerhttp", "cli", "cli/state", "github.com/spf13/cobra", "pathresolver"},
 	"cli/brokerhost":   {"broker", "broker/brokerhttp", "broker/pgstore", "broker/sqlitestore", "cli", "cli/child", "cli/hostfile", "cli/localnet", "cli/skillask", "cli/viewhost", "cmd/pinfold/internal/webinbox", "fileskills", "pathresolver"},
-	"cli/check":        {"cli", "cli/gitbeside", "cli/hostfile", "cli/policyflag", "github.com/spf13/cobra", "github.com/spf13/pflag", "internal/gitshare", "pathresolver", "permission"},
+	"cli/check":        {"access", "cli", "cli/gitbeside", "cli/hostfile", "cli/policyflag", "github.com/spf13/cobra", "github.com/spf13/pflag", "internal/gitshare", "pathresolver", "permission"},
 	"cli/child":        {"golang.org/x/sys"},
 	"cli/clitest":      {"access", "broker", "broker/brokerhttp", "broker/sqlitestore", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "github.com/santhosh-tekuri/jsonschema/v6", "github.com/stretchr/testify", "pathresolver", "permission"},
 	"cli/gitbeside":    {"cli", "internal/gitrepo", "internal/gitshare", "launcher", "pathresolver", "sandboxfs"},
