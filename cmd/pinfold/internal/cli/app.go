@@ -1,8 +1,15 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 )
 
 // App is what every command needs.
@@ -19,4 +26,60 @@ const OwnErrors = "own-errors-are-125"
 func File(stream any) *os.File {
 	f, _ := stream.(*os.File)
 	return f
+}
+
+// NoArgs refuses arguments.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if cmd.HasAvailableSubCommands() {
+		return UsageError(fmt.Errorf("unknown command %q", args[0]), likeCommand(cmd, args[0]))
+	}
+	return UsageError(fmt.Errorf("unexpected argument %q", args[0]), SeeHelp(cmd))
+}
+
+// likeCommand is what was probably meant by a command that cmd does not have.
+func likeCommand(cmd *cobra.Command, word string) string {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	if like := didyoumean.Word(word, names); like != "" {
+		return "did you mean '" + cmd.CommandPath() + " " + like + "'?"
+	}
+	return SeeHelp(cmd)
+}
+
+// OneArg wants exactly one argument, by the name that Use gives it.
+func OneArg(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return UsageError(fmt.Errorf("no %s is given", name), SeeHelp(cmd))
+		case len(args) > 1:
+			return UsageError(fmt.Errorf("unexpected argument %q", args[1]), SeeHelp(cmd))
+		}
+		return nil
+	}
+}
+
+// SeeHelp is the hint that names a command's help.
+func SeeHelp(cmd *cobra.Command) string { return "see '" + cmd.CommandPath() + " --help'" }
+
+// UnknownWord is the error for a word that is none of a closed list.
+func UnknownWord(what, word string, valid ...string) error {
+	return fmt.Errorf("unknown %s %q: want %s", what, word, strings.Join(valid, ", "))
+}
+
+// RefuseDashes refuses "--" as a value of a flag: `-w $UNSET -- CMD` would otherwise
+// take the end of the flags for a path.
+func RefuseDashes(flag string, values ...string) error {
+	if slices.Contains(values, "--") {
+		return UsageError(fmt.Errorf("%s was given \"--\", which ends the flags, as its value", flag),
+			"is a variable empty? Quote it; a file of that name is './--'")
+	}
+	return nil
 }

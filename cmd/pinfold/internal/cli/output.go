@@ -46,10 +46,12 @@ type Stream struct {
 	colour   bool
 }
 
+// NewOutput is the output to two streams.
 func NewOutput(stdout, stderr io.Writer) *Output {
 	return &Output{Stdout: NewStream(stdout), Stderr: NewStream(stderr)}
 }
 
+// NewStream looks whether w is a terminal, and wants colours.
 func NewStream(w io.Writer) Stream {
 	s := Stream{Writer: w}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
@@ -154,7 +156,10 @@ func (o *Output) Violations(list []pathresolver.Violation) {
 	}
 }
 
-func (o *Output) Error(text string)   { o.say(ColourBad, "error", text) }
+// Error prints an error.
+func (o *Output) Error(text string) { o.say(ColourBad, "error", text) }
+
+// Warning prints a warning.
 func (o *Output) Warning(text string) { o.say(ColourWarn, "warning", text) }
 
 // WarnOnce warns of what several steps of one command may meet.
@@ -165,6 +170,7 @@ func (o *Output) WarnOnce(text string) {
 	}
 }
 
+// Hint prints what to do about the message before it.
 func (o *Output) Hint(text string) { o.say(ColourDim, "hint", text) }
 
 func (o *Output) say(colour, kind, text string) {

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -32,6 +34,7 @@ func Age(t time.Time) string {
 	return fmt.Sprintf("%dd", d/(24*time.Hour))
 }
 
+// TimeText is a time as reports and records write it.
 func TimeText(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // EscapeLines escapes what others said, but for its line feeds.
@@ -54,3 +57,35 @@ func CommandText(command []string) string {
 
 // SummaryLines is how many lines of what was found are printed at the end of a run.
 const SummaryLines = 10
+
+// PathText is a path or a glob in JSON: a string, or, as no byte may get lost,
+// {"base64": "..."} where it is not UTF-8.
+type PathText string
+
+// MarshalJSON writes a string, or base64 where it is not UTF-8.
+func (n PathText) MarshalJSON() ([]byte, error) {
+	if utf8.ValidString(string(n)) {
+		return json.Marshal(string(n))
+	}
+	return json.Marshal(map[string][]byte{"base64": []byte(n)})
+}
+
+// UnmarshalJSON reads either.
+func (n *PathText) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '{' {
+		var bytes map[string][]byte
+		err := json.Unmarshal(data, &bytes)
+		*n = PathText(bytes["base64"])
+		return err
+	}
+	return json.Unmarshal(data, (*string)(n))
+}
+
+// Convert is a slice of the other of the two types.
+func Convert[To, From ~string](list []From) []To {
+	out := make([]To, len(list))
+	for i, s := range list {
+		out[i] = To(s)
+	}
+	return out
+}

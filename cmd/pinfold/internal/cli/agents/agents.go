@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
+// New is the command agents.
 func New(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agents",
@@ -85,5 +87,81 @@ func printAgent(a *cli.App, g broker.Agent) {
 	line("policy", g.PolicyHash)
 	if g.State == broker.Exited {
 		line("exit", g.Exit.String())
+	}
+}
+
+// NewStatus is the command status.
+func NewStatus(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status [flags]",
+		Short: "Show who you are, the agents beneath you, and what waits",
+		Long: `status shows you, each agent beneath you with its state, its age and how many of
+its requests wait, and your queued messages. It acknowledges none: mailbox does.`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return brokerclient.With(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+				s, err := c.Status(ctx)
+				if err != nil {
+					return err
+				}
+				return brokerclient.Print(a, brokerclient.AsJSON(cmd), s, func() { printStatus(a, s) })
+			})
+		},
+	}
+	brokerclient.JSONFlag(cmd)
+	return cmd
+}
+
+func printStatus(a *cli.App, s broker.Overview) {
+	state := s.State
+	if state == "" {
+		state = broker.Working // the operator is whoever asks
+	}
+	a.Out.Stdout.Printf("You: %s (%s)\nPending messages: %d\n", s.You, state, s.Pending)
+	for _, g := range s.Reports {
+		a.Out.Stdout.Printf("%s%s (%s)  %s  pending requests: %d\n", strings.Repeat("  ", g.Depth), g.ID, g.State, cli.Age(g.CreatedAt), g.Requests)
+	}
+	for _, m := range s.Messages {
+		printMessage(a, m)
+	}
+}
+
+// NewAwait is the command await.
+func NewAwait(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "await [flags] ID",
+		Short: "Wait until a report goes idle or ends, and print how",
+		Long: `await waits until the report ID waits for a message, has exited or was fired, and
+prints that, with the last of its output. You are idle meanwhile: a message for
+you ends the wait too, and mailbox has it.`,
+		Args: cli.OneArg("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return brokerclient.With(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
+				g, err := c.Await(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				return brokerclient.Print(a, brokerclient.AsJSON(cmd), g, func() { printAwaited(a, g) })
+			})
+		},
+	}
+	brokerclient.JSONFlag(cmd)
+	return cmd
+}
+
+func printAwaited(a *cli.App, g broker.Agent) {
+	switch g.State {
+	case broker.Fired:
+		a.Out.Stdout.Printf("%s was fired\n", g.ID)
+	case broker.Exited:
+		a.Out.Stdout.Printf("%s %s\n", g.ID, pathresolver.EscapePath(g.Exit.String()))
+	default:
+		a.Out.Stdout.Printf("%s is %s\n", g.ID, g.State)
+	}
+	if g.State == broker.Working {
+		a.Out.Hint("a message ended the wait: 'pinfold mailbox' has it")
+	}
+	if g.Exit.Output != "" {
+		a.Out.Stdout.Printf("Last output: %s\n", pathresolver.EscapePath(g.Exit.Output))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
+// NewFire is the command fire.
 func NewFire(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fire [flags] ID",
@@ -37,6 +38,7 @@ are emptied; what they have sent stays. It returns when nothing of them runs.`,
 	return cmd
 }
 
+// NewInterrupt is the command interrupt.
 func NewInterrupt(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "interrupt [flags] ID",

@@ -33,6 +33,7 @@ type serveFlags struct {
 	web    string
 }
 
+// NewServe is the command serve.
 func NewServe(a *cli.App) *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{

@@ -15,6 +15,7 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
+// NewApprove is the command approve.
 func NewApprove(a *cli.App) *cobra.Command {
 	var body brokerhttp.ApproveBody
 	var scope string
@@ -58,6 +59,7 @@ answer, and only with what its own policy allows.`,
 
 func scopeWords() []string { return cli.Convert[string](broker.Scopes()) }
 
+// NewDeny is the command deny.
 func NewDeny(a *cli.App) *cobra.Command {
 	var body brokerhttp.DenyBody
 	cmd := &cobra.Command{
@@ -79,5 +81,41 @@ func NewDeny(a *cli.App) *cobra.Command {
 	}
 	brokerclient.JSONFlag(cmd)
 	cmd.Flags().StringVar(&body.Reason, "reason", "", "what the agent is told: `TEXT`")
+	return cmd
+}
+
+// NewGrants is the command grants.
+func NewGrants(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "grants [flags]",
+		Short: "List what you were granted, and what your reports were",
+		Args:  cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return listOfEach(a, cmd, (*brokerhttp.Client).Grants)
+		},
+	}
+	brokerclient.JSONFlag(cmd)
+	return cmd
+}
+
+// NewRevoke is the command revoke.
+func NewRevoke(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "revoke [flags] ID",
+		Short: "Take a grant back",
+		Args:  cli.OneArg("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return brokerclient.WithRequest(cmd, a, args[0], func(ctx context.Context, c *brokerhttp.Client) error {
+				r, err := c.Revoke(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				return brokerclient.Print(a, brokerclient.AsJSON(cmd), r, func() {
+					a.Out.Stdout.Printf("Revoked %s '%s' for %s\n", pathresolver.EscapePath(string(r.Action)), pathresolver.EscapePath(r.Resource), pathresolver.EscapePath(r.AgentID))
+				})
+			})
+		},
+	}
+	brokerclient.JSONFlag(cmd)
 	return cmd
 }

@@ -22,6 +22,7 @@ import (
 // askedFor are the operations on a path that can be asked for.
 var askedFor = []string{"read", "list", "write", "create", "delete", "move", "meta"}
 
+// NewRequest is the command request.
 func NewRequest(a *cli.App) *cobra.Command {
 	var op string
 	var body brokerhttp.AskBody

@@ -44,6 +44,8 @@ func withSocket(cmd *cobra.Command, a *cli.App, socket string, do func(context.C
 	}, do)
 }
 
+// WithClient runs do with the client that find finds, and with a context that Ctrl-C
+// ends.
 func WithClient(cmd *cobra.Command, a *cli.App, find func(context.Context) (*brokerhttp.Client, error), do func(context.Context, *brokerhttp.Client) error) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -87,6 +89,7 @@ func JSONFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool("json", false, "print JSON, as docs/schema/broker.openapi.yaml describes it")
 }
 
+// AsJSON reports whether --json was given.
 func AsJSON(cmd *cobra.Command) bool {
 	on, _ := cmd.Flags().GetBool("json") // every caller has the flag
 	return on

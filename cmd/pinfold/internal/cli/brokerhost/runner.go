@@ -2,6 +2,7 @@ package brokerhost
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,7 +21,8 @@ import (
 
 const (
 	firePatience = 10 * time.Second // between SIGTERM and SIGKILL (D24)
-	TellPatience = 10 * time.Second // that the store is given to hear of an end
+	// TellPatience is how long the store is given to hear of an end.
+	TellPatience = 10 * time.Second
 
 	// maxCommand is how many bytes a command may have with its task in it: about
 	// what Linux starts.
@@ -38,6 +40,7 @@ type Runner struct {
 	all  sync.WaitGroup
 }
 
+// NewRunner runs commands of agents of b, whose directory is dir, until Close.
 func NewRunner(b *broker.Broker, dir string, out *cli.Output) *Runner {
 	r := &Runner{b: b, dir: dir, out: out}
 	r.ctx, r.stop = context.WithCancel(context.Background())
@@ -218,4 +221,37 @@ func OutsideProject(brokerDir, cwd string) error {
 		return fmt.Errorf("the broker's directory %q lies in the project %q, where agents could reach it: serve with another --state-dir", dir, project)
 	}
 	return nil
+}
+
+// resumeAgain is how soon a store that failed is asked again.
+const resumeAgain = time.Second
+
+// Resumes starts resumable agents again when a message comes for them, until the
+// broker ends (D4). One message starts an agent once: a command that reads no
+// mailbox is not started for ever.
+func (r *Runner) Resumes(srv *brokerhttp.Server) {
+	r.all.Go(func() {
+		given := map[string]int64{} // the newest message for which an agent was started
+		for {
+			a, newest, err := r.b.AwaitResume(r.ctx, func(a broker.Agent, m broker.Message) bool { return m.Seq > given[a.ID] })
+			if r.ctx.Err() != nil {
+				return
+			}
+			if err != nil {
+				select {
+				case <-r.ctx.Done():
+					return
+				case <-time.After(resumeAgain):
+				}
+				continue
+			}
+			given[a.ID] = newest.Seq
+			err = srv.Resume(r.ctx, a, a.Resume)
+			var refused *broker.Error
+			started := err == nil || errors.As(err, &refused) && refused.Code == broker.CodeExists // here or elsewhere
+			if !started && r.ctx.Err() == nil {
+				r.out.Error(fmt.Sprintf("agent %s was not started again: %v", a.ID, err))
+			}
+		}
+	})
 }

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"syscall"
+	"time"
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/child"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // hiredProcess is a process of ours that runs one agent's command in its view.
@@ -95,4 +98,32 @@ func (p *hiredProcess) wait() broker.Exit {
 		exit.Output += "pinfold: " + end.Reason + "\n"
 	}
 	return exit
+}
+
+// SocketInside is where an agent finds its broker inside its view.
+const SocketInside = "/run/pinfold/broker.sock"
+
+// View is what the broker tells the process that runs a hired agent's
+// command in its view, on standard input, as gob: a path may hold any byte.
+// The stream stays open as long as the broker lives.
+type View struct {
+	Policy    pathresolver.Config
+	NoNetwork bool
+	Wait      time.Duration // that an open may wait for an answer; see sandboxfs.Options
+	Command   []string
+	Env       []string
+	Socket    string // of this agent, on the host
+}
+
+// Descriptors of the process that runs a hired agent's command.
+const (
+	ReportFD = 3 // End, at the end
+	AsksFD   = 4 // what the view asks; see pipeAsker
+)
+
+// End is what that process says at the end.
+type End struct {
+	Code   int
+	Signal syscall.Signal
+	Reason string // of an end that was not the command's own, or why it never ran
 }

@@ -36,6 +36,7 @@ type checkFlags struct {
 	writeBaseline string
 }
 
+// New is the command check.
 func New(a *cli.App) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{

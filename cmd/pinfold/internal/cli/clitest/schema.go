@@ -13,6 +13,7 @@ import (
 // Hostile is a name that must come out of every format as text (V11).
 const Hostile = "a\n\x1b[31m\xff\u202e\"<&>%"
 
+// Schema is a JSON Schema in a file.
 func Schema(t *testing.T, file string) *jsonschema.Schema {
 	t.Helper()
 	c := jsonschema.NewCompiler()
@@ -22,6 +23,7 @@ func Schema(t *testing.T, file string) *jsonschema.Schema {
 	return s
 }
 
+// Validate holds a JSON document to a schema.
 func Validate(t *testing.T, s *jsonschema.Schema, document string) {
 	t.Helper()
 	v, err := jsonschema.UnmarshalJSON(strings.NewReader(document))

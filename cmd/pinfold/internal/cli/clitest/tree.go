@@ -13,6 +13,7 @@ import (
 // stands for the project's directory.
 type Tree map[string]string
 
+// Make makes the files beneath root.
 func (f Tree) Make(t testing.TB, root string) {
 	t.Helper()
 	for name, text := range f {

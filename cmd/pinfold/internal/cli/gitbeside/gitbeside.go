@@ -198,6 +198,7 @@ type Shown struct {
 	HardLinks  string         `json:"hardlinks"`
 }
 
+// Show is what a run tells of it inside; none for nil.
 func (b *Dir) Show() []Shown {
 	if b == nil {
 		return nil

@@ -12,9 +12,9 @@ import (
 // maxHistory bounds the hidden names in git's index that are counted.
 const maxHistory = 1000
 
-// history is which hidden files git's objects show all the same: hiding a name
+// History is which hidden files git's objects show all the same: hiding a name
 // hides no content that was committed or staged, as long as .git is readable.
-type history struct {
+type History struct {
 	First string // one of the names
 	more  int    // how many others there are
 	open  bool   // at least so many
@@ -24,7 +24,7 @@ type history struct {
 // verdict, in the index of the project's repository. Where the repository is
 // not readable inside there are none, and where git's files are not understood
 // none can be told: what is refused for that is for the resolver to say.
-func HiddenInHistory(cfg pathresolver.Config, r *pathresolver.Resolver, shown []string) (h history, found bool) {
+func HiddenInHistory(cfg pathresolver.Config, r *pathresolver.Resolver, shown []string) (h History, found bool) {
 	if len(cfg.Hide) == 0 {
 		return h, false
 	}
@@ -39,7 +39,7 @@ func HiddenInHistory(cfg pathresolver.Config, r *pathresolver.Resolver, shown []
 	if err != nil || len(names) == 0 {
 		return h, false
 	}
-	return history{First: names[0], more: len(names) - 1, open: !complete}, true
+	return History{First: names[0], more: len(names) - 1, open: !complete}, true
 }
 
 // objectsReadable reports whether the repository's objects can be read inside:
@@ -65,7 +65,7 @@ func objectsReadable(repo *gitrepo.Repository, r *pathresolver.Resolver, shown [
 }
 
 // String says which names, without the quotes that a shell would need.
-func (h history) String() string {
+func (h History) String() string {
 	first := "'" + pathresolver.EscapePath(h.First) + "'"
 	atLeast := ""
 	if h.open {
@@ -81,7 +81,7 @@ func (h history) String() string {
 }
 
 // Shows is the command that reads the first name out of the history.
-func (h history) Shows() string {
+func (h History) Shows() string {
 	name := pathresolver.EscapePath(h.First)
 	if strings.ContainsAny(name, " '\"\\$`*?[]()<>|&;#") {
 		name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"

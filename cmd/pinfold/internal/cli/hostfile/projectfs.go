@@ -21,6 +21,7 @@ var (
 	errNotRegular = errors.New("not a regular file")
 )
 
+// OpenProject opens a directory, which the caller closes.
 func OpenProject(dir string) (*Project, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -137,6 +138,7 @@ func Locate(root, file string) (dir, name, base string) {
 	return filepath.Dir(file), filepath.Base(file), filepath.Dir(file)
 }
 
+// Named says of an error with a path which file it is about.
 func Named(file string, err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

@@ -8,6 +8,7 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
+// New is the command left.
 func New(a *cli.App) *cobra.Command {
 	var root string
 	var asJSON bool

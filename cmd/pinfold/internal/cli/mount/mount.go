@@ -28,6 +28,7 @@ type mountFlags struct {
 	readyFD    int
 }
 
+// New is the command mount.
 func New(a *cli.App) *cobra.Command {
 	var f mountFlags
 	cmd := &cobra.Command{

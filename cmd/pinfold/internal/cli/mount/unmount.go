@@ -6,6 +6,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 )
 
+// NewUnmount is the command unmount.
 func NewUnmount(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "unmount MNT",

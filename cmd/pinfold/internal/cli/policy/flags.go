@@ -21,6 +21,7 @@ var launchFlags = map[string]func(*permission.Policy, permission.LaunchOptions) 
 	"gemini": permission.FlagsGemini,
 }
 
+// NewFlags is the command flags.
 func NewFlags(a *cli.App) *cobra.Command {
 	var from policyflag.From
 	var opt permission.LaunchOptions

@@ -11,6 +11,7 @@ import (
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
+// New is the command policy.
 func New(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -28,6 +29,7 @@ type From struct {
 	root   string // the project, as load was told
 }
 
+// Add gives cmd the flags.
 func (p *From) Add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&p.Policy, "policy", "", "hold the policy of the YAML `FILE`; the other flags only narrow what it lists")
@@ -171,4 +173,33 @@ func CallerOf(cfg pathresolver.Config) *permission.Document {
 		files.Write = append(files.Write, ".git")
 	}
 	return &permission.Document{FS: &files}
+}
+
+// Into reads the policy that the flags name. The broker is given its text: it
+// opens no file for anybody.
+func (p *From) Into(body *brokerhttp.HireBody) error {
+	if _, err := p.Given(); err != nil {
+		return err
+	}
+	body.Preset = p.Preset
+	file := p.File()
+	if file == "" {
+		return nil
+	}
+	data, err := hostfile.Read(p.flag(), file)
+	if err != nil {
+		return cli.UsageError(hostfile.Named(file, err), "")
+	}
+	text := &brokerhttp.Text{Name: filepath.Base(file), Text: string(data)}
+	if abs, err := filepath.Abs(file); err == nil {
+		if rel, err := filepath.Rel(body.Cwd, abs); body.Cwd != "" && err == nil && filepath.IsLocal(rel) {
+			text.Name = filepath.ToSlash(rel)
+		}
+	}
+	if p.Agent != "" {
+		body.Agent = text
+	} else {
+		body.Policy = text
+	}
+	return nil
 }

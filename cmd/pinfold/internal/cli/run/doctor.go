@@ -9,6 +9,7 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
+// NewDoctor is the command doctor.
 func NewDoctor(a *cli.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{

@@ -45,6 +45,7 @@ type runFlags struct {
 	written []string        // places that runs, and this one, could write
 }
 
+// New is the command run.
 func New(a *cli.App) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{

@@ -225,7 +225,7 @@ func TestHookOfAttacks(t *testing.T) {
 	for _, column := range columns {
 		var f hookFlags
 		cmd := &cobra.Command{}
-		f.Flags.Add(cmd)
+		f.Add(cmd)
 		require.NoError(t, cmd.ParseFlags(append([]string{"--hide", ".env", "--hide", "secrets"}, flags[column]...)))
 		f.Root, f.guard, f.also = dir, "off", hookFiles
 		_, r, err := f.set(nil, cli.NewOutput(io.Discard, io.Discard))

@@ -62,7 +62,7 @@ func (s *shellSite) judge(write, at, command string) (decision, reason string) {
 	require.NoError(s, os.WriteFile(policy, []byte("version: 1\nfs: {read: [.], write: ["+write+"]}\ntools: {Bash: {}}\nbash_commands: [git, ls, cat]\n"), 0o600))
 	var f hookFlags
 	cmd := &cobra.Command{}
-	f.Flags.Add(cmd)
+	f.Add(cmd)
 	require.NoError(s, cmd.ParseFlags([]string{"--policy", policy}))
 	f.Root, f.guard, f.also = s.dir, "off", hookFiles
 	_, r, err := f.set(nil, cli.NewOutput(io.Discard, io.Discard))

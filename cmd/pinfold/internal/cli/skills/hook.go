@@ -2,6 +2,7 @@ package skills
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,8 +16,13 @@ import (
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/claudecode"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
+	"github.com/pinfold-dev/pinfold/fileskills"
+	"github.com/pinfold-dev/pinfold/fileskills/mcpserver"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
+// NewHook is the command hook.
 func NewHook(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hook claude",
@@ -72,7 +78,7 @@ It is advice that a command of Bash can get round: 'pinfold run' is the boundary
 			return err
 		},
 	}
-	f.Flags.Add(cmd)
+	f.Add(cmd)
 	cmd.Flags().StringVarP(&f.Root, "directory", "C", "", "the project `DIR`, absolute; must be given, but for a broker's agent")
 	cmd.Flags().DurationVar(&f.wait, "wait", hookWait, "how long to wait for the manager's answer: less than the hook's own timeout, after which the call would go on")
 	_ = cmd.MarkFlagDirname("directory")
@@ -126,4 +132,41 @@ func (f *hookFlags) place() error {
 		}
 	}
 	return os.Chdir(f.Root)
+}
+
+// promptTool is the tool for Claude Code's --permission-prompt-tool, which calls
+// it where it would ask its user. Nobody is there to be asked by it, so what a
+// person would have to decide is refused.
+func (f *mcpFlags) promptTool(r *pathresolver.Resolver) mcpserver.Tool {
+	j := f.claudeJudge(r)
+	return mcpserver.Tool{
+		Name:        "permission_prompt",
+		Description: "For the program itself, not for a model: says whether one of its tools may be called.",
+		InputSchema: json.RawMessage(claudecode.PromptSchema),
+		ReadOnly:    true,
+		Call: func(ctx context.Context, input json.RawMessage) (string, error) {
+			in, err := claudecode.ReadPrompt(input)
+			if err != nil {
+				return "", &fileskills.Error{Code: fileskills.CodeInvalidArgument, Message: err.Error()}
+			}
+			b, reason, err := j.answer(ctx, in.Tool, in.Input, "")
+			if err != nil {
+				reason = err.Error()
+			}
+			return claudecode.PromptAnswer(in, b == claudecode.Allow && err == nil, orElse(reason, "no policy speaks of this tool"))
+		},
+	}
+}
+
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// claudeJudge decides by what the flags, or the agent's own policy, say. set was
+// called before.
+func (f *skillFlags) claudeJudge(r *pathresolver.Resolver) *claudeJudge {
+	return &claudeJudge{callJudge: f.by, held: f.Held, cfg: f.cfg, resolver: r, view: inside.Run()}
 }

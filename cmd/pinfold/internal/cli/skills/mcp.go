@@ -15,6 +15,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/localnet"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/nexus"
 	"github.com/pinfold-dev/pinfold/fileskills/mcpserver"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -31,6 +32,7 @@ type mcpFlags struct {
 	remote     bool
 }
 
+// NewMCP is the command mcp.
 func NewMCP(a *cli.App) *cobra.Command {
 	var f mcpFlags
 	cmd := &cobra.Command{
@@ -55,7 +57,7 @@ permits them.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serveMCP(cmd, a, &f) },
 	}
-	f.add(cmd)
+	f.addAll(cmd)
 	flags := cmd.Flags()
 	// A server never takes its own working directory for a root: whoever
 	// starts it often does not know which one that is (W14).
@@ -192,4 +194,28 @@ func serveHTTP(ctx context.Context, o *cli.Output, f *mcpFlags, r *pathresolver.
 	}
 	o.Stderr.Printf("pinfold: serving http://%s%s\n", l.Addr(), mcpserver.Endpoint)
 	return srv.Serve(ctx, l, mcpserver.HTTPOptions{Token: token, Hosts: f.hosts})
+}
+
+// tools are those beside the skills.
+func (f *mcpFlags) tools(r *pathresolver.Resolver) []mcpserver.Tool {
+	var tools []mcpserver.Tool
+	if f.agent != nil {
+		tools = nexus.Tools(f.agent.Client, f.agent.own)
+	}
+	if f.prompt {
+		tools = append(tools, f.promptTool(r))
+	}
+	return tools
+}
+
+// askInstructions tell a model what it may ask for, and that it has to wait.
+func (f *mcpFlags) askInstructions() string {
+	if f.nobody || !f.person && f.agent == nil || len(f.cfg.AskWrite) == 0 {
+		return ""
+	}
+	shown := make([]string, 0, instructedPaths)
+	for _, glob := range f.cfg.AskWrite[:min(len(f.cfg.AskWrite), instructedPaths)] {
+		shown = append(shown, pathresolver.EscapePath(glob))
+	}
+	return " Writing " + strings.Join(shown, ", ") + " is asked for first: the call waits for the answer."
 }

@@ -50,7 +50,7 @@ refused or failed, and 2 when it was called wrongly.`,
 		},
 	}
 	f.AddRoot(cmd)
-	f.add(cmd)
+	f.addAll(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the answer, or why there is none, as JSON")
 	cmd.Flags().BoolVar(&byBroker, "broker", false, "let the broker call it, beneath the policy of the agent that you are; a write that must be asked for waits for your manager")
 	cmd.ValidArgsFunction = completeSkill(&f)

@@ -54,8 +54,8 @@ func (f *skillFlags) saysWhat() bool {
 	return f.Named.Preset != "" || f.Named.File() != "" || f.Git || f.ListFrom != "" || len(f.WritePaths)+len(f.Hide)+len(f.Protect)+len(f.Unprotect) > 0
 }
 
-func (f *skillFlags) add(cmd *cobra.Command) {
-	f.Flags.Add(cmd)
+func (f *skillFlags) addAll(cmd *cobra.Command) {
+	f.Add(cmd)
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.enable, "enable", nil, "offer a skill that is off otherwise, by `NAME`: delete_file, apply_patch (repeatable)")
 	flags.StringVar(&f.guard, "guard", "off", "changing a file that was not read first, or changed since: `off|warn|require`")

@@ -51,7 +51,7 @@ type pipeAsker struct {
 var _ sandboxfs.Asker = (*pipeAsker)(nil)
 
 // NewPipe speaks over c until it ends.
-func NewPipe(c io.ReadWriter) *pipeAsker {
+func NewPipe(c io.ReadWriter) sandboxfs.Asker {
 	p := &pipeAsker{out: gob.NewEncoder(c), waiting: map[uint64]chan pipeAnswer{}}
 	go p.listen(gob.NewDecoder(c))
 	return p

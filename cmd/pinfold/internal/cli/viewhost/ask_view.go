@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pinfold-dev/pinfold/access"
@@ -41,7 +42,7 @@ const catchUpWithin = time.Second
 var _ sandboxfs.Asker = (*gateAsker)(nil)
 
 // NewBroker is the asker of one agent until ctx ends.
-func NewBroker(ctx context.Context, b *broker.Broker, id string) *gateAsker {
+func NewBroker(ctx context.Context, b *broker.Broker, id string) sandboxfs.Asker {
 	g := &gateAsker{b: b, who: broker.AgentIdentity(id), stale: true}
 	var stop func()
 	g.wake, stop = b.Watch(g.who)
@@ -123,4 +124,29 @@ func covers(r broker.Request, place string) bool {
 		}
 		return a.Resource == "." || strings.HasPrefix(place, a.Resource+"/")
 	})
+}
+
+// Granted remembers what an agent was granted, so that a view need not ask the
+// broker for each name. It may lag behind: nothing is decided by it.
+type Granted struct {
+	rows atomic.Pointer[[]broker.Request]
+}
+
+// read brings it up to date, and reports whether it could.
+func (l *Granted) read(ctx context.Context, b *broker.Broker, who broker.Identity) bool {
+	rows, err := b.Grants(ctx, who)
+	if err != nil {
+		return false // what is remembered stays: it is a hint only
+	}
+	l.Set(slices.DeleteFunc(rows, func(r broker.Request) bool { return r.AgentID != who.AgentID() }))
+	return true
+}
+
+// Set replaces what is remembered.
+func (l *Granted) Set(rows []broker.Request) { l.rows.Store(&rows) }
+
+// cover reports whether one of them may be leave for something at place.
+func (l *Granted) cover(place string) bool {
+	rows := l.rows.Load()
+	return rows != nil && slices.ContainsFunc(*rows, func(r broker.Request) bool { return covers(r, place) })
 }

@@ -17,3 +17,9 @@ func detach(int, *os.File) error { return sandboxfs.ErrUnsupported }
 func settleMount(int) error { return sandboxfs.ErrUnsupported }
 
 func confineMount(*pathresolver.Resolver) error { return sandboxfs.ErrUnsupported }
+
+func unmount(string) (lazily bool, err error) { return false, sandboxfs.ErrUnsupported }
+
+func notMounted(string) error { return nil }
+
+func UnmountOne(string, bool) (lazily bool, err error) { return false, sandboxfs.ErrUnsupported }
