@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"broker/pgstore/pgtest":           {"github.com/jackc/pgx/v5", "github.com/stretchr/testify"},
 	"cmd/pinfold/internal/claudecode": {"access", "permission"},
 	"cmd/pinfold/internal/shellshape": {"mvdan.cc/sh/v3"},
-	"cmd/pinfold/internal/nexus":      {"access", "permission", "pathresolver", "fileskills", "fileskills/mcpserver", "broker", "broker/brokerhttp"},
+	"cmd/pinfold/internal/agenttools": {"access", "permission", "pathresolver", "fileskills", "fileskills/mcpserver", "broker", "broker/brokerhttp"},
 
 	// Parts of the command.
 	"cmd/pinfold/internal/proposal": {"access", "pathresolver", "permission", "fileskills", "broker", "broker/brokerhttp", "github.com/go-json-experiment/json"},
@@ -85,7 +85,7 @@ var commandMayImport = map[string][]string{
 	"cli/policyflag":   {"access", "broker/brokerhttp", "cli", "cli/hostfile", "github.com/spf13/cobra", "pathresolver", "permission"},
 	"cli/run":          {"broker", "broker/brokerhttp", "cli", "cli/brokerclient", "cli/brokerhost", "cli/child", "cli/gitbeside", "cli/hostfile", "cli/inside", "cli/leftlog", "cli/policyflag", "cli/state", "cli/viewhost", "cmd/pinfold/internal/keyburst", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "github.com/spf13/cobra", "golang.org/x/sys", "internal/helper", "internal/hostpath", "launcher", "pathresolver", "permission", "sandboxfs"},
 	"cli/skillask":     {"access", "broker", "broker/brokerhttp", "cli/policyflag", "fileskills", "pathresolver", "permission"},
-	"cli/skills":       {"access", "broker/brokerhttp", "cmd/pinfold/internal/claudecode", "cli", "cli/brokerclient", "cli/hostfile", "cli/inside", "cli/localnet", "cli/policyflag", "cli/skillask", "cli/state", "cmd/pinfold/internal/nexus", "cmd/pinfold/internal/shellshape", "fileskills", "fileskills/mcpserver", "github.com/spf13/cobra", "internal/didyoumean", "pathresolver", "permission"},
+	"cli/skills":       {"access", "broker/brokerhttp", "cmd/pinfold/internal/agenttools", "cmd/pinfold/internal/claudecode", "cli", "cli/brokerclient", "cli/hostfile", "cli/inside", "cli/localnet", "cli/policyflag", "cli/skillask", "cli/state", "cmd/pinfold/internal/shellshape", "fileskills", "fileskills/mcpserver", "github.com/spf13/cobra", "internal/didyoumean", "pathresolver", "permission"},
 	"cli/state":        {"broker/brokerhttp", "cli/inside", "golang.org/x/sys"},
 	"cli/viewhost":     {"access", "broker", "broker/brokerhttp", "cmd/pinfold/internal/leftover", "pathresolver", "permission", "sandboxfs"},
 }

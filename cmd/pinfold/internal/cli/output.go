@@ -24,7 +24,7 @@ import (
 //     a message is indented by two spaces.
 //   - Messages are lower-case and end without a full stop.
 //   - What others named (paths, links, programs) is escaped before it is
-//     printed (V11): no name moves the cursor or forges a line.
+//     printed: no name moves the cursor or forges a line.
 //   - Colours only where the stream is a terminal, NO_COLOR is unset or empty
 //     (https://no-color.org) and TERM is not "dumb".
 //   - `pinfold run` prints nothing when all went well and no terminal looks on.

@@ -15,7 +15,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 )
 
-// Find finds the broker (D31). The operator, for whom nothing is set,
+// Find finds the broker. The operator, for whom nothing is set,
 // gets the one that serves by default, or else the only run that has one.
 func Find(ctx context.Context) (*brokerhttp.Client, error) {
 	at, err := brokerhttp.FromEnvironment(os.Getenv)
@@ -57,8 +57,8 @@ func WithClient(cmd *cobra.Command, a *cli.App, find func(context.Context) (*bro
 	return Error(ctx, a, do(ctx, c))
 }
 
-// Error prints the refusals whose text is fixed to the letter as it is
-// (X8, X12 to X14), and leaves other errors to the rules of output.go.
+// Error prints the refusals whose text is fixed to the letter as they
+// are, and leaves other errors to the rules of output.go.
 func Error(ctx context.Context, a *cli.App, err error) error {
 	var refused *broker.Error
 	switch {

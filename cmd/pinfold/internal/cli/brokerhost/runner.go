@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	firePatience = 10 * time.Second // between SIGTERM and SIGKILL (D24)
+	firePatience = 10 * time.Second // between SIGTERM and SIGKILL
 	// TellPatience is how long the store is given to hear of an end.
 	TellPatience = 10 * time.Second
 
@@ -206,7 +206,7 @@ func OpenDir(cfg pathresolver.Config) (*pathresolver.Resolver, error) {
 	return r, nil
 }
 
-// OutsideProject refuses a project that holds the broker's own files (M11): a socket
+// OutsideProject refuses a project that holds the broker's own files: a socket
 // there could be replaced, and the database written.
 func OutsideProject(brokerDir, cwd string) error {
 	project, err := filepath.EvalSymlinks(cwd)
@@ -227,7 +227,7 @@ func OutsideProject(brokerDir, cwd string) error {
 const resumeAgain = time.Second
 
 // Resumes starts resumable agents again when a message comes for them, until the
-// broker ends (D4). One message starts an agent once: a command that reads no
+// broker ends. One message starts an agent once: a command that reads no
 // mailbox is not started for ever.
 func (r *Runner) Resumes(srv *brokerhttp.Server) {
 	r.all.Go(func() {

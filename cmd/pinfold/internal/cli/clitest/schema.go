@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Hostile is a name that must come out of every format as text (V11).
+// Hostile is a name that must come out of every format as text.
 const Hostile = "a\n\x1b[31m\xff\u202e\"<&>%"
 
 // Schema is a JSON Schema in a file.

@@ -167,7 +167,7 @@ func whyText(o *cli.Output, d *pathresolver.Decision) {
 		first, rest, _ := strings.Cut(denied.Error(), "\n")
 		out.Printf("%s\n%s\n", out.Paint(cli.ColourBad, first), rest)
 		if d.Op != pathresolver.OpRead && readable(d) {
-			// The first line's words are fixed (W13), and sound like more.
+			// The first line's words are fixed, and sound like more.
 			out.Printf("  it lies inside the sandbox root: reading is allowed, %s is not\n", d.Op)
 		}
 	}

@@ -61,7 +61,7 @@ func (p *Flags) Add(cmd *cobra.Command) {
 }
 
 // AddRoot gives cmd the flag -C. Empty stands for the process's own directory
-// only where the flag was not given (W14).
+// only where the flag was not given.
 func (p *Flags) AddRoot(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&p.Root, "directory", "C", ".", "the directory `DIR` that bounds all access")
 	_ = cmd.MarkFlagDirname("directory")

@@ -60,7 +60,7 @@ func readWritePaths(from string, null bool, stdin io.Reader) ([]string, error) {
 }
 
 // ProtectList keeps the list that a policy came from out of the reach of what
-// it lets write: otherwise an agent could widen its next run (M11). The list is
+// it lets write: otherwise an agent could widen its next run. The list is
 // protected by its place; a list outside root is out of reach anyway.
 func ProtectList(root, from string) []string {
 	if from == "" || from == "-" {

@@ -230,8 +230,8 @@ func (f *runFlags) shown(root string) []string {
 	return all
 }
 
-// outsideAll refuses a broker's directory that lies in what a command is shown
-// (M11): it could approve its own requests in the database. What does not exist
+// outsideAll refuses a broker's directory that lies in what a command is shown:
+// it could approve its own requests in the database. What does not exist
 // the launcher refuses.
 func outsideAll(dir string, shown []string) error {
 	for _, at := range shown {

@@ -55,7 +55,7 @@ func (f *runFlags) join(ctx context.Context, a *cli.App, r *pathresolver.Resolve
 	if j.own, err = brokerhttp.NewClient(brokerhttp.Endpoint{Socket: hired.Socket}); err != nil {
 		return nil, err
 	}
-	// The first whom the broker meets as this agent is this process (D32).
+	// The first whom the broker meets as this agent is this process.
 	policy, err := j.meet(ctx)
 	if err == nil {
 		err = j.relayTo(ctx, f.shown(r.Root()), hired.Socket)

@@ -147,7 +147,7 @@ func (w *reportFile) close() error {
 	return w.err
 }
 
-// launched is what is told of a launch (P14): which policy it got, so that
+// launched is what is told of a launch: which policy it got, so that
 // what an agent did can later be set beside what it was allowed then.
 type launched struct {
 	Policy  string `json:"policy,omitempty"` // the innermost document's name; "" where flags alone describe it

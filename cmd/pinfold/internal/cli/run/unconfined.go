@@ -18,8 +18,8 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// unconfined runs the command without a view, with the caller's own rights
-// (P12): for finding out whether a failure is pinfold's. It is the operator's:
+// unconfined runs the command without a view, with the caller's own rights:
+// for finding out whether a failure is pinfold's. It is the operator's:
 // only a flag asks for it, never the environment or a policy, and inside a run
 // it is refused. The policy that the flags name is read and recorded, not held.
 //

@@ -38,7 +38,7 @@ type Verdict struct {
 	Allowed bool
 	Code    access.Code
 	Reason  string // one sentence, or what somebody said
-	Text    string // for the agent; W13's of a file
+	Text    string // for the agent; of a file in the words that every surface uses
 
 	Unconfirmed bool // a person was to say yes, and did not: reason says why
 }
@@ -78,7 +78,7 @@ func (k *Skills) Call(ctx context.Context, name string, input json.RawMessage) (
 		case !known:
 			return res, err
 		case q.rule != pathresolver.RuleAsk:
-			k.Judge.Note(ctx, q.Question, input) // A1
+			k.Judge.Note(ctx, q.Question, input)
 			return res, err
 		case k.Elsewhere != nil:
 			return k.Elsewhere(ctx, name, input)

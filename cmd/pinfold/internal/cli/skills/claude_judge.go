@@ -67,7 +67,7 @@ func (j *claudeJudge) answer(ctx context.Context, tool string, input json.RawMes
 // refuse notes why the call is refused; the first reason counts.
 func (c *claudeCall) refuse(ctx context.Context, action access.Action, place, why string) {
 	if c.refused == "" {
-		c.Note(ctx, skillask.Question{Action: action, Place: place, Tool: c.effects.Tool}, c.input) // A1
+		c.Note(ctx, skillask.Question{Action: action, Place: place, Tool: c.effects.Tool}, c.input)
 		c.refused = why
 	}
 }

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/agenttools"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/localnet"
-	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/nexus"
 	"github.com/pinfold-dev/pinfold/fileskills/mcpserver"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -60,7 +60,7 @@ permits them.`,
 	f.addAll(cmd)
 	flags := cmd.Flags()
 	// A server never takes its own working directory for a root: whoever
-	// starts it often does not know which one that is (W14).
+	// starts it often does not know which one that is.
 	flags.StringVarP(&f.Root, "directory", "C", "", "the directory `DIR` that bounds all access; must be given")
 	flags.StringVar(&f.structured, "structured", "auto", "send structured content beside the text: `auto|always|never`; auto leaves it out for agents that would drop the text")
 	flags.BoolVar(&f.confirm, "confirm", false, "ask the person in front of the agent before each write; refuse where the agent cannot ask")
@@ -200,7 +200,7 @@ func serveHTTP(ctx context.Context, o *cli.Output, f *mcpFlags, r *pathresolver.
 func (f *mcpFlags) tools(r *pathresolver.Resolver) []mcpserver.Tool {
 	var tools []mcpserver.Tool
 	if f.agent != nil {
-		tools = nexus.Tools(f.agent.Client, f.agent.own)
+		tools = agenttools.Tools(f.agent.Client, f.agent.own)
 	}
 	if f.prompt {
 		tools = append(tools, f.promptTool(r))

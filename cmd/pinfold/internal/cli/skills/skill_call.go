@@ -127,7 +127,7 @@ func printResult(o *cli.Output, res *fileskills.Result) {
 }
 
 // showable is a skill's text with a newline at its end. On a terminal what
-// could move the cursor is escaped (V11); elsewhere it is as the skill said.
+// could move the cursor is escaped; elsewhere it is as the skill said.
 func showable(s *cli.Stream, text string) string {
 	if len(text) == 0 {
 		return ""

@@ -138,7 +138,7 @@ func (f *skillFlags) set(stdin io.Reader, o *cli.Output) (*fileskills.Set, *path
 	return set, r, nil
 }
 
-// timeout is what the policy gives a skill (T4).
+// timeout is what the policy gives a skill.
 func (f *skillFlags) timeout(skill string) time.Duration {
 	d := f.Held.Check(context.Background(), access.Request{Action: access.ToolUse, Resource: skill})
 	return time.Duration(d.Timeout) * time.Second

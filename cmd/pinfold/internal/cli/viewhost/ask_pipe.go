@@ -13,7 +13,7 @@ import (
 )
 
 // The process that serves a hired agent's view asks the broker that started it
-// over a pair of sockets that nobody else has: who asks is settled by that (M10).
+// over a pair of sockets that nobody else has: who asks is settled by that.
 // Both sides write gob, and are the same program.
 
 // pipeQuestion is what the view's process says.

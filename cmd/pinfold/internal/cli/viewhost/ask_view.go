@@ -97,7 +97,7 @@ func (g *gateAsker) catchUp() {
 func AsksAnything(cfg pathresolver.Config) bool { return len(cfg.AskRead)+len(cfg.AskWrite) > 0 }
 
 // FUSEWait is how long an open may wait: the shortest time that a layer of the
-// policy gives, and 0 where none does (D40).
+// policy gives, and 0 where none does.
 func FUSEWait(p *permission.Policy) time.Duration {
 	least := time.Duration(0)
 	for _, src := range p.Sources() {

@@ -1,4 +1,4 @@
-package nexus
+package agenttools
 
 import (
 	"bytes"
@@ -33,7 +33,7 @@ func arguments(input json.RawMessage, v any) error {
 }
 
 // creation is what nexus_create takes. Parent is what it does not: the broker
-// refuses it in its own words, and records that (T21).
+// refuses it in its own words, and records that.
 type creation struct {
 	Task       string   `json:"task"`
 	AgentID    string   `json:"agent_id"`
@@ -137,7 +137,7 @@ func destroy(ctx context.Context, c *brokerhttp.Client, input json.RawMessage) (
 }
 
 // target is the agent that a call is about. Where none is named there is no
-// address to call, so the broker is asked for its refusal (T10).
+// address to call, so the broker is asked for its refusal.
 func target(ctx context.Context, c *brokerhttp.Client, input json.RawMessage, action access.Action, tool string) (string, error) {
 	var in struct {
 		AgentID string `json:"agent_id"`
