@@ -60,7 +60,7 @@ func untilDone(do func(string) error) func(string) error {
 	}
 }
 
-// What a change needs leave for, and that it gets by no other.
+// What has to be granted for a change, and that no other grant is enough.
 func TestWhatIsAskedFor(t *testing.T) {
 	f, d := atDesk(t, sandboxfs.Options{}, "src/a=a", "src/b=b", "src/dir/x=x", "out/x=x", "out/key=SECRET", "vault/x=x")
 	refused := func(want string, err error) {
@@ -94,14 +94,14 @@ func TestWhatIsAskedFor(t *testing.T) {
 	require.ErrorIs(t, os.Link(f.in("src/a"), f.in("out/alias")), syscall.EXDEV)
 }
 
-// D25: leave that lasts needs no first try where the desk knows of it, tells
+// D25: a grant that lasts needs no first try where the desk knows of it, tells
 // access(2), and once withdrawn counts for no further open.
 func TestLeaveThatLasts(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		o.AskWait = noLimit
 		f, d := atDesk(t, o, "src/x=old", "src/y=old")
 		d.remember()
-		leave := []access.Access{
+		lasting := []access.Access{
 			{Action: access.FSWrite, Resource: "src/x"}, {Action: access.FSCreate, Resource: "src/new"},
 			{Action: access.FSDelete, Resource: "src/new"}, {Action: access.FSDelete, Resource: "src/y"},
 		}
@@ -109,7 +109,7 @@ func TestLeaveThatLasts(t *testing.T) {
 		if !o.DefaultPermissions {
 			require.ErrorIs(t, may("src/x"), syscall.EACCES)
 		}
-		d.grant(leave...)
+		d.grant(lasting...)
 		require.NoError(t, may("src/x"))
 		for range 2 {
 			require.NoError(t, write(f.in("src/x"), "new"))
@@ -120,7 +120,7 @@ func TestLeaveThatLasts(t *testing.T) {
 		require.NoError(t, err)
 		defer open.Close()
 
-		d.revoke(leave...)
+		d.revoke(lasting...)
 		require.ErrorIs(t, os.Mkdir(f.in("src/new"), 0o755), syscall.EACCES)
 		require.ErrorIs(t, os.Remove(f.in("src/y")), syscall.EACCES)
 		written := background(func() error { return write(f.in("src/x"), "evil") })

@@ -14,7 +14,7 @@ import (
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
-// D40, V02: leave to write and to remove is none to read, also once the file has
+// D40, V02: a grant to write and to remove is none to read, also once the file has
 // no name any more that the rules could be asked about.
 func TestLeaveToWriteIsNoneToRead(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {

@@ -166,7 +166,7 @@ func TestApprovalIsOfThePlace(t *testing.T) {
 	require.Equal(t, "old", f.read(f.on("src/moved")))
 	require.Equal(t, "mine", f.read(f.on("src/victim")))
 
-	// Of what is not there any more nothing is made without leave.
+	// Of what is not there any more nothing is made without a grant.
 	require.Error(t, ends(t, y))
 	require.NoFileExists(t, f.on("src/y"))
 
@@ -190,7 +190,7 @@ func TestApprovalGivesNoRights(t *testing.T) {
 	require.ErrorIs(t, written(0), syscall.EACCES)
 }
 
-// Where leave would not help nobody is asked, and none is used up.
+// Where a grant would not help nobody is asked, and none is used up.
 func TestFutileOpensAreNotAskedFor(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		o.AskWait = noLimit

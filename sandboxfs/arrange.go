@@ -35,8 +35,8 @@ const (
 // that file: the directory that it lies in stays on the fast mount, and the
 // mount keeps the file from being renamed away, as the rules want it.
 //
-// The result is in mount order, and what says who covers a place: the mount
-// with the longest prefix.
+// The result is in the order in which they are mounted. A place is covered by the
+// mount with the longest prefix.
 func arrange(writePaths []string, asks []pathresolver.AskPlace, single, reportAll bool, at func(place string) kind) []Mount {
 	if reportAll || single && len(writePaths)+len(asks) > 0 {
 		return []Mount{{Place: "."}}

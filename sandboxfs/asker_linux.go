@@ -60,21 +60,21 @@ func newAsks(o *Options) *asks {
 	return a
 }
 
-// leave is what access(2) goes by: whether leave for op may have been given. It
-// is none without an asker.
-func (a *asks) leave(op pathresolver.Op) pathresolver.Grant {
+// mayBeGranted is what access(2) goes by: whether op may have been granted. It is
+// nil without an asker.
+func (a *asks) mayBeGranted(op pathresolver.Op) pathresolver.Grant {
 	if a == nil {
 		return nil
 	}
 	return func(_ pathresolver.Op, place string) bool {
-		return a.asker.Leave(access.Access{Action: op.Action(), Resource: place})
+		return a.asker.Granted(access.Access{Action: op.Action(), Resource: place})
 	}
 }
 
 // atOnce reports whether an operation that cannot wait is refused without
 // asking, and has it recorded then.
 func (a *asks) atOnce(q AskRequest) bool {
-	if slices.ContainsFunc(q.Accesses, func(x access.Access) bool { return a.asker.Leave(x) }) {
+	if slices.ContainsFunc(q.Accesses, func(x access.Access) bool { return a.asker.Granted(x) }) {
 		return false
 	}
 	key := q.key()
@@ -142,7 +142,7 @@ func (a *asks) put(ctx context.Context, q AskRequest) error {
 		}
 	case <-ctx.Done():
 		select {
-		case err := <-answer: // leave for one time is used up: it counts
+		case err := <-answer: // what is granted once is used up: it counts
 			if err == nil {
 				return nil
 			}

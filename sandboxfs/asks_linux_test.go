@@ -33,7 +33,7 @@ func (c *counter) Ask(context.Context, AskRequest) error { return nil }
 
 func (c *counter) Record(context.Context, AskRequest) error { c.recorded++; return nil }
 
-func (c *counter) Leave(access.Access) bool { return false }
+func (c *counter) Granted(access.Access) bool { return false }
 
 func accessesOf(place string) []access.Access {
 	return []access.Access{{Action: access.FSCreate, Resource: place}}

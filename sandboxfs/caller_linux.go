@@ -81,10 +81,10 @@ func chmodFD(fd int, mode uint32) error {
 	return err
 }
 
-// killPrivileges takes the set-user-id and set-group-id bits from a file that
-// somebody without the right to keep them has changed. A server without
-// capabilities cannot take them from a file of somebody else's, and need not: its
-// own writes take them, as do those that the kernel makes for it.
+// killPrivileges takes the set-user-id and set-group-id bits from a file that was
+// changed by a process without the right to keep them. A server without
+// capabilities cannot take them from another user's file, and need not: its own
+// writes take them, as do those that the kernel makes for it.
 func (c *connection) killPrivileges(fd int) error {
 	var st unix.Stat_t
 	if err := fsat.Fstat(fd, &st); err != nil {
@@ -117,8 +117,8 @@ func statNow(fd int, sx *unix.Statx_t) error {
 }
 
 // A program that the view runs gains nothing by set-user-id bits: the mount is
-// nosuid. On the host they would make whatever the agent wrote run as the
-// owner, who may be root. So none is made through a view.
+// nosuid. On the host they would make what the agent wrote run as the owner,
+// which may be root. So none is made through a view.
 
 // plainMode is the mode that a new file gets: without set-user-id, and, but
 // for directories, without set-group-id.

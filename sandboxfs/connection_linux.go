@@ -13,8 +13,8 @@ import (
 	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
 
-// connection serves one connection. Its methods that go-fuse calls lie in the files
-// named after the operations.
+// connection has the operations of one FUSE connection. It is the Handler of a
+// fuseconn.Conn; its operations lie in the files named after them.
 //
 // Locks, in this order: moves, then one of table.mu, opens.mu, lockTable.mu,
 // unlinked.mu, dirs.mu or watcher.mu. Only moves is held while the tree is
@@ -34,9 +34,9 @@ type connection struct {
 	watch              *watcher // of the read-only mount, nil otherwise
 	conn               *fuseconn.Conn
 
-	// moves keeps names still: who acts on a place holds it shared from
-	// building the place until the kernel has answered; a rename holds it
-	// alone until the table knows of it too.
+	// moves keeps names from changing: an operation on a place holds it shared
+	// from building the place until the system call has returned; a rename holds
+	// it exclusively until the table knows of it too.
 	moves sync.RWMutex
 
 	rootDev  uint32 // device of the root of the tree, whose inode numbers stay as they are
@@ -144,7 +144,7 @@ func (c *connection) serverOptions() *fuse.MountOptions {
 		MaxBackground:        64,
 		EnableSymlinkCaching: true,
 		MaxStackDepth:        1,
-		// Where somebody else than root comes in the kernel has to look at the
+		// Where others than root come in the kernel has to look at the
 		// access lists of the host, which costs a request a file.
 		EnableAcl: c.v.o.DefaultPermissions && (c.v.o.AllowOther || c.v.o.Owner.UID != 0),
 	}

@@ -37,8 +37,8 @@ func (c *connection) Mknod(_ <-chan struct{}, in *fuse.MknodIn, name string, out
 	})
 }
 
-// Symlink is symlink(2). The target is free text: whoever follows the link
-// does so inside the view.
+// Symlink is symlink(2). The target is free text: the link is followed
+// inside the view.
 func (c *connection) Symlink(_ <-chan struct{}, h *fuse.InHeader, target, name string, out *fuse.EntryOut) fuse.Status {
 	kind := fs.ModeSymlink
 	if c.isGitTrial(h.NodeId, name, target) {

@@ -19,7 +19,7 @@ import (
 )
 
 // desk answers as a broker does: one row for the same operation while it is
-// pending, leave for one time that Ask uses up, and leave that lasts.
+// pending, grants for one time that Ask uses up, and grants that last.
 type desk struct {
 	mu      sync.Mutex
 	rows    map[string]*row
@@ -104,8 +104,8 @@ func (d *desk) Record(_ context.Context, q sandboxfs.AskRequest) error {
 	return nil
 }
 
-// Leave is sandboxfs.Asker's.
-func (d *desk) Leave(a access.Access) bool {
+// Granted is sandboxfs.Asker's.
+func (d *desk) Granted(a access.Access) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.hints && d.lasting[a]
@@ -147,7 +147,7 @@ func (d *desk) answer(t *testing.T, name string, denial error) {
 	d.changedLocked()
 }
 
-// grant gives leave that lasts until it is revoked.
+// grant gives a grant that lasts until it is revoked.
 func (d *desk) grant(accesses ...access.Access) { d.change(true, accesses) }
 
 func (d *desk) revoke(accesses ...access.Access) { d.change(false, accesses) }

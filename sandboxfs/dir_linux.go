@@ -41,8 +41,8 @@ func (c *connection) OpenDir(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenO
 	return fuse.OK
 }
 
-// freshListing is how long the names of a listing are valid long enough for who
-// goes through it, in milliseconds.
+// freshListing is for how long after a listing its names are valid long enough
+// for a program that goes through them, in milliseconds.
 const freshListing = int32(validPlain / time.Millisecond / 3)
 
 // age is how long the mount has been there, in milliseconds. It begins with more

@@ -17,9 +17,9 @@ const (
 	maxCachedDirs = 64
 )
 
-// dirCache are the directories in which names were looked up just now: their
-// neighbours cost one system call each instead of a walk. Only looking goes
-// by them; who opens a file or changes something walks to the place.
+// dirCache holds the directories in which names were looked up just now: the next
+// names in them cost one system call each instead of a walk. Only looking uses
+// it; to open a file or to change something the server walks to the place.
 type dirCache struct {
 	mu    sync.Mutex
 	slots [maxCachedDirs]*cachedDir
@@ -31,7 +31,7 @@ type cachedDir struct {
 	place string
 	fd    int // O_PATH
 	sx    unix.Statx_t
-	users atomic.Int32 // the table, and who got it
+	users atomic.Int32 // the cache, and the callers of cachedDirOf
 }
 
 func (d *cachedDir) drop() {

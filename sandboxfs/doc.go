@@ -1,6 +1,6 @@
 // Package sandboxfs shows the tree of a pathresolver.Resolver as a FUSE file
 // system, under the resolver's rules: what is hidden is not there, what may
-// not be written is read-only, whoever asks and by whatever operation.
+// not be written is read-only, for every program and every operation.
 //
 //	v, err := sandboxfs.New(r, sandboxfs.Options{Passthrough: true, DefaultPermissions: true})
 //	if err != nil {
@@ -15,16 +15,17 @@
 //
 // # Arrangement
 //
-// A view is one or more connections, mounts (arrange.go). The whole tree is
-// one that is read-only and stateless: the kernel opens files and directories
-// in it without asking and keeps what it has read. Over each write path lies
-// one that can be written, as root with passthrough: the kernel reads and
-// writes the open files by itself; and so over each place that something has to
-// be asked for. Such a place that was missing, and that nobody inside could make
-// (arrange.go), is refused without being asked for once the host makes it. Which mounts exist is decided apart from
-// what each answers: every mount asks the same resolver about the place of
-// every name, so that one connection for all (SingleConnection) gives the
-// same verdicts.
+// A view is one or more mounts, each of which is a FUSE connection (arrange.go).
+// One for the whole tree is read-only and stateless: the kernel opens files and
+// directories in it without asking and keeps what it has read. Over each write
+// path, and over each place that something has to be asked for, lies one that can
+// be written, as root with passthrough: the kernel reads and writes the open files
+// by itself. A place to be asked for that was missing, and that nobody inside
+// could make, is refused without being asked for once the host makes it.
+//
+// Which mounts exist is decided apart from what each answers: every mount asks the
+// same resolver about the place of every name, so that one connection for all
+// (SingleConnection) gives the same verdicts.
 //
 // # Connections
 //
@@ -48,7 +49,7 @@
 // ids for ever, since the kernel would otherwise detach what is mounted there.
 //
 // A file with several hard links is changed only when all of them were made
-// through the view. New files belong to who makes them.
+// through the view. New files belong to the user that makes them.
 //
 // # What has to be asked for
 //
@@ -57,10 +58,10 @@
 // goroutine of its own without a lock, a thread or a buffer, until it is
 // interrupted. Everything else would wait with a lock of the kernel's, on a
 // directory or on all renames: it is EACCES at once, is recorded, and is put to
-// Ask when it is tried again. Where leave was given, the rules are asked and the
-// place is walked to once more, with leave for exactly that. What is open stays
-// so when leave is withdrawn. getxattr(2) and access(2) are not asked for:
-// "user." attributes can be read as long as the file is open.
+// Ask when it is tried again. What was granted is done from the beginning: the
+// rules are asked and the place is walked to once more, with a grant for exactly
+// that. What is open stays so when a grant is withdrawn. getxattr(2) and access(2)
+// are not asked for: "user." attributes can be read as long as the file is open.
 //
 // # What the kernel remembers
 //
@@ -82,32 +83,37 @@
 //
 // # Limits
 //
-// The kernel refuses writes in the read-only mount by itself, so that
-// OnRefusal does not hear of them; Options.ReportAll trades speed for that.
-// With DefaultPermissions access(2) is answered by the kernel from the mode of
-// a file: in a write mount it says that a protected file may be written, and
-// the write is then EROFS; of what has to be asked for that it may be read, and
-// the open is then EACCES. Without it (Unprivileged, or a server that is not
-// root) access(2) carries the verdict. Where hard links are to be broken, a
-// server that is Unprivileged, or not root, cannot copy a file of somebody
-// else's, and writing it gives EPERM. Access
-// lists of the host hold where DefaultPermissions is set and somebody else than
-// root may come in. Only "user." extended
-// attributes can be set. No set-user-id
-// bit is made through a view. ioctl(2) is ENOTTY. A POSIX lock that was taken
-// through a descriptor for reading is given back when the last descriptor of
-// that open file is closed. A server that is not root can lock only what it
-// may open again: a file that is open for writing and was made with mode 0444
-// gives EACCES. Files and directories in the read-only mount that
-// the host removes while they are open give ESTALE. A path of more than
-// 4,095 bytes from the root is ENAMETOOLONG. inotify(7) inside the view tells of changes through
-// the view only. The name ".go-fuse-epoll-hack" in the root of a mount belongs to
-// go-fuse: a file of that name on the host is not shown, and none is made.
+// Refusals and permissions:
+//
+//   - The kernel refuses writes in the read-only mount by itself, so that OnRefusal
+//     does not hear of them. Options.ReportAll trades speed for that.
+//   - With DefaultPermissions the kernel answers access(2) from the mode of a file.
+//     In a write mount it says that a protected file may be written, and the write
+//     is EROFS; of what has to be asked for that it may be read, and the open is
+//     EACCES. Otherwise access(2) carries the verdict.
+//   - Access lists of the host hold where DefaultPermissions is set and others than
+//     root may come in.
+//   - Where hard links are to be broken, a server that is Unprivileged, or not root,
+//     cannot copy another user's file, and writing it is EPERM.
+//
+// Operations:
+//
+//   - Only "user." extended attributes can be set. No set-user-id bit is made.
+//     ioctl(2) is ENOTTY. A path of more than 4,095 bytes from the root is
+//     ENAMETOOLONG.
+//   - A POSIX lock that was taken through a descriptor for reading is given back
+//     when the last descriptor of that open file is closed. A server that is not root
+//     can lock only what it may open again: a file that is open for writing and was
+//     made with mode 0444 is EACCES.
+//   - What the host removes in the read-only mount while it is open is ESTALE.
+//   - inotify(7) inside the view tells of changes through the view only.
+//   - The name ".go-fuse-epoll-hack" in the root of a mount belongs to go-fuse: a
+//     file of that name on the host is not shown, and none is made.
 //
 // # Locks
 //
-// See the type connection: moves before one of the locks of its tables; only moves,
-// which keeps names still, is held during a walk of the tree. Some of the
-// others are held during system calls on open descriptors. The
-// server may be interrupted while it waits for a file lock and nowhere else.
+// See the type connection: moves before one of the locks of its tables. Only moves,
+// which keeps names from changing, is held during a walk of the tree; some of the
+// others are held during system calls on open descriptors. None is held while an
+// operation waits for a file lock or for an answer.
 package sandboxfs

@@ -102,7 +102,7 @@ func (c *connection) lockAt(h *fuse.InHeader, call, place string, dirfd int, nam
 
 // hold keeps other requests from moving names, or for some names from changing any:
 // HEAD makes a directory a repository, which is decided by what it holds, and a
-// lock of git's is decided on by who made it. It returns the way to let go.
+// lock of git's is decided on by which process made it. The caller calls release.
 func (c *connection) hold(name string) (release func()) {
 	if name == "HEAD" || pathresolver.IsGitLockName(name) {
 		c.moves.Lock()

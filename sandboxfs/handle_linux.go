@@ -17,8 +17,8 @@ type handle struct {
 	fd       int
 	writable bool
 	text     bool         // what is written is checked (writeText)
-	made     bool         // by leave to create the file, through this handle; guarded by opens.mu
-	users    atomic.Int32 // the kernel, and who got it from anyOf
+	made     bool         // the file was made as granted, through this handle; guarded by opens.mu
+	users    atomic.Int32 // the kernel, and the callers of anyOf and find
 }
 
 func (h *handle) drop() {
@@ -99,7 +99,7 @@ func (o *opens) find(n *node, does func(*handle) bool) *handle {
 	return nil
 }
 
-// madeBy notes that a handle's file was made through it, by leave.
+// madeBy notes that a handle's file was made through it, as granted.
 func (o *opens) madeBy(id uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -108,7 +108,7 @@ func (o *opens) madeBy(id uint64) {
 	}
 }
 
-// makerOf returns the open handle by which n was made, by leave, to be dropped,
+// makerOf returns the open handle by which n was made, as granted, to be dropped,
 // or nil.
 func (o *opens) makerOf(n *node) *handle {
 	return o.find(n, func(h *handle) bool { return h.made })

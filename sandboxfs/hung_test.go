@@ -54,7 +54,7 @@ func (h *hung) wait(t *testing.T, name string) {
 
 func (h *hung) Record(context.Context, sandboxfs.AskRequest) error { return nil }
 
-func (h *hung) Leave(access.Access) bool { return true }
+func (h *hung) Granted(access.Access) bool { return true }
 
 // Who answers nothing holds up nobody but those who ask, and of them no one for
 // good: what cannot wait is refused, what waits can be interrupted, and the

@@ -118,7 +118,7 @@ func lockEnd(lk *unix.Flock_t) uint64 {
 // descriptor of its own per file, with open file description locks on it
 // (F_OFD_SETLK, fcntl_locking(2)); closing it drops what the owner held.
 
-// lockOwner is who holds POSIX locks of a file.
+// lockOwner is a holder of POSIX locks of a file.
 type lockOwner struct {
 	node  *node
 	owner uint64
@@ -141,7 +141,7 @@ func (t *lockTable) init() {
 	t.owners, t.flocks, t.freed = map[lockOwner]*ownerLocks{}, map[uint64]int{}, make(chan struct{})
 }
 
-// wake has those who wait for a lock try again. The lock is held.
+// wake has all that wait for a lock try again. The lock is held.
 func (t *lockTable) wake() {
 	close(t.freed)
 	t.freed = make(chan struct{})
@@ -210,7 +210,7 @@ func reopenForLocks(h *handle) (fd int, err error) {
 	return fd, err
 }
 
-// get asks who is in the way of a lock.
+// get asks what is in the way of a lock.
 func (t *lockTable) get(h *handle, owner uint64, lk *unix.Flock_t) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 )
 
 // Lookup answers what a name in a directory is. Here the rules are asked:
-// a hidden name is not there, whoever made it and when.
+// a hidden name is not there, whenever it was made.
 func (c *connection) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
 	if !plainName(name) {
 		return fuse.ENOENT
@@ -29,7 +29,7 @@ func (c *connection) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, ou
 	}
 	if c.ReadOnly && verdict.AskRead {
 		// It was made since the view was arranged. The kernel would not ask for
-		// opens of it, so that no leave could be withdrawn.
+		// opens of it, so that no grant could be withdrawn.
 		c.refuseRead(h, "lookup", child)
 		return fuse.EACCES
 	}

@@ -50,7 +50,7 @@ func (v *View) MountArgs(i, fuseFD int) (source, fstype string, flags uintptr, d
 	return fsName, "fuse." + fsName, flags, strings.Join(opts, ",")
 }
 
-// mountOptions are those that do not depend on who mounts.
+// mountOptions are the same for root and for an ordinary user.
 func (v *View) mountOptions() []string {
 	opts := []string{fmt.Sprintf("max_read=%d", fuseconn.MaxData)}
 	if v.o.DefaultPermissions {

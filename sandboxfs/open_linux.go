@@ -29,7 +29,7 @@ func (c *connection) OpenFile(in *fuse.OpenIn) (r fuseconn.Reply) {
 	return r
 }
 
-// open1 is OpenFile with leave.
+// open1 is OpenFile with a grant.
 func (c *connection) open1(in *fuse.OpenIn, out *fuse.OpenOut, grant pathresolver.Grant) error {
 	c.moves.RLock()
 	defer c.moves.RUnlock()
@@ -64,7 +64,7 @@ func (c *connection) open1(in *fuse.OpenIn, out *fuse.OpenOut, grant pathresolve
 }
 
 // openFile opens the regular file of n. The rules are asked first; where it is
-// to be written its hard links are looked at after. Leave is for one place.
+// to be written its hard links are looked at after. A grant is for one place.
 func (c *connection) openFile(h *fuse.InHeader, call string, n *node, flags int, writing bool, sx *unix.Statx_t, grant pathresolver.Grant) (int, error) {
 	if n.typ != unix.S_IFREG {
 		return -1, unix.EACCES
@@ -152,9 +152,9 @@ func (c *connection) refuseRead(h *fuse.InHeader, call, place string) error {
 }
 
 // disarm takes the set-user-id and set-group-id bits when a file is opened for
-// writing with passthrough. Elsewhere they go with the first write, by who may
-// not keep them; but with HANDLE_KILLPRIV_V2 the kernel leaves that to the
-// server, whom it does not ask then (Linux 6.18).
+// writing with passthrough. Elsewhere the first write by a process that may not
+// keep them takes them; but with HANDLE_KILLPRIV_V2 the kernel leaves that to the
+// server, and does not ask it then (Linux 6.18).
 func (c *connection) disarm(fd int, sx *unix.Statx_t) error {
 	if sx.Mode&(unix.S_ISUID|unix.S_ISGID) == 0 || !c.passes() {
 		return nil
@@ -164,7 +164,7 @@ func (c *connection) disarm(fd int, sx *unix.Statx_t) error {
 
 // reopen opens a file that is not where it was by a handle that is open, as a
 // program does through /proc/self/fd. It never gives more than that handle has:
-// where reading may have to be asked for, leave to write is none to read.
+// where reading may have to be asked for, a grant to write is none to read.
 func (c *connection) reopen(n *node, flags int) (int, error) {
 	writes := flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0
 	reads := c.r.AsksRead() && flags&unix.O_ACCMODE != unix.O_WRONLY

@@ -71,7 +71,7 @@ type Options struct {
 	AskWait time.Duration
 
 	// Unmounter, if set, unmounts what Mount has mounted at a path, in the place of
-	// this process, which may have given up the right to. What somebody uses it
+	// this process, which may have given up the right to. What is in use it
 	// detaches, and says so; with force it ends the connection, too.
 	Unmounter func(path string, force bool) (lazily bool, err error)
 
@@ -130,19 +130,19 @@ type Asker interface {
 	// already, and what was asked for stays asked for.
 	Ask(ctx context.Context, q AskRequest) error
 
-	// Record has an operation that was refused asked for, and uses up no leave.
+	// Record has an operation that was refused asked for, and uses up no grant.
 	// It is called by one goroutine. When the same operation is tried again it
 	// is put to Ask.
 	Record(ctx context.Context, q AskRequest) error
 
-	// Leave reports soon, from memory but for what has changed since it was asked
-	// last, whether leave for a may have been given: then an operation
-	// that is not waited for is put to Ask when it is tried first. It allows nothing
-	// by itself. access(2) tells of it.
-	Leave(a access.Access) bool
+	// Granted reports soon, from memory but for what has changed since it was
+	// called last, whether a may have been granted: then an operation that cannot
+	// wait is put to Ask when it is tried first. It allows nothing by itself.
+	// access(2) tells of it.
+	Granted(a access.Access) bool
 }
 
-// AskRequest is one operation of a program in the view that leave is needed for.
+// AskRequest is one operation of a program in the view that has to be granted.
 type AskRequest struct {
 	Accesses []access.Access // the first is what it is about; at least one
 	Wait     bool            // an open that can wait for somebody's answer

@@ -48,7 +48,7 @@ func (r *refusals) run(report func(Refusal)) {
 	}
 }
 
-// add never blocks: a refused request must not wait for who reads about it.
+// add never blocks: a refused request must not wait for its report.
 func (r *refusals) add(one Refusal) {
 	if r.queue == nil {
 		return

@@ -19,7 +19,7 @@ const maxUnlinked = 4096
 // Each is an O_PATH descriptor, held until the kernel forgets the node, which
 // for a file that has lost its last name is soon.
 //
-// What lies here was removed by somebody who might write that name. The file
+// What lies here was removed by a program that might write that name. The file
 // itself is written only when no other name of it is left (checkLinks).
 type unlinked struct {
 	mu sync.Mutex
@@ -32,7 +32,7 @@ type removal struct {
 	fd int   // -1 if there is nothing
 	sx unix.Statx_t
 
-	asked bool // by leave, which was not given for what it held
+	asked bool // as granted, which was not for what it held
 }
 
 func (c *connection) beforeRemoval(dir *node, dirfd int, name string) removal {
@@ -91,7 +91,7 @@ func (c *connection) reopenUnlinked(n *node, flags int, sx *unix.Statx_t) (int, 
 	return fd, statFD(fd, sx)
 }
 
-// forgotten lets go of what is held for a node, once it is dropped.
+// forgotten frees what is held for a node, once it is dropped.
 func (c *connection) forgotten(n *node) {
 	c.stamps.forget(n)
 	c.unlinked.mu.Lock()

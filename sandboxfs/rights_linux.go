@@ -12,7 +12,7 @@ import (
 )
 
 // fileCapabilities are those that concern files and their permissions: the set
-// that setfsuid(2) takes from who leaves uid 0 (capabilities(7)). The kernel
+// that setfsuid(2) takes from a thread that leaves uid 0 (capabilities(7)). The kernel
 // splits the set of all capabilities into two words.
 var fileCapabilities = [2]uint32{
 	1<<unix.CAP_CHOWN | 1<<unix.CAP_MKNOD | 1<<unix.CAP_DAC_OVERRIDE |

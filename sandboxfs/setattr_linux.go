@@ -104,7 +104,7 @@ func (c *connection) handleFor(in *fuse.SetAttrIn, n *node, resize bool) *handle
 	return nil
 }
 
-// makerFor returns the handle by which somebody just made the file by grant, where
+// makerFor returns the handle by which a program just made the file as granted, where
 // only its times are to change: touch(1) sets them before it closes the file, and
 // is not asked a second time about what nobody else has seen.
 func (c *connection) makerFor(in *fuse.SetAttrIn, n *node, d *pathresolver.DeniedError) *handle {
@@ -179,12 +179,12 @@ func (c *connection) Access(_ <-chan struct{}, in *fuse.AccessIn) fuse.Status {
 	return c.look(in.NodeId, func(n *node, fd int, place string) error {
 		reads := in.Mask&fuse.R_OK != 0 || in.Mask&fuse.X_OK != 0 && n.typ == unix.S_IFREG
 		if reads && place != "" && c.r.AsksRead() {
-			if d := c.r.DecideGranted(c.v.asks.leave(pathresolver.OpRead), pathresolver.OpRead, place, 0); d != nil {
+			if d := c.r.DecideGranted(c.v.asks.mayBeGranted(pathresolver.OpRead), pathresolver.OpRead, place, 0); d != nil {
 				return errno(d.Rule)
 			}
 		}
 		if in.Mask&fuse.W_OK != 0 && place != "" {
-			if d := c.r.DecideGranted(c.v.asks.leave(pathresolver.OpWrite), pathresolver.OpMeta, place, 0); d != nil {
+			if d := c.r.DecideGranted(c.v.asks.mayBeGranted(pathresolver.OpWrite), pathresolver.OpMeta, place, 0); d != nil {
 				return errno(d.Rule)
 			}
 		}

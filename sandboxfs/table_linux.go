@@ -75,8 +75,8 @@ type dropped struct {
 	watch int32
 }
 
-// unlock is for who may have dropped nodes: what is kept for them elsewhere is
-// let go of without the lock.
+// unlock is for methods that may have dropped nodes: what is kept for them
+// elsewhere is freed without the lock.
 func (t *table) unlock() {
 	all := t.dropped
 	t.dropped = nil

@@ -50,7 +50,7 @@ func (v *View) abort(which func(*mounted) bool) error {
 	return err
 }
 
-// abort ends the connection, whoever uses it.
+// abort ends the connection, also while programs use it.
 func (m *mounted) abort() error {
 	if m.dev == 0 || m.part.conn == nil {
 		return nil
@@ -97,7 +97,7 @@ func mountAt(path string) (id, dev uint64) {
 	return sx.Mnt_id, unix.Mkdev(sx.Dev_major, sx.Dev_minor)
 }
 
-// gone reports whether somebody else has unmounted it: what is mounted at the
+// gone reports whether it was unmounted by others: what is mounted at the
 // same path by now is not ours to take away.
 func (m *mounted) gone() bool {
 	id, _ := mountAt(m.path)

@@ -66,7 +66,7 @@ func (c *connection) GetXAttr(_ <-chan struct{}, h *fuse.InHeader, attr string, 
 		if n.typ == unix.S_IFLNK {
 			return unix.ENODATA
 		}
-		// Who may read the file may read these (xattr(7)).
+		// A process that may read the file may read these (xattr(7)).
 		if strings.HasPrefix(attr, userAttr) {
 			if err := c.refuseRead(h, "getxattr", place); err != nil {
 				return err

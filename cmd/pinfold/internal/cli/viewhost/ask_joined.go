@@ -63,8 +63,8 @@ func (j *Joined) Record(ctx context.Context, q sandboxfs.AskRequest) error {
 	return err
 }
 
-// Leave says from memory whether leave may have been given.
-func (j *Joined) Leave(a access.Access) bool { return j.leaves.cover(a.Resource) }
+// Granted says from memory whether a may have been granted.
+func (j *Joined) Granted(a access.Access) bool { return j.leaves.cover(a.Resource) }
 
 // questionOf is what a view asks, for the wire.
 func questionOf(q sandboxfs.AskRequest) brokerhttp.DecideBody {

@@ -75,8 +75,8 @@ func (p *pipeAsker) Record(ctx context.Context, q sandboxfs.AskRequest) error {
 	return err
 }
 
-// Leave says from memory whether leave may have been given.
-func (p *pipeAsker) Leave(a access.Access) bool { return p.leaves.cover(a.Resource) }
+// Granted says from memory whether a may have been granted.
+func (p *pipeAsker) Granted(a access.Access) bool { return p.leaves.cover(a.Resource) }
 
 func (p *pipeAsker) put(ctx context.Context, q pipeQuestion) (pipeAnswer, error) {
 	answer := make(chan pipeAnswer, 1)

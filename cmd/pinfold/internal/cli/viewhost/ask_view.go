@@ -69,9 +69,9 @@ func (g *gateAsker) Record(ctx context.Context, q sandboxfs.AskRequest) error {
 	return err
 }
 
-// Leave says whether leave may have been given: all of which somebody was told
+// Granted says whether a may have been granted: all of which somebody was told
 // before, such as the program that asked and now does what it asked for.
-func (g *gateAsker) Leave(a access.Access) bool {
+func (g *gateAsker) Granted(a access.Access) bool {
 	g.catchUp()
 	return g.leaves.cover(a.Resource)
 }
