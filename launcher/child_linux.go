@@ -15,30 +15,30 @@ import (
 // argv[0], which the command inside cannot set for the supervisor's children,
 // and not by the environment, which it could prepare.
 const (
-	keeperName = "pinfold-keeper"
-	initName   = "pinfold-init"
+	setupName = "pinfold-setup"
+	initName  = "pinfold-init"
 )
 
 // Descriptors that the supervisor hands to its children.
 const (
 	fdConfig   = 3 + iota   // a sealed memory file with a childConfig
-	fdKeeper                // supervisor <-> keeper
+	fdSetup                 // supervisor <-> set-up helper
 	fdInit                  // supervisor <-> init
 	fdStdin                 // the command's streams
 	fdStdout                //
 	fdStderr                //
-	fdFuse                  // where the keeper puts each /dev/fuse it opens
-	fdAttempts              // where the keeper tells of attempts
+	fdFuse                  // where the set-up helper puts each /dev/fuse it opens
+	fdAttempts              // where the set-up helper tells of attempts
 	fdSlave    = fdFuse     // where init puts the terminal
-	fdParent   = fdAttempts // keeper <-> init
+	fdParent   = fdAttempts // set-up helper <-> init
 	fdsToInit  = fdParent + 1
 )
 
 // childConfig is all that the children know. It is not passed in argv or the
 // environment, which others can read.
 type childConfig struct {
-	Plan  *Plan
-	Mount [][]mountArgs // by view and part
+	Plan   *Plan
+	Mounts [][]mountArgs // by view and mount
 	// Terminal: make a pseudo-terminal for the streams in TTY.
 	Terminal bool
 	TTY      [3]bool
@@ -56,7 +56,7 @@ type mountArgs struct {
 // packages that only that main needs are not initialized first, which is about a tenth
 // of the time that `pinfold run` takes to start.
 func init() {
-	if len(os.Args) > 0 && (os.Args[0] == keeperName || os.Args[0] == initName || os.Args[0] == trialName) {
+	if len(os.Args) > 0 && (os.Args[0] == setupName || os.Args[0] == initName || os.Args[0] == trialName) {
 		os.Exit(childMain())
 	}
 }
@@ -73,8 +73,8 @@ func childMain() int {
 		fmt.Fprintf(os.Stderr, "%s: %v (pinfold starts this by itself)\n", os.Args[0], err)
 		return ExitSetup
 	}
-	if os.Args[0] == keeperName {
-		return keeperMain(cfg)
+	if os.Args[0] == setupName {
+		return setupMain(cfg)
 	}
 	return initMain(cfg)
 }
@@ -84,7 +84,7 @@ func readConfig() (*childConfig, error) {
 	if err != nil || seals&unix.F_SEAL_WRITE == 0 {
 		return nil, fmt.Errorf("no configuration on descriptor %d", fdConfig)
 	}
-	// Nothing that the caller's parents left open may pass to the command (V12).
+	// Nothing that the caller's parents left open may pass to the command.
 	if err := unix.CloseRange(fdConfig, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("close_range: %w", err)
 	}

@@ -11,9 +11,9 @@ import (
 
 // View is what the launcher needs of a view: *sandboxfs.View.
 type View interface {
-	// Parts lists the connections in mount order, parents first.
+	// Mounts lists the connections in mount order, parents first.
 	Mounts() []sandboxfs.Mount
-	// MountArgs gives the arguments of mount(2) for part i, whose /dev/fuse
+	// MountArgs gives the arguments of mount(2) for mount i, whose /dev/fuse
 	// is open as descriptor fuseFD in the process that mounts.
 	MountArgs(i, fuseFD int) (source, fstype string, flags uintptr, data string)
 	// Serve takes over the descriptor and returns once requests are answered.
@@ -24,8 +24,8 @@ var _ View = (*sandboxfs.View)(nil)
 
 // Placed is a view and where it is shown.
 type Placed struct {
-	// View shows the tree. Each of its parts can be written: what the kernel
-	// refuses by itself in a read-only part is told of the project's view only.
+	// View shows the tree. Each of its mounts can be written: what the kernel
+	// refuses by itself in a read-only mount is told of the project's view only.
 	// The caller closes it after Run.
 	View View
 	// Root is the tree's real absolute path, outside and inside.
@@ -82,7 +82,7 @@ type Config struct {
 	Home string
 	// Written are places of the host that earlier runs could write, real absolute
 	// paths. A path of RO, or Home, that a link in one of these leads out of it is
-	// refused: whoever wrote there chose where. Home counts as one, too.
+	// refused: the run that wrote there chose where. Home counts as one, too.
 	Written []string
 	// Private are directories and files of the host that are never seen inside,
 	// whatever RO, Home or the system directories show: the caller's own state,
@@ -112,7 +112,7 @@ type Config struct {
 	Stdin, Stdout, Stderr *os.File
 
 	// OnRefusal, if set, is told of what the kernel refuses in the read-only
-	// parts of the view, which the view itself does not hear of. It needs
+	// mounts of the view, which the view itself does not hear of. It needs
 	// CanWatch. It is called by one goroutine, which has ended when Run
 	// returns. What it is told is what the command was about to do, as far as
 	// could be seen: a command that takes pains can keep an attempt from being
@@ -189,10 +189,10 @@ type Result struct {
 	Reason string
 	// Lost names the guarantees that this kernel could not give.
 	Lost []string
-	// Untold is how many attempts, at least, came too fast to be judged, so
+	// Dropped is how many attempts, at least, came too fast to be judged, so
 	// that OnRefusal was not told whether they were refused. Attempts that
 	// would succeed or fail by themselves are among them.
-	Untold uint64
+	Dropped uint64
 }
 
 // Exit codes that are not the command's own.
@@ -217,3 +217,13 @@ func (e *SetupError) Error() string { return e.Step + ": " + e.Err.Error() }
 
 // Unwrap returns Err.
 func (e *SetupError) Unwrap() error { return e.Err }
+
+// Finding is one thing that Probe looked at.
+type Finding struct {
+	Name     string `json:"name"`
+	OK       bool   `json:"ok"`
+	Required bool   `json:"required"`      // nothing runs without it
+	Detail   string `json:"detail"`        // what was seen
+	Means    string `json:"means"`         // what it means for the user
+	Fix      string `json:"fix,omitempty"` // how to fix it; "" if OK
+}

@@ -18,24 +18,24 @@
 // # Processes
 //
 // The supervisor (the caller of Run) answers the view's requests and relays
-// the standard streams. It starts the keeper in new user (as an ordinary
-// user), mount, IPC and UTS namespaces. The keeper starts init in a new process
-// namespace, builds the file system by the plan while init's runtime starts,
-// mounts the view, hands init the new root and then watches the supervisor. Init
-// gives up every right, starts the command as process 2 in a process group of
-// its own, and reaps.
+// the standard streams. It starts the set-up helper in new user (as an ordinary
+// user), mount, IPC and UTS namespaces. The set-up helper starts init in a new
+// process namespace, builds the file system by the plan while init's runtime
+// starts, mounts the view, hands init the new root and then watches the
+// supervisor. Init gives up every right, starts the command as process 2 in a
+// process group of its own, and reaps.
 //
 // What is mounted where, which environment and which identity the command
 // gets is decided by Plan, a pure function; the other files carry it out.
 //
 // # Refusals
 //
-// In the read-only parts of a view the kernel refuses by itself, and the view
+// In the read-only mounts of a view the kernel refuses by itself, and the view
 // never hears of it. With Config.OnRefusal the command is watched (the files
 // watch_*.go): a second seccomp filter hands every call that is about to change
-// a file or a name to the keeper, which notes what it names and lets it go on
-// at once. It decides nothing. What is noted the supervisor judges by the
-// resolver's rules, and tells as the view would have.
+// a file or a name to the set-up helper, which notes what it names and lets it go
+// on at once. It decides nothing. The supervisor asks the resolver's rules about
+// what was noted, and tells of it as the view would have.
 //
 // # Guarantees
 //
@@ -50,10 +50,10 @@
 // and the view's connections end; nothing stays behind.
 //
 // A command that keeps root's uid reads in the system directories what
-// everybody may read: their files belong to nobody there (V14). Streams are
+// everybody may read: their files belong to nobody there. Streams are
 // passed as bytes: the command gets a pipe or a terminal made for it, never a
 // file, socket or terminal of the caller, which it could open again, feed or
-// rob through /proc/self/fd (V13).
+// rob through /proc/self/fd.
 //
 // # Ends
 //
@@ -86,11 +86,11 @@
 // project and calls of AF_UNIX bind(2) are not followed, nor are names that
 // lead through /proc or /dev: /proc/self/cwd/x, /proc/thread-self/fd/7,
 // /dev/fd/7 (/proc/self/fd/7 is). What comes faster than it can be judged is
-// not told but counted: who must not miss a refusal looks at Result.Untold too.
+// not told but counted in Result.Dropped.
 //
 // # Locks
 //
-// session.mu guards the keeper's process number against reuse,
+// session.mu guards the set-up helper's process number against reuse,
 // outerTerminal.mu its saved mode. Neither is held together with another.
 // watcher.telling is taken before watcher.mu.
 package launcher

@@ -12,7 +12,7 @@ import (
 )
 
 // Probe looks at what works here, mostly by trying it in a child process, and
-// says how to mend what does not. It changes nothing.
+// says how to fix what does not. It changes nothing.
 func Probe() []Finding {
 	tried := tryNamespaces()
 	findings := []Finding{probeFuse(tried), probeNamespaces(tried), probeMounts(tried), probeProc(tried)}

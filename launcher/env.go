@@ -42,7 +42,7 @@ func environment(c Config, host Host, home string) []string {
 	set("HOME", home)
 	set("TMPDIR", "/tmp")
 	set("PWD", cmp.Or(c.Dir, c.Root))
-	// git stops at the border between two parts of the view otherwise.
+	// git stops at the border between two mounts of the view otherwise.
 	set("GIT_DISCOVERY_ACROSS_FILESYSTEM", "1")
 	for _, add := range c.Env {
 		if k, v, ok := strings.Cut(add, "="); ok {

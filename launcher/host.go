@@ -12,7 +12,7 @@ var systemDirs = []string{
 type Host struct {
 	// Privileged: the caller can mount without a user namespace.
 	Privileged bool
-	// ID is who the command runs as.
+	// ID is the user that the command runs as.
 	ID ID
 	// System are the system directories that exist, parents first.
 	System []Entry

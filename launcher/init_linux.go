@@ -35,7 +35,7 @@ func initMain(cfg *childConfig) (code int) {
 	}()
 	lost, err := in.enter()
 	if errors.Is(err, io.EOF) {
-		return ExitSetup // the keeper has failed, and said why
+		return ExitSetup // the set-up helper has failed, and said why
 	}
 	if err != nil {
 		_ = send(fdInit, failure(err), -1)
@@ -109,7 +109,7 @@ func (in *initProcess) enter() (lost []string, err error) {
 	return append(lost, more...), err
 }
 
-// await gets a descriptor from the keeper.
+// await gets a descriptor from the set-up helper.
 func (in *initProcess) await(what verb) (fd int, err error) {
 	m, fd, err := receive(fdParent, -1)
 	if err == nil && (m.Verb != what || fd < 0) {
@@ -185,7 +185,7 @@ func (in *initProcess) start() error {
 	return nil
 }
 
-// handOverWatch has the keeper hear of what the command, which this thread is
+// handOverWatch has the set-up helper hear of what the command, which this thread is
 // about to start, is going to change. It is the last thing that happens before.
 func handOverWatch() error {
 	listener, err := installWatch(watchFilter())

@@ -12,7 +12,7 @@ const selfDir = "/run/pinfold/bin"
 
 // system shows the system directories read-only. Where the command keeps
 // root's uid, root's files in them count as somebody else's, so that it reads
-// what everybody may read and nothing more (V14).
+// what everybody may read and nothing more.
 func (b *builder) system() {
 	asOther := b.plan.ID.UID == 0
 	for _, e := range b.host.System {
@@ -153,14 +153,14 @@ func (b *builder) sockets(sockets map[string]string) {
 	}
 }
 
-// view mounts the parts of a view, parents first.
+// view adds the mounts of a view, parents first.
 func (b *builder) view(nth int, v Placed) {
 	b.mountpoint(v.Root)
 	if v.View == nil {
 		return
 	}
-	for i, part := range v.View.Mounts() {
-		b.add(Step{Do: DoView, Path: path.Join(v.Root, part.Place), View: nth, Part: i})
+	for i, m := range v.View.Mounts() {
+		b.add(Step{Do: DoView, Path: path.Join(v.Root, m.Place), View: nth, Mount: i})
 	}
 }
 

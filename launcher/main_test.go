@@ -213,7 +213,7 @@ func supervise(spec string) int {
 		_, err := os.ReadFile(j.Reach)
 		fmt.Fprintln(os.Stderr, "reached:", err)
 	}
-	told.print(os.Stderr, res.Untold)
+	told.print(os.Stderr, res.Dropped)
 	if res.Reason != "" {
 		fmt.Fprintln(os.Stderr, res.Reason)
 	}

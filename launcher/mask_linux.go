@@ -36,7 +36,7 @@ func (m *mounter) disown(s Step, fd int) {
 	}
 }
 
-// overflowID is who root's files belong to: nobody.
+// overflowID is the user that root's files belong to: nobody.
 const overflowID = 65534
 
 // mapRootAway makes a user namespace that maps id 0 to nobody and the others

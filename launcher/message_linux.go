@@ -14,30 +14,30 @@ import (
 type verb string
 
 const (
-	sayFuse    verb = "fuse"    // keeper: part Part of view View is mounted; its descriptor is attached
-	sayServed  verb = "served"  // supervisor: requests of that part are answered
-	sayLost    verb = "lost"    // keeper: these guarantees cannot be given
-	sayRoot    verb = "root"    // keeper, to init: the new root is attached
-	saySlave   verb = "slave"   // keeper, to init: the terminal is attached
-	sayWatch   verb = "watch"   // init, to the keeper: the listener of the watch filter is attached
-	sayMaster  verb = "master"  // keeper: the terminal's master is attached
+	sayFuse    verb = "fuse"    // set-up helper: mount Mount of view View is mounted; its descriptor is attached
+	sayServed  verb = "served"  // supervisor: requests of that mount are answered
+	sayLost    verb = "lost"    // set-up helper: these guarantees cannot be given
+	sayRoot    verb = "root"    // set-up helper, to init: the new root is attached
+	saySlave   verb = "slave"   // set-up helper, to init: the terminal is attached
+	sayWatch   verb = "watch"   // init, to the set-up helper: the listener of the watch filter is attached
+	sayMaster  verb = "master"  // set-up helper: the terminal's master is attached
 	sayBeat    verb = "beat"    // supervisor: alive
 	sayPause   verb = "pause"   // supervisor: about to stop on purpose (Ctrl-Z)
-	sayHung    verb = "hung"    // keeper: gave up on the supervisor
+	sayHung    verb = "hung"    // set-up helper: gave up on the supervisor
 	sayStarted verb = "started" // init: the command runs
 	sayStopped verb = "stopped" // init: the command was stopped (Ctrl-Z)
 	sayCont    verb = "cont"    // supervisor: continue it
 	saySignal  verb = "signal"  // supervisor: pass Signal on
 	sayEnd     verb = "end"     // supervisor: kill everything inside
 	sayExit    verb = "exit"    // init: the command ended
-	sayFailed  verb = "failed"  // keeper, init: a step of the set-up failed
+	sayFailed  verb = "failed"  // set-up helper, init: a step of the set-up failed
 )
 
 // message is one packet. Its fields depend on Verb.
 type message struct {
 	Verb   verb
 	View   int            `json:",omitempty"`
-	Part   int            `json:",omitempty"`
+	Mount  int            `json:",omitempty"`
 	Signal syscall.Signal `json:",omitempty"`
 	Group  bool           `json:",omitempty"` // signal the foreground group
 	Code   int            `json:",omitempty"`

@@ -7,7 +7,7 @@ import (
 )
 
 // A set-user-id program that the command makes in a directory of the host, such
-// as Config.Home, runs later with the rights of whoever started the run, for
+// as Config.Home, runs later with the rights of the user that started the run, for
 // everybody who finds it. The mounts inside are nosuid, but that says nothing
 // about the bits on the disk. The view never stores them (see sandboxfs); where
 // the kernel writes to the host directly this filter refuses to set them.

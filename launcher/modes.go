@@ -67,7 +67,7 @@ const (
 )
 
 // resetSeen are sequences that not every terminal takes well, or that move
-// something: only for who used the like.
+// something: only where the like was used.
 var resetSeen = [...]string{
 	resetOrigin:    "\x1b[?6l\x1b[999H",
 	resetRegion:    "\x1b7\x1b[?69l\x1b[r\x1b8",

@@ -31,7 +31,7 @@ type mounter struct {
 }
 
 // build makes the new root and carries out p.Steps; mountView is called for
-// each part of the view. The caller must be in a mount namespace of its own.
+// each mount of the view. The caller must be in a mount namespace of its own.
 func build(p *Plan, mountView func(t *tree, s Step) error) (t *tree, lost []string, err error) {
 	step := func(what string, err error) error { return &SetupError{Step: what, Err: err} }
 	// Nothing that is mounted here may reach the host.

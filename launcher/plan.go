@@ -13,10 +13,10 @@ import (
 // Plan is everything that the set-up will do, in order, decided before
 // anything is done.
 type Plan struct {
-	// Namespaces are the kinds of namespace the keeper gets, by the names of
+	// Namespaces are the kinds of namespace the set-up helper gets, by the names of
 	// /proc/self/ns. Init gets a "pid" namespace of its own besides.
 	Namespaces []string
-	Steps      []Step // carried out by the keeper, with the host still in sight
+	Steps      []Step // carried out by the set-up helper, with the host still in sight
 	Inner      []Step // carried out by init, which owns the new /proc
 
 	Command  []string
@@ -100,7 +100,7 @@ func NewPlan(c Config, host Host) (*Plan, error) {
 }
 
 // watchable reports whether somebody wants to hear of refusals that the view
-// does not see: those in the parts that the kernel keeps read-only.
+// does not see: those in the mounts that the kernel keeps read-only.
 func watchable(c Config) bool {
 	return c.OnRefusal != nil && c.View != nil &&
 		slices.ContainsFunc(c.View.Mounts(), func(p sandboxfs.Mount) bool { return p.ReadOnly })

@@ -18,10 +18,10 @@ var update = flag.Bool("update", false, "write the golden files")
 // fakeMounts is a view that is only planned for.
 type fakeMounts struct {
 	View
-	parts []sandboxfs.Mount
+	mounts []sandboxfs.Mount
 }
 
-func (f fakeMounts) Mounts() []sandboxfs.Mount { return f.parts }
+func (f fakeMounts) Mounts() []sandboxfs.Mount { return f.mounts }
 
 func debian() Host {
 	return Host{
@@ -37,7 +37,7 @@ func debian() Host {
 }
 
 func TestPlans(t *testing.T) {
-	split := fakeMounts{parts: []sandboxfs.Mount{{Place: ".", ReadOnly: true}, {Place: "out"}, {Place: "src"}}}
+	split := fakeMounts{mounts: []sandboxfs.Mount{{Place: ".", ReadOnly: true}, {Place: "out"}, {Place: "src"}}}
 	base := Config{Root: "/srv/project", View: split, WritePaths: []string{"out", "src"}, Command: []string{"make", "all"}}
 	root := debian()
 	root.Privileged = true
@@ -92,12 +92,12 @@ func TestPlans(t *testing.T) {
 			c := base
 			c.Root = "/srv/main/wt"
 			c.Beside = []Placed{{Root: "/srv/main/.git", WritePaths: []string{"objects"},
-				View: fakeMounts{parts: []sandboxfs.Mount{{Place: "."}}}}}
+				View: fakeMounts{mounts: []sandboxfs.Mount{{Place: "."}}}}}
 			return c, debian()
 		},
 		"beside-in-home-and-tmp": func() (Config, Host) {
 			c := base
-			one := fakeMounts{parts: []sandboxfs.Mount{{Place: "."}}}
+			one := fakeMounts{mounts: []sandboxfs.Mount{{Place: "."}}}
 			c.Root = "/home/me/wt/project"
 			c.Beside = []Placed{{Root: "/home/me/code/main/.git", View: one}, {Root: "/tmp/x/y/.git", View: one}}
 			return c, debian()
@@ -111,7 +111,7 @@ func TestPlans(t *testing.T) {
 		"homes-in-opt": func() (Config, Host) {
 			c, h := base, root
 			c.Root = "/opt/dev/project"
-			c.Beside = []Placed{{View: fakeMounts{parts: []sandboxfs.Mount{{Place: "."}}}, Root: "/usr/repos/project.git"}}
+			c.Beside = []Placed{{View: fakeMounts{mounts: []sandboxfs.Mount{{Place: "."}}}, Root: "/usr/repos/project.git"}}
 			h.Homes = []string{"/opt/dev", "/opt/shown", "/opt/svc", "/usr/repos", "/usr/svc"}
 			h.RO = []Entry{{Path: "/opt/shown"}, {Path: "/opt/svc/tool"}, {Path: "/opt"}}
 			return c, h

@@ -20,7 +20,7 @@ const (
 	// killed itself. Its own death ends everything too, but not at once while
 	// thousands of processes want to run: it has to run for that.
 	endAfter = time.Second
-	// lastOutput is how long, after the command's time is up, whoever reads the
+	// lastOutput is how long, after the command's time is up, the reader of the
 	// output has for what is under way. A reader that does not read does not
 	// put off the end.
 	lastOutput = 250 * time.Millisecond
@@ -59,7 +59,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	defer std.close()
 	s := &session{config: c, plan: plan, std: std, messages: make(chan message), gone: make(chan struct{}),
 		suspendKeys: make(chan struct{}, 1),
-		masters:     make(chan *os.File, 1), keeperDone: make(chan struct{}), judged: make(chan struct{})}
+		masters:     make(chan *os.File, 1), setupDone: make(chan struct{}), judged: make(chan struct{})}
 	if err := s.start(); err != nil {
 		return Result{}, err
 	}
@@ -72,32 +72,32 @@ type session struct {
 	plan   *Plan
 	std    *streams
 
-	pid    int // of the keeper
+	pid    int // of the set-up helper
 	mu     sync.Mutex
 	reaped bool // guarded by mu: pid may be somebody else's
 
-	gone       chan struct{} // closed when the keeper has been reaped
-	keeper     int           // our ends of the channels
-	init       int
-	messages   chan message // from init; closed when it is gone
-	masters    chan *os.File
-	keeperDone chan struct{}
-	outer      *outerTerminal
+	gone      chan struct{} // closed when the set-up helper has been reaped
+	setup     int           // our ends of the channels
+	init      int
+	messages  chan message // from init; closed when it is gone
+	masters   chan *os.File
+	setupDone chan struct{}
+	outer     *outerTerminal
 
 	suspendKeys chan struct{} // the operator typed the key that suspends
 	stops       stops         // of the goroutine that follows the command
 	deadline    time.Time     // after which everything inside is killed; zero: none
 	forced      bool          // it was
 
-	attempts   *os.File // what the keeper heard of; nil where nobody wants to know
+	attempts   *os.File // what the set-up helper heard of; nil where nobody wants to know
 	judged     chan struct{}
-	untold     uint64   // read after judged
-	fromKeeper message  // its last words; read after keeperDone
+	dropped    uint64   // read after judged
+	fromSetup  message  // its last words; read after setupDone
 	lost       []string // likewise
 	unconfined []string // guarantees of Config.Confine that could not be had
 }
 
-// start starts the keeper and serves the view until it has been mounted.
+// start starts the set-up helper and serves the view until it has been mounted.
 func (s *session) start() error {
 	theirs, err := s.spawn()
 	for _, fd := range theirs {
@@ -108,15 +108,15 @@ func (s *session) start() error {
 		if s.attempts != nil {
 			s.attempts.Close()
 		}
-		return &SetupError{Step: "start the keeper in its namespaces", Err: err, Fix: spawnHint(err)}
+		return &SetupError{Step: "start the set-up helper in its namespaces", Err: err, Fix: spawnHint(err)}
 	}
-	// Meanwhile the keeper starts, so this delays nothing. Nobody can have made a
+	// Meanwhile the set-up helper starts, so this delays nothing. Nobody can have made a
 	// request yet.
 	if s.config.Confine {
 		s.unconfined = s.config.confine()
 	}
 	go s.listen(s.init)
-	go s.listenKeeper()
+	go s.listenSetup()
 	go s.judge()
 	return nil
 }
@@ -133,29 +133,29 @@ func (s *session) listen(fd int) {
 	}
 }
 
-// listenKeeper serves each part of the view when its descriptor arrives.
-func (s *session) listenKeeper() {
-	defer close(s.keeperDone)
+// listenSetup serves each mount of the view when its descriptor arrives.
+func (s *session) listenSetup() {
+	defer close(s.setupDone)
 	defer close(s.masters)
 	for {
-		m, fd, err := receive(s.keeper, -1)
+		m, fd, err := receive(s.setup, -1)
 		if err != nil {
 			return
 		}
 		switch m.Verb {
 		case sayFuse:
 			answer := message{Verb: sayServed}
-			if err := s.config.views()[m.View].View.Serve(m.Part, fd); err != nil {
+			if err := s.config.views()[m.View].View.Serve(m.Mount, fd); err != nil {
 				answer = failure(err)
 			}
-			_ = send(s.keeper, answer, -1)
+			_ = send(s.setup, answer, -1)
 		case sayMaster:
 			_ = unix.SetNonblock(fd, true)
 			s.masters <- os.NewFile(uintptr(fd), "terminal")
 		case sayLost:
 			s.lost = m.Lost
 		default:
-			s.fromKeeper = m
+			s.fromSetup = m
 		}
 	}
 }
@@ -202,7 +202,7 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 		case sig := <-s.config.Signals:
 			s.pass(sig)
 		case <-beat.C:
-			_ = send(s.keeper, message{Verb: sayBeat}, -1)
+			_ = send(s.setup, message{Verb: sayBeat}, -1)
 		case <-done:
 			done = nil
 			if end == nil {
@@ -217,8 +217,8 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 			s.kill()
 		}
 	}
-	<-s.gone // the keeper has ended, and with it all processes inside
-	<-s.keeperDone
+	<-s.gone // the set-up helper has ended, and with it all processes inside
+	<-s.setupDone
 	<-s.judged
 	s.config.Pause.end() // what waits for the terminal waits no longer
 	if rel != nil {
@@ -229,14 +229,14 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 	if s.outer != nil {
 		s.outer.restore()
 	}
-	unix.Close(s.keeper)
+	unix.Close(s.setup)
 	unix.Close(s.init)
 	return s.conclude(res, err, started, ended)
 }
 
 // conclude says how it ended when init could not say so.
 func (s *session) conclude(res Result, err error, started, ended bool) (Result, error) {
-	res.Untold = s.untold
+	res.Dropped = s.dropped
 	switch {
 	case err != nil:
 		return Result{}, err
@@ -246,8 +246,8 @@ func (s *session) conclude(res Result, err error, started, ended bool) (Result, 
 		}
 		res.Lost = slices.Concat(s.lost, res.Lost, s.unconfined)
 		return res, nil
-	case s.fromKeeper.Verb == sayFailed:
-		return Result{}, s.fromKeeper.setupError()
+	case s.fromSetup.Verb == sayFailed:
+		return Result{}, s.fromSetup.setupError()
 	case !started:
 		return Result{}, &SetupError{Step: "set up", Err: fmt.Errorf("a helper process ended without a word")}
 	}
@@ -256,7 +256,7 @@ func (s *session) conclude(res Result, err error, started, ended bool) (Result, 
 	if s.forced {
 		res.Reason = tooLong
 	}
-	if s.fromKeeper.Verb == sayHung {
+	if s.fromSetup.Verb == sayHung {
 		res.Reason = fmt.Sprintf("pinfold gave no sign of life for %v, so everything inside was ended", time.Duration(s.plan.HangMillis)*time.Millisecond)
 	}
 	return res, nil
@@ -273,7 +273,7 @@ func (s *session) connect() (*relay, error) {
 	r.pause = s.config.Pause
 	std := s.std
 	if t := std.terminal(); t != nil {
-		// The keeper sent the master before it started init.
+		// The set-up helper sent the master before it started init.
 		if master := <-s.masters; master != nil {
 			s.outer = &outerTerminal{file: t, master: master}
 		}

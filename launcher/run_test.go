@@ -251,7 +251,7 @@ func TestHomeHoldsWhatIsShownThere(t *testing.T) {
 		require.NoError(t, os.Symlink(base, home+"/.local"))
 		got := run(t, j, nil)
 		assert.Equal(t, ExitSetup, got.code)
-		assert.Contains(t, got.errOut, "set up dir "+user+"/.local/share: not a directory", "what the keeper failed at")
+		assert.Contains(t, got.errOut, "set up dir "+user+"/.local/share: not a directory", "what the set-up helper failed at")
 		assert.NoDirExists(t, base+"/share")
 	})
 }

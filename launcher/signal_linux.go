@@ -140,7 +140,7 @@ func (s *session) suspendKey() {
 }
 
 // suspend follows the command into its stop, so that the shell outside gets
-// its terminal back. The keeper is told: this silence is meant.
+// its terminal back. The set-up helper is told: this silence is meant.
 func (s *session) suspend() {
 	stop := syscall.Signal(s.stops.now.Load())
 	s.stops.asked.Store(0)
@@ -157,7 +157,7 @@ func (s *session) suspend() {
 		s.putBack()
 		s.outer.restore()
 	}
-	_ = send(s.keeper, message{Verb: sayPause}, -1)
+	_ = send(s.setup, message{Verb: sayPause}, -1)
 	_ = unix.Kill(0, unix.SIGSTOP)
 }
 
@@ -204,9 +204,9 @@ func parentOf(pid int) int {
 // resume continues the command after the supervisor was continued.
 func (s *session) resume() {
 	s.stops.now.Store(0)
-	_ = send(s.keeper, message{Verb: sayBeat}, -1)
+	_ = send(s.setup, message{Verb: sayBeat}, -1)
 	if s.outer != nil && s.std.interactive() {
-		s.config.Pause.reading(s.outer.raw) // or whoever has it gives it back so
+		s.config.Pause.reading(s.outer.raw) // or the program that has it gives it back so
 		s.outer.resize()
 	}
 	_ = send(s.init, message{Verb: sayCont}, -1)

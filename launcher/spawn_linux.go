@@ -15,14 +15,14 @@ var namespaceFlags = map[string]uintptr{
 	"uts": unix.CLONE_NEWUTS, "net": unix.CLONE_NEWNET,
 }
 
-// spawn starts the keeper. The caller closes the descriptors that it returns,
+// spawn starts the set-up helper. The caller closes the descriptors that it returns,
 // which are the children's ends.
 func (s *session) spawn() (theirs []int, err error) {
-	var keeper, init int
-	if s.keeper, keeper, err = channelPair(); err != nil {
+	var setup, init int
+	if s.setup, setup, err = channelPair(); err != nil {
 		return nil, err
 	}
-	theirs = append(theirs, keeper)
+	theirs = append(theirs, setup)
 	if s.init, init, err = channelPair(); err != nil {
 		return theirs, err
 	}
@@ -37,7 +37,7 @@ func (s *session) spawn() (theirs []int, err error) {
 	for i := range files {
 		files[i] = s.std.null.Fd()
 	}
-	files[fdConfig], files[fdKeeper], files[fdInit] = config.Fd(), uintptr(keeper), uintptr(init)
+	files[fdConfig], files[fdSetup], files[fdInit] = config.Fd(), uintptr(setup), uintptr(init)
 	if s.plan.Watch {
 		attempts, told, err := os.Pipe()
 		if err != nil {
@@ -76,17 +76,17 @@ func inUserNamespaceOfOwn(attr *syscall.SysProcAttr) {
 	attr.AmbientCaps = allCapabilities()
 }
 
-// launch starts the keeper from a thread that lives as long as the keeper:
+// launch starts the set-up helper from a thread that lives as long as the set-up helper:
 // the parent-death signal comes when the thread ends, not the process.
 func (s *session) launch(attr *syscall.ProcAttr) error {
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
-		pid, err := syscall.ForkExec("/proc/self/exe", []string{keeperName}, attr)
+		pid, err := syscall.ForkExec("/proc/self/exe", []string{setupName}, attr)
 		s.pid = pid
 		started <- err
 		if err == nil {
-			s.waitKeeper()
+			s.waitSetup()
 			close(s.gone)
 		}
 		// The thread ends with the goroutine, which leaves it locked.
@@ -94,9 +94,9 @@ func (s *session) launch(attr *syscall.ProcAttr) error {
 	return <-started
 }
 
-// waitKeeper waits without reaping first, so that kill never meets a process
-// that has got the keeper's number after it.
-func (s *session) waitKeeper() {
+// waitSetup waits without reaping first, so that kill never meets a process
+// that has got the set-up helper's number after it.
+func (s *session) waitSetup() {
 	for unix.Waitid(unix.P_PID, s.pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 	s.mu.Lock()
@@ -109,7 +109,7 @@ func (s *session) waitKeeper() {
 	}
 }
 
-// kill ends everything inside: init dies with the keeper.
+// kill ends everything inside: init dies with the set-up helper.
 func (s *session) kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,13 +121,13 @@ func (s *session) kill() {
 func (s *session) childConfig() *childConfig {
 	cfg := &childConfig{Plan: s.plan}
 	for _, v := range s.config.views() {
-		var parts []mountArgs
+		var mounts []mountArgs
 		for i := range v.View.Mounts() {
 			var m mountArgs
 			m.Source, m.FSType, m.Flags, m.Data = v.View.MountArgs(i, fdFuse)
-			parts = append(parts, m)
+			mounts = append(mounts, m)
 		}
-		cfg.Mount = append(cfg.Mount, parts)
+		cfg.Mounts = append(cfg.Mounts, mounts)
 	}
 	if t := s.std.terminal(); t != nil {
 		cfg.Terminal = true

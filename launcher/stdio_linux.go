@@ -20,7 +20,7 @@ const (
 // classify looks at a stream of the caller. Bytes pass, descriptors do not:
 // what the command holds it can open again by /proc/self/fd/N, a directory
 // would be a way to the whole host, a file would open for writing, and a
-// pipe's other readers could be robbed or fed (V13).
+// pipe's other readers could be robbed or fed.
 func classify(name string, f *os.File) (kind, *unix.Stat_t, error) {
 	if f == nil {
 		return kindNull, nil, nil

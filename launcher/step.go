@@ -17,7 +17,7 @@ const (
 	DoBind   Do = "bind"   // show the host's From, recursively, at Path
 	DoDevice Do = "device" // show the host's device From at Path
 	DoDevpts Do = "devpts" // mount a pseudo-terminal file system of its own
-	DoView   Do = "view"   // mount part Part of the view
+	DoView   Do = "view"   // mount mount Mount of the view
 	DoMask   Do = "mask"   // cover a file or directory with an empty, unreadable one
 	DoSeal   Do = "seal"   // make the file system mounted here read-only
 	DoProc   Do = "proc"   // mount /proc for the new process namespace
@@ -36,7 +36,7 @@ type Step struct {
 	Other bool // a bind where root's files count as somebody else's
 	Maybe bool // skipped when Path does not exist
 	View  int  // which view, 0 is the project's
-	Part  int
+	Mount int
 	Size  int64 // of a tmpfs, in bytes; of others as Do says
 	Data  []byte
 }
@@ -58,7 +58,7 @@ func (s Step) String() string {
 		if s.View != 0 {
 			fmt.Fprintf(&b, " view=%d", s.View)
 		}
-		fmt.Fprintf(&b, " part=%d", s.Part)
+		fmt.Fprintf(&b, " mount=%d", s.Mount)
 	}
 	if s.Data != nil {
 		fmt.Fprintf(&b, " (%d bytes)", len(s.Data))

@@ -14,7 +14,7 @@ import (
 // older container profiles forbid.
 type tree struct {
 	fd  int
-	uid int // who owns the directories that are made; -1 leaves them
+	uid int // the owner of the directories that are made; -1 leaves them
 	gid int
 }
 

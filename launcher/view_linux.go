@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// viewMounter mounts the parts of the views for the keeper, and keeps a
+// viewMounter mounts the views for the set-up helper, and keeps a
 // descriptor of each root so that it can end the connection later.
 type viewMounter struct {
 	cfg   *childConfig
@@ -19,7 +19,7 @@ type viewMounter struct {
 	tops  map[int]int // the roots of whole views, by view
 }
 
-// mount is called for each part, parents first. The keeper opens /dev/fuse
+// mount is called for each mount, parents first. The set-up helper opens /dev/fuse
 // itself: a descriptor that was opened outside its user namespace cannot be
 // mounted. It is called before init makes the process namespace, so that
 // requests carry the process numbers of the host.
@@ -39,12 +39,12 @@ func (v *viewMounter) mount(t *tree, s Step) error {
 		return err
 	}
 	defer unix.Close(at)
-	m := v.cfg.Mount[s.View][s.Part]
+	m := v.cfg.Mounts[s.View][s.Mount]
 	// By descriptor, so that nothing put at the path meanwhile is followed.
 	if err := unix.Mount(m.Source, fmt.Sprintf("/proc/self/fd/%d", at), m.FSType, m.Flags, m.Data); err != nil {
 		return &SetupError{Step: "mount the view", Err: err, Fix: "run \"pinfold doctor\""}
 	}
-	if err := send(fdKeeper, message{Verb: sayFuse, View: s.View, Part: s.Part}, fdFuse); err != nil {
+	if err := send(fdSetup, message{Verb: sayFuse, View: s.View, Mount: s.Mount}, fdFuse); err != nil {
 		return err
 	}
 	// The last copy outside the supervisor: its death must end the connection.
@@ -69,10 +69,10 @@ func (v *viewMounter) mount(t *tree, s Step) error {
 	return unix.Fstat(root, &st)
 }
 
-// served waits until the supervisor answers the requests of the part.
+// served waits until the supervisor answers the requests of the mount.
 func (v *viewMounter) served() error {
 	for {
-		m, _, err := receive(fdKeeper, int(v.cfg.Plan.HangMillis))
+		m, _, err := receive(fdSetup, int(v.cfg.Plan.HangMillis))
 		switch {
 		case err != nil:
 			return fmt.Errorf("wait for the view: %w", err)
@@ -85,9 +85,9 @@ func (v *viewMounter) served() error {
 	}
 }
 
-// target opens the mount point of a part. Nested ones lie in the project,
+// target opens the mount point of a mount. Nested ones lie in the project,
 // where others write: no link is followed there, and the walk starts at the
-// root of the view's first part.
+// root of the view's first mount.
 func (v *viewMounter) target(t *tree, s Step) (int, error) {
 	top, nested := v.tops[s.View]
 	if !nested {
@@ -100,17 +100,17 @@ func (v *viewMounter) target(t *tree, s Step) (int, error) {
 	return walk(top, strings.TrimPrefix(s.Path, path.Clean(root)+"/"))
 }
 
-// written lists the paths of the parts that are not read-only.
+// written lists the paths of the mounts that are not read-only.
 func (v *viewMounter) written() (list []string) {
 	for _, s := range v.cfg.Plan.Steps {
-		if s.Do == DoView && v.cfg.Mount[s.View][s.Part].Flags&unix.MS_RDONLY == 0 {
+		if s.Do == DoView && v.cfg.Mounts[s.View][s.Mount].Flags&unix.MS_RDONLY == 0 {
 			list = append(list, s.Path)
 		}
 	}
 	return list
 }
 
-// abort ends the connections, whoever waits in them, without their server's
+// abort ends the connections, also while programs wait in them, without their server's
 // help: umount(2) with MNT_FORCE aborts the requests that are under way. It
 // works on descriptors, since a path through a dead connection does not.
 func (v *viewMounter) abort() {

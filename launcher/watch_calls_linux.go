@@ -36,7 +36,7 @@ type watchedCall struct {
 
 // watchedCalls are those of every architecture; legacyCalls, which only some
 // have, follow. What acts on a descriptor that is open for writing is left
-// out: none ever was in a part that is read-only.
+// out: none ever was in a mount that is read-only.
 var watchedCalls = append([]watchedCall{
 	at(unix.SYS_OPENAT, "open", doesOpen, 2),
 	at(unix.SYS_OPENAT2, "open", doesOpen, 2), // its flags lie in memory

@@ -69,7 +69,7 @@ func installWatch(prog []unix.SockFilter) (listener int, err error) {
 
 // CanWatch reports whether Config.OnRefusal can be served here. It cannot be
 // in a process that is watched by such a filter itself (a run inside a run, and
-// some containers), nor where the keeper may not read the command's memory.
+// some containers), nor where the set-up helper may not read the command's memory.
 func CanWatch() bool {
 	if os.Geteuid() == 0 && privileged() && !capable(unix.CAP_SYS_PTRACE) {
 		return false

@@ -14,7 +14,7 @@ import (
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
-// judge tells of those attempts that the kernel refused because a part of the
+// judge tells of those attempts that the kernel refused because a mount of the
 // view is read-only. It looks at the tree a moment later than the kernel did;
 // nothing rests on it but the report.
 func (s *session) judge() {
@@ -23,15 +23,15 @@ func (s *session) judge() {
 		return
 	}
 	defer s.attempts.Close()
-	j := judge{r: s.config.Resolver, root: s.plan.Root, parts: s.config.View.Mounts(), uid: uint32(s.plan.ID.UID)}
+	j := judge{r: s.config.Resolver, root: s.plan.Root, mounts: s.config.View.Mounts(), uid: uint32(s.plan.ID.UID)}
 	told := gob.NewDecoder(s.attempts)
 	for {
 		var heard attempts
 		if told.Decode(&heard) != nil {
-			s.untold++ // the keeper has ended, and could not tell all: of one at least
+			s.dropped++ // the set-up helper has ended, and could not tell all: of one at least
 			return
 		}
-		s.untold += heard.Lost
+		s.dropped += heard.Lost
 		for i := range heard.List {
 			if r, refused := j.refusal(&heard.List[i]); refused {
 				s.config.OnRefusal(r)
@@ -44,10 +44,10 @@ func (s *session) judge() {
 }
 
 type judge struct {
-	r     *pathresolver.Resolver
-	root  string
-	parts []sandboxfs.Mount // parents first
-	uid   uint32
+	r      *pathresolver.Resolver
+	root   string
+	mounts []sandboxfs.Mount // parents first
+	uid    uint32
 }
 
 // target is where a name of an attempt leads.
@@ -55,7 +55,7 @@ type target struct {
 	place  string
 	exists bool
 	mode   uint32 // its type, where it exists
-	frozen bool   // it lies in a part that the kernel keeps read-only
+	frozen bool   // it lies in a mount that the kernel keeps read-only
 }
 
 // refusal is what the view would have said about a, had it been asked.
@@ -111,7 +111,7 @@ func (j *judge) judge(call *watchedCall, a *attempt) verdict {
 	return v
 }
 
-// move is judge for rename(2) and link(2). Between two parts the kernel says
+// move is judge for rename(2) and link(2). Between two mounts the kernel says
 // EXDEV before it looks at the names; many programs copy then, and what is
 // refused of that is told as well.
 func (j *judge) move(v *verdict, call *watchedCall, a *attempt, from target) {
@@ -185,7 +185,7 @@ func (j *judge) locate(unsafePath string, follow bool) (t target, ok bool) {
 	if t.place == "" {
 		return t, false
 	}
-	for _, p := range j.parts {
+	for _, p := range j.mounts {
 		if p.Place == "." || t.place == p.Place || strings.HasPrefix(t.place, p.Place+"/") {
 			t.frozen = p.ReadOnly
 		}

@@ -83,7 +83,7 @@ func (c *caller) memory(addr uint64, buf []byte) []byte {
 	first := min(len(buf), int(pageSize-addr%pageSize))
 	remote := [2]unix.RemoteIovec{{Base: uintptr(addr), Len: first}, {Base: uintptr(addr) + uintptr(first), Len: len(buf) - first}}
 	// It can wait for a page of a file in the view: not by a raw system call,
-	// which would keep the rest of the keeper from running.
+	// which would keep the rest of the set-up helper from running.
 	n, err := unix.ProcessVMReadv(c.tid, local[:], remote[:], 0)
 	if err != nil {
 		return nil

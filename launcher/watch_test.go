@@ -36,12 +36,12 @@ func (r *refusals) add(one sandboxfs.Refusal) {
 
 const toldMark = "told: "
 
-func (r *refusals) print(w io.Writer, untold uint64) {
+func (r *refusals) print(w io.Writer, dropped uint64) {
 	for _, one := range r.list {
 		fmt.Fprintf(w, "%s%s %s %s %s %v\n", toldMark, one.Program, one.Op, one.Place, one.Rule, one.Errno)
 	}
-	if untold > 0 {
-		fmt.Fprintf(w, "%suntold %d\n", toldMark, untold)
+	if dropped > 0 {
+		fmt.Fprintf(w, "%sdropped %d\n", toldMark, dropped)
 	}
 }
 
@@ -142,7 +142,7 @@ func TestWatchTellsWhatTheViewWould(t *testing.T) {
 			}
 		}
 
-		// Between two parts the kernel says EXDEV: the refusal is told, and what
+		// Between two mounts the kernel says EXDEV: the refusal is told, and what
 		// the program tries then.
 		for script, want := range map[string][]string{
 			"mv src/f out/g": {"mv rename src/f no_write_path invalid cross-device link", "mv delete src/f no_write_path read-only file system"},
@@ -157,7 +157,7 @@ func TestWatchTellsWhatTheViewWould(t *testing.T) {
 
 func probeCall(args string) string { return insideProbe + " probe " + args }
 
-// A view without any write path has one part, and that is read-only.
+// A view without any write path has one mount, and that is read-only.
 func TestWatchWithoutWritePath(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {
 		root := reportTree(t, uid)
@@ -190,9 +190,9 @@ func TestWatchedStorm(t *testing.T) {
 // caller that there was more than it was told.
 func TestWhatIsDrownedIsCounted(t *testing.T) {
 	const drown = "i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo x > src/none/f; done 2>/dev/null; echo x 2>/dev/null > src/new; exit 0"
-	untold := func(o outcome) (n int) {
+	dropped := func(o outcome) (n int) {
 		for _, line := range told(o) {
-			_, _ = fmt.Sscanf(line, "untold %d", &n)
+			_, _ = fmt.Sscanf(line, "dropped %d", &n)
 		}
 		return n
 	}
@@ -200,7 +200,7 @@ func TestWhatIsDrownedIsCounted(t *testing.T) {
 		j := job{UID: uid, Root: reportTree(t, uid), Write: []string{"out"}, Tell: "watch", Few: true, Command: []string{"sh", "-c", drown}}
 		got := run(t, j, nil)
 		assert.Zero(t, got.code)
-		assert.Positive(t, untold(got))
+		assert.Positive(t, dropped(got))
 		j.Few = false
 		got = run(t, j, nil)
 		assert.Equal(t, []string{"sh create src/new no_write_path read-only file system"}, told(got), "the same with room for all")
@@ -213,13 +213,13 @@ func TestWhatIsDrownedIsCounted(t *testing.T) {
 		require.NoError(t, os.WriteFile(j.Root+"/out/heard", nil, 0o666))
 		got = run(t, j, nil)
 		assert.Len(t, told(got), 201)
-		assert.Zero(t, untold(got))
+		assert.Zero(t, dropped(got))
 		j.Slow = true
 		require.NoError(t, os.Remove(j.Root+"/out/heard"))
 		got = run(t, j, nil)
 		assert.Zero(t, got.code)
 		assert.Less(t, len(told(got)), 201)
-		assert.Positive(t, untold(got))
+		assert.Positive(t, dropped(got))
 	})
 }
 
@@ -227,18 +227,18 @@ func TestWhatIsDrownedIsCounted(t *testing.T) {
 // while watched calls are under way.
 func TestWatchedKill(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {
-		for _, victim := range []string{"supervisor", "keeper"} {
+		for _, victim := range []string{"supervisor", "set-up helper"} {
 			root := reportTree(t, uid)
 			cmd := started(t, job{UID: uid, Root: root, Write: []string{"out"}, Tell: "watch",
 				Command: []string{"sh", "-c", "touch out/ready; while :; do echo x > src/f; echo x > out/f; done 2>/dev/null"}})
 			pids := family(cmd.Process.Pid)
 			require.NotEmpty(t, pids)
 			pid := cmd.Process.Pid
-			if victim == "keeper" {
+			if victim == "set-up helper" {
 				pid = pids[0]
 				name, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
 				require.NoError(t, err)
-				require.Contains(t, string(name), keeperName)
+				require.Contains(t, string(name), setupName)
 			}
 			require.NoError(t, unix.Kill(pid, unix.SIGKILL))
 			eventually(t, "all processes are gone", func() bool { return noneAlive(pids) })

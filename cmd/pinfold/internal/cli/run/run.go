@@ -207,7 +207,7 @@ func (f *runFlags) inView(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 	}
 	problem = view.Close() // after it every refusal has been told, and every request left
 	dropped, besideProblem := f.beside.CloseView()
-	refused.unjudged(view.Stats().RefusalsDropped + dropped + result.Untold)
+	refused.unjudged(view.Stats().RefusalsDropped + dropped + result.Dropped)
 	return result, errors.Join(problem, besideProblem, who.close(result, err)), err
 }
 

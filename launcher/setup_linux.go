@@ -12,21 +12,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keeperMain builds the file system, starts init, and then keeps watch: when
+// setupMain builds the file system, starts init, and then keeps watch: when
 // the supervisor dies or hangs, everything inside ends.
-func keeperMain(cfg *childConfig) (code int) {
+func setupMain(cfg *childConfig) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
-			_ = send(fdKeeper, failure(fmt.Errorf("panic in the keeper: %v\n%s", r, debug.Stack())), -1)
+			_ = send(fdSetup, failure(fmt.Errorf("panic in the set-up helper: %v\n%s", r, debug.Stack())), -1)
 			code = ExitSetup
 		}
 	}()
 	if err := dieWith(); err != nil {
 		return ExitSetup
 	}
-	k := &keeper{cfg: cfg}
+	k := &setupHelper{cfg: cfg}
 	if err := k.setUp(); err != nil {
-		_ = send(fdKeeper, failure(err), -1)
+		_ = send(fdSetup, failure(err), -1)
 		return ExitSetup
 	}
 	go k.watch()
@@ -39,7 +39,8 @@ func dieWith() error {
 	return unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
 }
 
-type keeper struct {
+// setupHelper is the process that builds what the command sees.
+type setupHelper struct {
 	cfg     *childConfig
 	view    viewMounter
 	init    int
@@ -47,7 +48,7 @@ type keeper struct {
 	told    *os.File // what it tells goes here
 }
 
-func (k *keeper) setUp() error {
+func (k *setupHelper) setUp() error {
 	self, err := unix.Open("/proc/self/fd", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return &SetupError{Step: "open /proc", Err: err, Fix: "mount /proc"}
@@ -68,7 +69,7 @@ func (k *keeper) setUp() error {
 		return err
 	}
 	if len(lost) > 0 {
-		if err := send(fdKeeper, message{Verb: sayLost, Lost: lost}, -1); err != nil {
+		if err := send(fdSetup, message{Verb: sayLost, Lost: lost}, -1); err != nil {
 			return err
 		}
 	}
@@ -100,7 +101,7 @@ func (k *keeper) setUp() error {
 // startInit starts init as process 1 of a new process namespace. It waits for
 // the new root on the channel whose other end startInit returns, and ends
 // where that is closed.
-func (k *keeper) startInit() (channel int, err error) {
+func (k *setupHelper) startInit() (channel int, err error) {
 	ours, theirs, err := channelPair()
 	if err != nil {
 		return -1, err
@@ -135,7 +136,7 @@ func (k *keeper) startInit() (channel int, err error) {
 	return ours, nil
 }
 
-// childEnv is the environment of the keeper itself.
+// childEnv is the environment of the set-up helper itself.
 var childEnv = []string{"GOMAXPROCS=1", "GOGC=off"}
 
 // initEnv is that of init. With one P the thread that obeys would wait for the
@@ -144,11 +145,11 @@ var initEnv = []string{"GOMAXPROCS=4", "GOGC=off"}
 
 // watch returns never: it ends everything when the supervisor says nothing
 // for too long, or is gone.
-func (k *keeper) watch() {
+func (k *setupHelper) watch() {
 	millis := int(k.cfg.Plan.HangMillis)
 	timeout := millis
 	for {
-		m, _, err := receive(fdKeeper, timeout)
+		m, _, err := receive(fdSetup, timeout)
 		switch {
 		case err == nil && m.Verb == sayPause:
 			timeout = -1
@@ -160,7 +161,7 @@ func (k *keeper) watch() {
 			k.view.abort()
 			_ = unix.Kill(k.init, unix.SIGKILL)
 			if err != io.EOF {
-				_ = send(fdKeeper, message{Verb: sayHung}, -1)
+				_ = send(fdSetup, message{Verb: sayHung}, -1)
 			}
 			return
 		}
@@ -168,7 +169,7 @@ func (k *keeper) watch() {
 }
 
 // wait waits for init, and with it for everything inside.
-func (k *keeper) wait() int {
+func (k *setupHelper) wait() int {
 	if k.watcher != nil {
 		defer func() {
 			// A supervisor that hangs does not keep us.
@@ -191,7 +192,7 @@ func (k *keeper) wait() int {
 
 // terminal opens a pseudo-terminal of the new root's own devpts, sends its
 // master to the supervisor, and returns its other side, which the caller closes.
-func (k *keeper) terminal(root *tree) (slave int, err error) {
+func (k *setupHelper) terminal(root *tree) (slave int, err error) {
 	ptmx, err := root.open("/dev/pts/ptmx")
 	if err != nil {
 		return -1, err
@@ -218,7 +219,7 @@ func (k *keeper) terminal(root *tree) (slave int, err error) {
 		err = unix.Fchown(slave, id.UID, id.GID)
 	}
 	if err == nil {
-		err = send(fdKeeper, message{Verb: sayMaster}, master)
+		err = send(fdSetup, message{Verb: sayMaster}, master)
 	}
 	if err != nil {
 		unix.Close(slave)

@@ -31,27 +31,34 @@ var maxAttempts = 4096
 // tellAfter is how long the first of them waits for others.
 const tellAfter = 20 * time.Millisecond
 
-// attempts is what the keeper tells the supervisor at once.
+// attempts is what the set-up helper tells the supervisor at once.
 type attempts struct {
 	List []attempt
 	Lost uint64 // how many more there were
 	Done bool   // these are the last
 }
 
-// watcher answers for the listener of the watch filter. It decides nothing:
+// watcher hears of system calls that are about to change a file or a name, so that
+// the report, the summary and --fail-on-deny have the refusals in mounts where the
+// kernel refuses by itself. The other way to have them is to serve the whole view
+// by one connection that is asked for each open (sandboxfs.Options.ReportAll),
+// which costs speed in everything that a command reads. What is mounted without a
+// server could not tell of refusals in any other way.
+//
+// It answers for the listener of the watch filter and decides nothing:
 // every call goes on, and the view refuses what it refuses. What it read of a
 // call may not be what the kernel then reads, since another thread can change
 // it in between (seccomp_unotify(2)); a report is all that rests on it.
 //
-// It lives in the keeper, because the supervisor may be slow or stopped, while
-// the keeper's end is the end of everything inside: no call is ever left
-// waiting for a listener that is not there.
+// It lives in the set-up helper: the supervisor may be slow or stopped, but the end
+// of the set-up helper is the end of everything inside, so that no call is ever
+// left waiting for a listener that is not there.
 type watcher struct {
 	listener int
 	proc     int      // the host's /proc
 	tree     int      // the project on the host, O_PATH
 	root     string   // its path, inside and outside
-	written  []string // the paths of the parts that are not read-only
+	written  []string // the paths of the mounts that are not read-only
 
 	mu      sync.Mutex // guards waiting; held while a call is looked at
 	waiting attempts
@@ -165,8 +172,8 @@ func hungUp(fd int) bool {
 }
 
 // hear looks at one call while its caller waits, and lets it go on. mu is held
-// until the attempt is written down: when everything inside has ended, whoever
-// gets mu knows of every call that went on.
+// until the attempt is written down: when everything inside has ended, the next
+// holder of mu knows of every call that went on.
 func (w *watcher) hear(c *caller, n *notification) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -222,8 +229,8 @@ func (w *watcher) look(c *caller, nr uint32) (a attempt, tell when) {
 	return a, tell
 }
 
-// concerns says whether a path may lead to a part that the kernel keeps
-// read-only. Most paths are in a part that is written, where the view itself
+// concerns says whether a path may lead to a mount that the kernel keeps
+// read-only. Most paths are in a mount that is written, where the view itself
 // tells of refusals: those are sorted out here, since the supervisor has better
 // things to do. Links outside of the project are not followed.
 func (w *watcher) concerns(file string) when {
@@ -234,9 +241,9 @@ func (w *watcher) concerns(file string) when {
 	if !beneath(file, w.root) && (!up || !beneath(path.Clean(file), w.root)) {
 		return never
 	}
-	for _, part := range w.written {
+	for _, mount := range w.written {
 		switch {
-		case !beneath(file, part):
+		case !beneath(file, mount):
 		case up || w.linkAt(file): // a link that the command may change
 			return soon
 		default:
@@ -248,7 +255,7 @@ func (w *watcher) concerns(file string) when {
 
 // linkAt reports whether a symbolic link may lie on the way to file. It looks
 // in the host's tree, not in the view, which would tell of what it hides as if
-// the keeper had asked for it.
+// the set-up helper had asked for it.
 func (w *watcher) linkAt(file string) bool {
 	rel := strings.TrimLeft(file[len(w.root):], "/")
 	if rel == "" {

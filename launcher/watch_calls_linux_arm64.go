@@ -1,4 +1,0 @@
-package launcher
-
-// The architecture began without the calls that have no directory argument.
-var legacyCalls []watchedCall
