@@ -1,7 +1,8 @@
-# make demo   build pinfold and watch it work on a sample project
-# make test   all tests, as the user who types it
-# make ci     what CI runs: all of the below but bench and the long ones
-# make help   the rest
+# make demo         build pinfold and watch it work on a sample project
+# make check-quick  after each change: a minute, installs nothing
+# make test         all tests, as the user who types it: a quarter of an hour
+# make ci           what CI runs: all of the below but bench and long
+# make help         the rest
 
 GO      ?= go
 BIN     := bin/pinfold
@@ -15,7 +16,7 @@ export GOFLAGS ?= -buildvcs=false
 
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help build install man demo deps test race-detector unprivileged portable cross race properties fuzz bench lint fmt vet tidy examples ci clean
+.PHONY: help build install man demo deps check-quick test long race-detector unprivileged portable cross fuzz bench lint fmt vet tidy examples ci clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t16
@@ -35,7 +36,13 @@ demo: build ## a sample project, a command inside, what works and what is refuse
 deps: ## programs that the tests use; installed when root on Debian, named otherwise
 	@sh .ci/deps
 
-test: deps ## all tests; a skipped test is a failure
+check-quick: ## what to run after each change: a minute, no installs, no root
+	@sh .ci/quick
+
+test: ## all tests; a skipped test is a failure
+	@echo "All tests: about 15 minutes on two quiet CPUs, longer beside other work; make check-quick takes one."
+	@echo "What .ci/node and .ci/checkouts name is fetched once, into $${XDG_CACHE_HOME:-~/.cache}/pinfold-*."
+	@sh .ci/deps
 	@sh .ci/gotest $(PKGS)
 	@cd integration/bench && sh ../../.ci/gotest $(PKGS)
 
@@ -65,11 +72,9 @@ cross: ## what other systems promise compiles and vets
 	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/pinfold
 	GOOS=linux GOARCH=arm64 $(GO) build -o /dev/null ./cmd/pinfold
 
-race: deps ## the attack races at length (100,000 a row and surface), and the million-file walk
-	PINFOLD_LONG=1 $(GO) test -count=1 -timeout 4h -v -run 'Race|Million' ./integration/...
-
-properties: ## the properties of policies, 100,000 draws each
-	PINFOLD_LONG=1 $(GO) test -count=1 -timeout 4h ./permission
+long: deps ## what takes longer than CI allows, for hours: 100,000 rounds of each race, 100,000 draws of each property, trees of a million files, every agent, every fuzz target
+	PINFOLD_LONG=1 sh .ci/gotest -timeout 24h $(PKGS)
+	@sh .ci/fuzz $${FUZZTIME:-1m}
 
 fuzz: ## each fuzz target for FUZZTIME (1m)
 	@sh .ci/fuzz $${FUZZTIME:-1m}

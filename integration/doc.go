@@ -8,6 +8,6 @@
 // interface Surface, and a line in the list of surfaces.
 //
 //	go test ./integration                      # minutes; races are short
-//	PINFOLD_LONG=1 go test ./integration       # what `make race` runs
+//	PINFOLD_LONG=1 go test ./integration       # part of `make long`
 //	PINFOLD_TABLE=FILE go test ./integration   # row × surface × mode, to a file
 package integration

@@ -12,7 +12,7 @@ import (
 	"github.com/pinfold-dev/pinfold/integration/ops"
 )
 
-// long says that this is the long run: `make race`.
+// long says that this is the long run: `make long`.
 var long = os.Getenv("PINFOLD_LONG") != ""
 
 // The numbers of raced operations per row, surface and mode. The long run

@@ -15,7 +15,7 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// long says that this is the long run: `make race`.
+// long says that this is the long run: `make long`.
 var long = os.Getenv("PINFOLD_LONG") != ""
 
 // FuzzWalkerVsKernel makes a tree from one string of bytes and paths from
