@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
@@ -23,7 +24,7 @@ func (s *session) judge() {
 		return
 	}
 	defer s.attempts.Close()
-	j := judge{r: s.config.Resolver, root: s.plan.Root, mounts: s.config.View.Mounts(), uid: uint32(s.plan.ID.UID)}
+	j := judge{r: resolved.Of(s.config.Resolver).(rules), root: s.plan.Root, mounts: s.config.View.Mounts(), uid: uint32(s.plan.ID.UID)}
 	told := gob.NewDecoder(s.attempts)
 	for {
 		var heard attempts
@@ -43,8 +44,18 @@ func (s *session) judge() {
 	}
 }
 
+// rules are what the judge asks of a resolver about places.
+type rules interface {
+	Decide(op pathresolver.Op, place string, kind fs.FileMode) *pathresolver.DeniedError
+	DecideRenameGranted(g pathresolver.Grant, from, to string, exchange bool) *pathresolver.DeniedError
+	DecideLinkGranted(g pathresolver.Grant, from, to string) *pathresolver.DeniedError
+	Verdict(place string) pathresolver.Verdict
+	Explain(op pathresolver.Op, path string) pathresolver.Decision
+	OpenPlace(place string, flags int, mode uint32) (int, error)
+}
+
 type judge struct {
-	r      *pathresolver.Resolver
+	r      rules
 	root   string
 	mounts []sandboxfs.Mount // parents first
 	uid    uint32
@@ -128,9 +139,9 @@ func (j *judge) move(v *verdict, call *watchedCall, a *attempt, from target) {
 		return
 	}
 	if call.does == doesRename {
-		v.denied = j.r.DecideRename(from.place, to.place, exchange)
+		v.denied = j.r.DecideRenameGranted(nil, from.place, to.place, exchange)
 	} else if !from.is(unix.S_IFDIR) {
-		v.denied = j.r.DecideLink(from.place, to.place)
+		v.denied = j.r.DecideLinkGranted(nil, from.place, to.place)
 	}
 }
 

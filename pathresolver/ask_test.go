@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -41,7 +42,7 @@ func TestAskWrite(t *testing.T) {
 		// I6: nothing leaves its reach by a move, and nothing is planted there.
 		denied(t, r.Rename("out/lib", "out/lib2", pathresolver.RenameReplace), pathresolver.RuleEscapes)
 		denied(t, r.Rename("out/planted", "out/lib", pathresolver.RenameExchange), pathresolver.RuleEscapes)
-		require.Equal(t, []pathresolver.AskPlace{{Place: "ask", Makes: true}, {Place: "out/lib/keys", Makes: true}}, r.AskPlaces())
+		require.Equal(t, []resolved.AskPlace{{Place: "ask", Makes: true}, {Place: "out/lib/keys", Makes: true}}, r.AskPlaces())
 	})
 	cfg.AskWrite, cfg.WritePaths = nil, []string{"out", "ask"}
 	r, err := pathresolver.New(cfg)
@@ -98,7 +99,7 @@ func TestAskRead(t *testing.T) {
 		require.NoError(t, r.Rename("out/e", "out/d", pathresolver.RenameReplace))
 		refusal := denied(t, r.WriteFile("vault/a", nil, 0o644), pathresolver.RuleNoWritePath)
 		require.NotContains(t, refusal.Error(), "Reading is allowed")
-		require.Equal(t, []pathresolver.AskPlace{{Place: "."}, {Place: "vault"}}, r.AskPlaces())
+		require.Equal(t, []resolved.AskPlace{{Place: "."}, {Place: "vault"}}, r.AskPlaces())
 	})
 	cfg.AskRead = nil
 	r, err := pathresolver.New(cfg)
@@ -134,5 +135,5 @@ func TestAskPlaces(t *testing.T) {
 		AskWrite: []string{"a/b", "d/*", "d/**/x", "*.lock"}})
 	require.NoError(t, err)
 	defer r.Close()
-	require.Equal(t, []pathresolver.AskPlace{{".", false}, {"Vault", false}, {"a/b", true}, {"d", false}}, r.AskPlaces())
+	require.Equal(t, []resolved.AskPlace{{Place: ".", Makes: false}, {Place: "Vault", Makes: false}, {Place: "a/b", Makes: true}, {Place: "d", Makes: false}}, r.AskPlaces())
 }

@@ -66,7 +66,7 @@ func (r *Resolver) openDir(op Op, unsafePath, parent, name string, decide func(s
 	if dir, lexical := lexicalPlace(parent); lexical {
 		place := joinPlace(dir, name)
 		if decide(place) == nil {
-			fd, err := r.OpenPlace(dir, flags, 0)
+			fd, err := r.openPlace(dir, flags, 0)
 			if err != syscall.ELOOP && err != syscall.EXDEV {
 				return fd, place, err
 			}
@@ -83,7 +83,7 @@ func (r *Resolver) openDir(op Op, unsafePath, parent, name string, decide func(s
 	if w.missing > 0 {
 		return noHandle, "", syscall.ENOENT
 	}
-	fd, err := r.OpenPlace(w.place, flags, 0)
+	fd, err := r.openPlace(w.place, flags, 0)
 	switch err {
 	case syscall.ELOOP, syscall.EXDEV, syscall.ENOENT, syscall.ENOTDIR:
 		if w.mode&syscall.S_IFMT == syscall.S_IFDIR {
@@ -130,7 +130,7 @@ func (r *Resolver) look(op Op, unsafePath string, follow bool, act func(fd handl
 // decideLooking is Decide, where to read is only to look.
 func (r *Resolver) decideLooking(op Op, place string) *DeniedError {
 	if op == OpRead {
-		return r.DecideLook(place)
+		return r.decideLook(place)
 	}
 	return r.Decide(op, place, 0)
 }
@@ -147,7 +147,7 @@ func (r *Resolver) openLook(op Op, unsafePath, rel string, follow bool) (handle,
 			return fd, "", err
 		}
 	} else if lexical && r.decideLooking(op, place) == nil {
-		fd, err := r.OpenPlace(withSlash(place, rel), flags, 0)
+		fd, err := r.openPlace(withSlash(place, rel), flags, 0)
 		if err != syscall.ELOOP && err != syscall.EXDEV {
 			return fd, place, err
 		}
@@ -162,7 +162,7 @@ func (r *Resolver) openLook(op Op, unsafePath, rel string, follow bool) (handle,
 	if w.missing > 0 {
 		return noHandle, "", syscall.ENOENT
 	}
-	fd, err := r.OpenPlace(w.place, oPath|oNoFollow, 0)
+	fd, err := r.openPlace(w.place, oPath|oNoFollow, 0)
 	switch err {
 	case syscall.ELOOP, syscall.EXDEV, syscall.ENOENT, syscall.ENOTDIR:
 		return noHandle, "", errAgain

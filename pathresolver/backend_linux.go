@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 // The backend on Linux: a handle is a descriptor, and each function one system
@@ -89,7 +90,7 @@ func readlinkOf(h handle) (string, error) { return fsat.Readlink(h) }
 func onProcfs(h handle) (bool, error) { return fsat.OnProcfs(h) }
 
 // fileID describes a file; oPath will do.
-func fileID(h handle) (FileID, error) {
+func fileID(h handle) (resolved.FileID, error) {
 	var sx unix.Statx_t
 	err := fsat.Retry(func() error {
 		return unix.Statx(h, "", unix.AT_EMPTY_PATH, unix.STATX_INO|unix.STATX_NLINK|unix.STATX_BTIME, &sx)
@@ -97,9 +98,9 @@ func fileID(h handle) (FileID, error) {
 	if err == unix.ENOSYS {
 		var st stat
 		err = fstat(h, &st)
-		return FileID{Dev: st.Dev, Ino: st.Ino, Links: uint32(st.Nlink)}, err
+		return resolved.FileID{Dev: st.Dev, Ino: st.Ino, Links: uint32(st.Nlink)}, err
 	}
-	id := FileID{Dev: unix.Mkdev(sx.Dev_major, sx.Dev_minor), Ino: sx.Ino, Links: sx.Nlink}
+	id := resolved.FileID{Dev: unix.Mkdev(sx.Dev_major, sx.Dev_minor), Ino: sx.Ino, Links: sx.Nlink}
 	if sx.Mask&unix.STATX_BTIME != 0 {
 		id.Born = sx.Btime.Sec*1e9 + int64(sx.Btime.Nsec)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 // The backend where only os.Root is to be had. os.Root keeps every access
@@ -115,13 +116,13 @@ func (r *Resolver) admitted(string, identity) (mode uint32, ok bool) { return 0,
 // openFollowed is for Linux, where the kernel may follow links.
 func (r *Resolver) openFollowed(string, int) (handle, error) { return noHandle, syscall.ELOOP }
 
-// OpenPlace opens a place without following any link. It applies no rule: the
+// openPlace opens a place without following any link. It applies no rule: the
 // caller has decided.
-func (r *Resolver) OpenPlace(place string, flags int, mode uint32) (handle, error) {
+func (r *Resolver) openPlace(place string, flags int, mode uint32) (handle, error) {
 	return r.stepTo(r.dir, r.dirID, place, flags, mode)
 }
 
-// openIn opens a name in a held directory as OpenPlace would.
+// openIn opens a name in a held directory as openPlace would.
 func (r *Resolver) openIn(dir handle, name string, flags int) (handle, error) {
 	return r.lastStep(dir, name, flags, 0, r.dirID)
 }
@@ -342,20 +343,20 @@ func onProcfs(handle) (bool, error) { return false, nil }
 
 // fileID describes a file that is open, or opens it for that. Only a regular
 // file has an identity here, so that nothing else counts as made by the caller.
-func fileID(o handle) (FileID, error) {
+func fileID(o handle) (resolved.FileID, error) {
 	if !o.info.Mode().IsRegular() {
-		return FileID{}, nil
+		return resolved.FileID{}, nil
 	}
 	if o.file != nil {
 		return identifyFile(o.file)
 	}
 	f, err := o.in.Open(o.name())
 	if err != nil {
-		return FileID{}, errno(err)
+		return resolved.FileID{}, errno(err)
 	}
 	defer f.Close()
 	if now, err := f.Stat(); err != nil || !os.SameFile(now, o.info) {
-		return FileID{}, cmp.Or(errno(err), errAgain)
+		return resolved.FileID{}, cmp.Or(errno(err), errAgain)
 	}
 	return identifyFile(f)
 }
@@ -601,7 +602,7 @@ func (d *Dir) entries() ([]fs.DirEntry, error) {
 	list, err := f.ReadDir(-1)
 	kept := make([]fs.DirEntry, 0, len(list))
 	for _, e := range list {
-		if !d.r.VerdictIn(d.place, e.Name()).hidesEntry(e.Type()) {
+		if !d.r.verdictIn(d.place, e.Name()).hidesEntry(e.Type()) {
 			kept = append(kept, &walkEntry{dir: d, name: e.Name(), typ: e.Type()})
 		}
 	}

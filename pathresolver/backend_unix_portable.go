@@ -7,13 +7,15 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 // identifyFile describes an open file.
-func identifyFile(f *os.File) (FileID, error) {
+func identifyFile(f *os.File) (resolved.FileID, error) {
 	var st unix.Stat_t
 	err := unix.Fstat(int(f.Fd()), &st)
-	return FileID{Dev: uint64(st.Dev), Ino: st.Ino, Links: uint32(st.Nlink)}, err
+	return resolved.FileID{Dev: uint64(st.Dev), Ino: st.Ino, Links: uint32(st.Nlink)}, err
 }
 
 // tryLock takes the lock of a directory if nobody has it; EWOULDBLOCK.

@@ -6,13 +6,15 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 // identifyFile describes an open file.
-func identifyFile(f *os.File) (FileID, error) {
+func identifyFile(f *os.File) (resolved.FileID, error) {
 	var info windows.ByHandleFileInformation
 	err := windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &info)
-	return FileID{
+	return resolved.FileID{
 		Dev:   uint64(info.VolumeSerialNumber),
 		Ino:   uint64(info.FileIndexHigh)<<32 | uint64(info.FileIndexLow),
 		Links: info.NumberOfLinks,

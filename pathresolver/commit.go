@@ -115,7 +115,7 @@ func (w *Replacement) inDirectory() error {
 // away meanwhile is not.
 func (r *Resolver) isAt(dir handle, place string) bool {
 	var held, there stat
-	fd, err := r.OpenPlace(place, oPath|oDirectory, 0)
+	fd, err := r.openPlace(place, oPath|oDirectory, 0)
 	if err == nil {
 		err = fstat(fd, &there)
 		closePath(fd)

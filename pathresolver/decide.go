@@ -77,9 +77,9 @@ func (p *policy) decide(grant Grant, op Op, place string, kind fs.FileMode) *Den
 
 func (p *policy) decideRead(place string) *DeniedError { return p.Decide(OpRead, place, 0) }
 
-// DecideLook says whether the name and the attributes of what is at a place may
+// decideLook says whether the name and the attributes of what is at a place may
 // be seen: also where its content has to be asked for.
-func (p *policy) DecideLook(place string) *DeniedError {
+func (p *policy) decideLook(place string) *DeniedError {
 	if v := p.Verdict(place); v.Hidden {
 		return p.hidden(OpRead, place, v)
 	}
@@ -124,17 +124,13 @@ func (p *policy) decideGit(op Op, place string, kind fs.FileMode) *DeniedError {
 	return nil
 }
 
-// DecideRename says whether from may be moved to to, or exchanged with it: both
+// decideRename says whether from may be moved to to, or exchanged with it: both
 // must be writable, and neither may be a write path itself. Nothing moves when
 // what it holds, or could hold if it were a directory, would leave the reach of
 // a glob, or come to stand under a name that is protected or to be asked for.
 // Whether it is a directory is not asked: that could change before the move.
 // Read paths need no such rule: what may be moved lies beneath a write path, and
 // that beneath a read path.
-func (p *policy) DecideRename(from, to string, exchange bool) *DeniedError {
-	return p.decideRename(p.grant, from, to, exchange)
-}
-
 func (p *policy) decideRename(grant Grant, from, to string, exchange bool) *DeniedError {
 	if d := p.decide(grant, OpRename, from, 0); d != nil {
 		return d
@@ -177,12 +173,8 @@ func (p *policy) decideMove(grant Grant, from, to string) *DeniedError {
 	return nil
 }
 
-// DecideLink says whether a second name to may be given to the file at from.
+// decideLink says whether a second name to may be given to the file at from.
 // The source must be writable: its new name would make it so.
-func (p *policy) DecideLink(from, to string) *DeniedError {
-	return p.decideLink(p.grant, from, to)
-}
-
 func (p *policy) decideLink(grant Grant, from, to string) *DeniedError {
 	d := p.decide(grant, OpWrite, from, 0)
 	if d == nil && grant != nil && !p.givesAway(grant, from) {

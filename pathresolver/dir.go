@@ -56,7 +56,7 @@ func (d *Dir) OpenDir(name string) (*Dir, error) {
 
 // Lstat describes a name; of a link, the link itself.
 func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
-	place, err := d.child(name, d.r.DecideLook)
+	place, err := d.child(name, d.r.decideLook)
 	if err != nil {
 		return nil, pathError("lstat", place, err)
 	}
@@ -71,7 +71,7 @@ func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 
 // Readlink returns the text of a link, which may name a place outside.
 func (d *Dir) Readlink(name string) (string, error) {
-	place, err := d.child(name, d.r.DecideLook)
+	place, err := d.child(name, d.r.decideLook)
 	if err != nil {
 		return "", pathError("readlink", place, err)
 	}

@@ -102,7 +102,7 @@ func (r *Resolver) explain(d *Decision, op Op, unsafePath string) error {
 
 // explainLinks asks whether other hard links stand in the way.
 func (r *Resolver) explainLinks(place string) error {
-	fd, err := r.OpenPlace(place, oPath|oNoFollow, 0)
+	fd, err := r.openPlace(place, oPath|oNoFollow, 0)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (r *Resolver) explainLinks(place string) error {
 		if err != nil {
 			return err
 		}
-		if _, denied := r.CheckLinks(place, id); denied != nil {
+		if _, denied := r.checkLinks(place, id); denied != nil {
 			return denied
 		}
 	}
@@ -180,7 +180,7 @@ func (r *Resolver) settled(op Op, rel string, kind fs.FileMode, follow bool) boo
 	case op == OpRead && r.plain:
 		fd, err = r.openFollowed(rel, flags)
 	case lexical && r.Decide(op, place, kind) == nil:
-		fd, err = r.OpenPlace(place, flags, 0)
+		fd, err = r.openPlace(place, flags, 0)
 	default:
 		return false
 	}

@@ -5,18 +5,14 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
-// Arrival is what is about to get a name by rename(2).
-type Arrival struct {
-	Mode fs.FileMode // its type and permissions
-	ID   FileID
-}
-
 // DecideArrival says whether a file or directory may be moved from one place to
-// another as far as git directories are concerned. DecideRename has decided the
+// another as far as git directories are concerned. decideRename has decided the
 // rest. RuleGitContent says that it may once its content has been checked.
-func (r *Resolver) DecideArrival(from, to string, a Arrival) *DeniedError {
+func (r inside) DecideArrival(from, to string, a resolved.Arrival) *DeniedError {
 	d := r.decideArrival(from, to, a)
 	if d != nil {
 		d.Op = OpRename
@@ -24,7 +20,7 @@ func (r *Resolver) DecideArrival(from, to string, a Arrival) *DeniedError {
 	return d
 }
 
-func (p *policy) decideArrival(from, to string, a Arrival) *DeniedError {
+func (p *policy) decideArrival(from, to string, a resolved.Arrival) *DeniedError {
 	g := p.git
 	if g == nil {
 		return nil
@@ -74,7 +70,7 @@ func (p *policy) decideArrival(from, to string, a Arrival) *DeniedError {
 }
 
 // leaveGit is the rule about moving something away from a git directory.
-func (p *policy) leaveGit(from string, source gitAt, a Arrival) *DeniedError {
+func (p *policy) leaveGit(from string, source gitAt, a resolved.Arrival) *DeniedError {
 	if source.rest != "" {
 		return p.decideGitName(OpDelete, from, source, a.Mode.Type())
 	}
@@ -85,7 +81,7 @@ func (p *policy) leaveGit(from string, source gitAt, a Arrival) *DeniedError {
 }
 
 // arriveName is the rule about the name that something gets in a git directory.
-func (p *policy) arriveName(to string, at gitAt, a Arrival) *DeniedError {
+func (p *policy) arriveName(to string, at gitAt, a resolved.Arrival) *DeniedError {
 	if p.git.isLock(to, at.rest) {
 		if _, name := splitPlace(at.rest); !strings.HasPrefix(name, "index.stash.") || strings.HasSuffix(name, ".lock") {
 			return p.gitDenied(OpRename, to, RuleProtected, "git makes its locks and moves nothing there: what a git elsewhere has just made there would be replaced")

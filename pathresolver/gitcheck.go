@@ -5,29 +5,31 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 // maxGitText bounds a file .git, a commondir and a configuration, in bytes.
 const maxGitText = 1 << 20
 
-// CheckGitText says whether data may be the whole content of what is at a place
+// checkGitText says whether data may be the whole content of what is at a place
 // of the kinds GitLink, GitCommonDir, GitTreeLink and GitNumber. A file .git names a
 // git directory of the work tree that it lies in: anything else could be put in the
 // place of what it names later, or is a repository that the operator has elsewhere.
-func (r *Resolver) CheckGitText(place string, data []byte) *DeniedError {
+func (r *Resolver) checkGitText(place string, data []byte) *DeniedError {
 	text := strings.TrimRight(string(data), "\r\n")
 	if len(data) > maxGitText || strings.ContainsAny(text, "\x00\r\n") {
 		return r.gitDenied(OpWrite, place, RuleGitContent, "it has one line")
 	}
-	switch r.GitContent(place) {
-	case GitCommonDir:
+	switch r.gitContent(place) {
+	case resolved.GitCommonDir:
 		if text != "../.." {
 			return r.gitDenied(OpWrite, place, RuleGitContent, "the commondir of a work tree is always \"../..\"")
 		}
 		return nil
-	case GitTreeLink:
+	case resolved.GitTreeLink:
 		return r.checkTreeLink(place, text)
-	case GitNumber:
+	case resolved.GitNumber:
 		if strings.Trim(text, "0123456789") != "" {
 			return r.gitDenied(OpWrite, place, RuleGitContent, "how far a rebase is, is a number: shells show it in their prompts")
 		}
@@ -44,7 +46,7 @@ func (r *Resolver) CheckGitText(place string, data []byte) *DeniedError {
 		fmt.Sprintf("it names %q, which is neither .git/worktrees/NAME or .git/modules/NAME of a directory above nor a work tree's that was made here", EscapePath(clipText(to))))
 }
 
-// checkTreeLink is CheckGitText for the gitdir of a linked work tree.
+// checkTreeLink is checkGitText for the gitdir of a linked work tree.
 func (r *Resolver) checkTreeLink(place, text string) *DeniedError {
 	dir, _ := splitPlace(place)
 	at := text

@@ -15,6 +15,7 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 	"github.com/pinfold-dev/pinfold/internal/gitindex"
 	"github.com/pinfold-dev/pinfold/internal/gitrepo"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 // maxGitIndex bounds an index, or packed refs, that are checked, in bytes: those of
@@ -30,7 +31,7 @@ var gitChecks sync.Mutex
 // the new name, and the old name goes. It replaces what is there unless noReplace
 // is set. The caller has decided both names, and owns both descriptors. Errors
 // are a *DeniedError, or plain errno values; then nothing has changed.
-func (r *Resolver) MoveChecked(dir int, name string, toDir int, toName, to string, noReplace bool) error {
+func (r inside) MoveChecked(dir int, name string, toDir int, toName, to string, noReplace bool) error {
 	src, err := r.openIn(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|always)
 	if err != nil {
 		return err
@@ -40,11 +41,11 @@ func (r *Resolver) MoveChecked(dir int, name string, toDir int, toName, to strin
 	if err := fsat.Fstat(src, &st); err != nil {
 		return err
 	}
-	content := r.GitContent(to)
+	content := r.gitContent(to)
 	switch {
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
 		return r.gitDenied(OpRename, to, RuleGitDir, "it is a regular file")
-	case st.Size > maxGitIndex || content != GitIndex && content != GitRefs && st.Size > maxGitText:
+	case st.Size > maxGitIndex || content != resolved.GitIndex && content != resolved.GitRefs && st.Size > maxGitText:
 		return r.gitDenied(OpRename, to, RuleGitContent, "it is too large to be checked")
 	}
 	if st.Size > maxGitText {
@@ -90,12 +91,12 @@ func (r *Resolver) MoveChecked(dir int, name string, toDir int, toName, to strin
 
 // checkCopy checks a copy that nobody else has, and leaves out of it what is not
 // to be believed.
-func (r *Resolver) checkCopy(content GitContent, to string, out int) error {
+func (r *Resolver) checkCopy(content resolved.GitContent, to string, out int) error {
 	var st unix.Stat_t
 	if err := fsat.Fstat(out, &st); err != nil {
 		return err
 	}
-	if st.Size == 0 && content == GitIndex {
+	if st.Size == 0 && content == resolved.GitIndex {
 		return r.gitDenied(OpRename, to, RuleGitContent, "it is empty, which is no index")
 	}
 	var data []byte
@@ -108,7 +109,7 @@ func (r *Resolver) checkCopy(content GitContent, to string, out int) error {
 		data = mapped
 	}
 	switch content {
-	case GitIndex:
+	case resolved.GitIndex:
 		clean, err := gitindex.Check(data, r.gitHash(to))
 		if err != nil {
 			return r.gitDenied(OpRename, to, RuleGitContent, "the index "+err.Error())
@@ -120,12 +121,12 @@ func (r *Resolver) checkCopy(content GitContent, to string, out int) error {
 			return err
 		}
 		return fsat.Retry(func() error { return unix.Ftruncate(out, int64(len(clean))) })
-	case GitRefs:
+	case resolved.GitRefs:
 		return r.checkRefs(to, data)
-	case GitConfig:
+	case resolved.GitConfig:
 		return r.checkGitConfig(to, bytes.Clone(data))
-	case GitLink, GitCommonDir, GitTreeLink, GitNumber:
-		if d := r.CheckGitText(to, bytes.Clone(data)); d != nil {
+	case resolved.GitLink, resolved.GitCommonDir, resolved.GitTreeLink, resolved.GitNumber:
+		if d := r.checkGitText(to, bytes.Clone(data)); d != nil {
 			return d
 		}
 		return nil
@@ -157,7 +158,7 @@ func (r *Resolver) gitHash(index string) gitindex.Hash {
 			dir = common
 		}
 	}
-	fd, err := r.OpenPlace(joinPlace(dir, "config"), unix.O_RDONLY|unix.O_NOFOLLOW|always, 0)
+	fd, err := r.openPlace(joinPlace(dir, "config"), unix.O_RDONLY|unix.O_NOFOLLOW|always, 0)
 	if err != nil {
 		return gitindex.SHA1
 	}
@@ -215,7 +216,7 @@ func (r *Resolver) isStraight(place string) bool {
 // in toDir. "git submodule update" writes core.worktree there each time, as it was.
 // Whoever refuses the move may then remove the lock and say that it is done: nothing
 // that is protected changes.
-func (r *Resolver) SameGitConfig(dir int, name, from string, toDir int, toName, to string) bool {
+func (r inside) SameGitConfig(dir int, name, from string, toDir int, toName, to string) bool {
 	if r.git == nil || from != to+".lock" {
 		return false
 	}

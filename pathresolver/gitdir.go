@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 // Rules beneath git directories. git on the host opens what lies there without
@@ -27,31 +29,6 @@ import (
 // Sources: gitrepository-layout(5), githooks(5), git-config(1), and system
 // call traces of git at work.
 
-// GitContent says which rule the content of a file in a git directory is under.
-type GitContent uint8
-
-const (
-	// GitFree content is under no rule.
-	GitFree GitContent = iota
-	// GitIndex is an index, whose paths git writes to and removes.
-	GitIndex
-	// GitConfig is the configuration of a git directory that was made through
-	// this resolver.
-	GitConfig
-	// GitLink is a file ".git", which names the git directory of a work tree.
-	GitLink
-	// GitCommonDir is the commondir of a linked work tree.
-	GitCommonDir
-	// GitTreeLink is the gitdir of a linked work tree, the way back to its file
-	// ".git": "git worktree repair" writes to what it names.
-	GitTreeLink
-	// GitNumber is how far a rebase is, which git's own prompt for shells shows
-	// without quoting it: "$(command)" would run.
-	GitNumber
-	// GitRefs are packed refs, which may not have what refs/replace may not.
-	GitRefs
-)
-
 // gitGuard holds the rules beneath git directories. nil has none.
 type gitGuard struct {
 	dirs   []string        // git directories that New found at the root, as places
@@ -70,7 +47,7 @@ type gitGuard struct {
 	turns  atomic.Uint64 // how often it was held alone, as for each move
 	// at says what stands at a place; no link is followed. What cannot be looked
 	// at stands there, and is nobody's.
-	at   func(place string) (id FileID, typ fs.FileMode, ok bool)
+	at   func(place string) (id resolved.FileID, typ fs.FileMode, ok bool)
 	list func(place string) []string // names in a directory, bounded
 }
 
@@ -114,7 +91,7 @@ const gitWorktrees = ".git/worktrees"
 // maxGitNames bounds how much of a directory in a git directory is listed.
 const maxGitNames = 1000
 
-func newGitGuard(unprotect []string, at func(string) (FileID, fs.FileMode, bool), list func(string) []string) *gitGuard {
+func newGitGuard(unprotect []string, at func(string) (resolved.FileID, fs.FileMode, bool), list func(string) []string) *gitGuard {
 	g := &gitGuard{dirs: []string{".git"}, opened: map[string]bool{}, at: at, list: list}
 	for _, name := range unprotect {
 		g.opened[name] = true
@@ -193,11 +170,11 @@ func (p *policy) decideGitName(op Op, place string, at gitAt, kind fs.FileMode) 
 	case op != OpCreate && op != OpWrite:
 	case slices.ContainsFunc(gitRests(at.rest), isReplacement):
 		return p.gitDenied(op, place, RuleProtected, "a replacement of an object (git-replace(1)) would show other content on the host than is pushed")
-	case content == GitRefs:
+	case content == resolved.GitRefs:
 		return p.gitDenied(op, place, RuleGitContent, "packed refs are not written in place: git writes them beside, and they are checked when they take their place")
-	case content == GitIndex:
+	case content == resolved.GitIndex:
 		return p.gitDenied(op, place, RuleGitContent, "an index is not written in place: git writes it beside, and it is checked when it takes its place")
-	case content == GitNumber:
+	case content == resolved.GitNumber:
 		if d := p.decideStepsAt(op, place, at); d != nil {
 			return d
 		}
@@ -357,7 +334,7 @@ func (p *policy) decideMadeName(op Op, place, rest string, kind fs.FileMode) *De
 	case op == OpMeta && isHook(rest):
 		return p.gitDenied(op, place, RuleProtected, "a hook in a repository that was made here is not made executable: it would run on the host")
 	case op == OpMeta:
-	case gitContentOf(rest) == GitConfig:
+	case gitContentOf(rest) == resolved.GitConfig:
 		return p.gitDenied(op, place, RuleGitContent, "the configuration of a repository is not written in place: git writes it beside, and it is checked when it takes its place; use \"git config\"")
 	case isHook(rest) && kind.Type() != fs.ModeDir:
 		return p.gitDenied(op, place, RuleGitContent, "a hook in a repository that was made here is not executable, which has to be seen to when it is made")
@@ -479,26 +456,26 @@ func (p *policy) decideHead(place string, kind fs.FileMode) *DeniedError {
 }
 
 // gitContentOf is the rule about the content of a name in a git directory.
-func gitContentOf(rest string) GitContent {
+func gitContentOf(rest string) resolved.GitContent {
 	if isGitNumber(rest) {
-		return GitNumber
+		return resolved.GitNumber
 	}
 	if _, below, ok := gitWorktree(rest); ok {
 		rest = below
 	}
 	dir, name := splitPlace(rest)
 	if dir != "." && !strings.HasPrefix(rest, "modules/") {
-		return GitFree
+		return resolved.GitFree
 	}
 	switch {
 	case name == "index" || strings.HasPrefix(name, "sharedindex."):
-		return GitIndex
+		return resolved.GitIndex
 	case name == "config" || name == "config.worktree":
-		return GitConfig
+		return resolved.GitConfig
 	case name == "packed-refs":
-		return GitRefs
+		return resolved.GitRefs
 	}
-	return GitFree
+	return resolved.GitFree
 }
 
 // isGitNumber reports whether a name beneath a git directory says how far a rebase
@@ -519,25 +496,25 @@ func isGitNumber(rest string) bool {
 	})
 }
 
-// GitContent says which rule the content of what is at a place is under. Where
+// gitContent says which rule the content of what is at a place is under. Where
 // it is under one, Decide refuses to write it in place (RuleGitContent); a
 // surface that can check content before it is seen may go on by it.
-func (r *Resolver) GitContent(place string) GitContent {
+func (r *Resolver) gitContent(place string) resolved.GitContent {
 	if r.git == nil {
-		return GitFree
+		return resolved.GitFree
 	}
 	_, name := splitPlace(place)
 	if isDotGit(name) {
-		return GitLink
+		return resolved.GitLink
 	}
 	at, ok := r.git.find(place, 0)
 	if !ok {
-		return GitFree
+		return resolved.GitFree
 	}
 	if _, below, ok := gitWorktree(at.rest); ok && below == "commondir" {
-		return GitCommonDir
+		return resolved.GitCommonDir
 	} else if ok && below == "gitdir" {
-		return GitTreeLink
+		return resolved.GitTreeLink
 	}
 	return gitContentOf(at.rest)
 }
@@ -546,7 +523,7 @@ func (r *Resolver) GitContent(place string) GitContent {
 // which "git init" finds out whether there are links ("testing", at a name of
 // its own that nothing else has), and which it removes at once. Without it the new
 // repository would have core.symlinks=false.
-func (r *Resolver) GitTriesLink(place, target string) bool {
+func (r inside) GitTriesLink(place, target string) bool {
 	if r.git == nil || target != "testing" {
 		return false
 	}
@@ -558,10 +535,10 @@ func (r *Resolver) GitTriesLink(place, target string) bool {
 	return len(name) == len("tXXXXXX") && name[0] == 't' && len(at.rest) == len(name) && name != target
 }
 
-// GitHook reports whether a place is that of a hook in a git directory. Decide
+// gitHook reports whether a place is that of a hook in a git directory. Decide
 // refuses to make one in a git directory that was made through this resolver
 // (RuleGitContent); a surface that keeps it from being executable may go on.
-func (r *Resolver) GitHook(place string) bool {
+func (r *Resolver) gitHook(place string) bool {
 	if r.git == nil {
 		return false
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 // maxMadeLocks is how many of the locks made last are known.
@@ -17,35 +19,35 @@ type madeLocks struct {
 	next int
 }
 
-func (m *madeLocks) has(id FileID) bool {
+func (m *madeLocks) has(id resolved.FileID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return id.known() && slices.Contains(m.ring[:], id.key())
+	return known(id) && slices.Contains(m.ring[:], keyOf(id))
 }
 
-func (m *madeLocks) add(id FileID) {
+func (m *madeLocks) add(id resolved.FileID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if id.known() {
-		m.ring[m.next%maxMadeLocks] = id.key()
+	if known(id) {
+		m.ring[m.next%maxMadeLocks] = keyOf(id)
 		m.next++
 	}
 }
 
-// GitLock reports whether a place is one by which git prepares a file that is under
+// gitLock reports whether a place is one by which git prepares a file that is under
 // a rule, such as .git/index.lock.
-func (r *Resolver) GitLock(place string) bool {
-	if r.git == nil || !IsGitLockName(place) {
+func (r *Resolver) gitLock(place string) bool {
+	if r.git == nil || !isGitLockName(place) {
 		return false
 	}
 	at, ok := r.git.find(place, 0)
 	return ok && r.git.isLock(place, at.rest)
 }
 
-// CheckGitLock says whether a file that was opened at a place where GitLock is true
+// CheckGitLock says whether a file that was opened at a place where gitLock is true
 // may be written: only one that was made through this resolver may, since another
 // is what a git elsewhere is just writing.
-func (r *Resolver) CheckGitLock(place string, f FileID) *DeniedError {
+func (r inside) CheckGitLock(place string, f resolved.FileID) *DeniedError {
 	if r.git.locks.has(f) {
 		return nil
 	}
@@ -65,7 +67,7 @@ func (g *gitGuard) isLock(place, rest string) bool {
 	}
 	base = fold(base)
 	place, _ = cutLock(place)
-	return gitContentOf(base) != GitFree || g.actsBy(place, base) != ""
+	return gitContentOf(base) != resolved.GitFree || g.actsBy(place, base) != ""
 }
 
 // isConfigLock reports whether a name beneath a git directory is the lock of its
@@ -73,12 +75,12 @@ func (g *gitGuard) isLock(place, rest string) bool {
 // be put in place; where it cannot be made the branch is not checked out.
 func isConfigLock(rest string) bool {
 	base, lock := cutLock(rest)
-	return lock && gitContentOf(base) == GitConfig
+	return lock && gitContentOf(base) == resolved.GitConfig
 }
 
-// IsGitLockName reports whether a place, or a name alone, is one for which
-// Resolver.GitLock may be true.
-func IsGitLockName(place string) bool {
+// isGitLockName reports whether a place, or a name alone, is one for which
+// Resolver.gitLock may be true.
+func isGitLockName(place string) bool {
 	_, lock := cutLock(place)
 	return lock || isPrepared(place)
 }
@@ -115,8 +117,8 @@ func (p *policy) decideLock(op Op, place string) *DeniedError {
 // GitConfigLock reports whether a place is that of the lock of a configuration.
 // Decide refuses to make one (RuleGitContent); a surface that makes files only where
 // there are none may go on.
-func (r *Resolver) GitConfigLock(place string) bool {
-	if r.git == nil || !IsGitLockName(place) {
+func (r inside) GitConfigLock(place string) bool {
+	if r.git == nil || !isGitLockName(place) {
 		return false
 	}
 	at, ok := r.git.find(place, 0)

@@ -3,6 +3,8 @@ package pathresolver
 import (
 	"io/fs"
 	"sync"
+
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 const (
@@ -24,18 +26,18 @@ type madeDirs struct {
 	next int
 }
 
-func (m *madeDirs) has(id FileID) bool {
+func (m *madeDirs) has(id resolved.FileID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return id.known() && (m.git[id.key()] || m.last[id.key()])
+	return known(id) && (m.git[keyOf(id)] || m.last[keyOf(id)])
 }
 
 // add notes a directory that was made, or a file named .git.
-func (m *madeDirs) add(place string, id FileID) {
-	if !id.known() {
+func (m *madeDirs) add(place string, id resolved.FileID) {
+	if !known(id) {
 		return
 	}
-	key := id.key()
+	key := keyOf(id)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if isGitPlace(place) {
@@ -116,18 +118,18 @@ func (w *gitWays) addWithin(by, place string) (ok bool) {
 	return true
 }
 
-// NoteMade records that a directory or a regular file, as kind says, was made at a
+// noteMade records that a directory or a regular file, as kind says, was made at a
 // place through this resolver or through a view of it. It decides whether rules
 // about git directories treat it as the caller's own; what is not noted counts as
 // something that stood there before. Of files only those named .git and those at
-// places where GitLock is true matter.
-func (r *Resolver) NoteMade(place string, kind fs.FileMode, f FileID) {
+// places where gitLock is true matter.
+func (r *Resolver) noteMade(place string, kind fs.FileMode, f resolved.FileID) {
 	_, name := splitPlace(place)
 	switch {
 	case r.git == nil:
 	case kind == fs.ModeDir, kind == 0 && isDotGit(name):
 		r.git.made.add(place, f)
-	case kind == 0 && r.GitLock(place):
+	case kind == 0 && r.gitLock(place):
 		r.git.locks.add(f)
 	}
 }

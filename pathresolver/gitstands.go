@@ -6,41 +6,42 @@ import (
 	"syscall"
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 // standsAt says what stands at a place. What cannot be looked at, for want of
 // descriptors say, counts as there.
-func (r *Resolver) standsAt(place string) (id FileID, typ fs.FileMode, ok bool) {
-	fd, err := r.OpenPlace(place, oPath|oNoFollow, 0)
+func (r *Resolver) standsAt(place string) (id resolved.FileID, typ fs.FileMode, ok bool) {
+	fd, err := r.openPlace(place, oPath|oNoFollow, 0)
 	switch err {
 	case nil:
 	case syscall.ENOENT, syscall.ENOTDIR, syscall.ELOOP, syscall.EXDEV, syscall.ENAMETOOLONG:
-		return FileID{}, 0, false
+		return resolved.FileID{}, 0, false
 	default:
-		return FileID{}, fs.ModeIrregular, true
+		return resolved.FileID{}, fs.ModeIrregular, true
 	}
 	defer closePath(fd)
 	a, err := arrivalOf(fd)
 	if err != nil {
-		return FileID{}, fs.ModeIrregular, true
+		return resolved.FileID{}, fs.ModeIrregular, true
 	}
 	return a.ID, a.Mode.Type(), true
 }
 
 // arrivalOf describes the file behind a descriptor.
-func arrivalOf(fd handle) (Arrival, error) {
+func arrivalOf(fd handle) (resolved.Arrival, error) {
 	var st stat
 	if err := fstat(fd, &st); err != nil {
-		return Arrival{}, err
+		return resolved.Arrival{}, err
 	}
 	id, err := fileID(fd)
-	return Arrival{Mode: fsat.FileMode(st.Mode), ID: id}, err
+	return resolved.Arrival{Mode: fsat.FileMode(st.Mode), ID: id}, err
 }
 
 // kindsIn says of names in a directory what they are; done ends that. No link is
 // followed.
 func (r *Resolver) kindsIn(dir string) (kindOf func(name string) (kind fs.FileMode, there bool), done func()) {
-	fd, err := r.OpenPlace(dir, oPath|oDirectory, 0)
+	fd, err := r.openPlace(dir, oPath|oDirectory, 0)
 	if err != nil {
 		return func(string) (fs.FileMode, bool) { return 0, false }, func() {}
 	}
@@ -53,7 +54,7 @@ func (r *Resolver) kindsIn(dir string) (kindOf func(name string) (kind fs.FileMo
 
 // namesIn lists a directory, at most maxGitNames of it.
 func (r *Resolver) namesIn(place string) []string {
-	fd, err := r.OpenPlace(place, os.O_RDONLY|oDirectory, 0)
+	fd, err := r.openPlace(place, os.O_RDONLY|oDirectory, 0)
 	if err != nil {
 		return nil
 	}
@@ -73,7 +74,7 @@ func (r *Resolver) noteMadeIn(dir handle, name, place string) {
 	}
 	defer closePath(fd)
 	if id, err := fileID(fd); err == nil {
-		r.NoteMade(place, fs.ModeDir, id)
+		r.noteMade(place, fs.ModeDir, id)
 	}
 }
 
@@ -93,7 +94,7 @@ func (r *Resolver) decideArrivals(fromDir handle, from entry, toDir handle, to e
 		if err != nil {
 			return err
 		}
-		if d := r.DecideArrival(e.place, toPlace, a); d != nil {
+		if d := (inside{r}).DecideArrival(e.place, toPlace, a); d != nil {
 			return d
 		}
 		return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 // Grant reports whether op was granted at a place that AskRead or AskWrite
@@ -27,19 +28,19 @@ func GrantFor(accesses ...access.Access) Grant {
 }
 
 // DecideGranted is Decide with a grant besides that of Config.
-func (p *policy) DecideGranted(grant Grant, op Op, place string, kind fs.FileMode) *DeniedError {
-	return p.decide(p.grant.or(grant), op, place, kind)
+func (r inside) DecideGranted(grant Grant, op Op, place string, kind fs.FileMode) *DeniedError {
+	return r.decide(r.grant.or(grant), op, place, kind)
 }
 
-// DecideRenameGranted is DecideRename likewise. What has to be asked for before
+// DecideRenameGranted is decideRename likewise. What has to be asked for before
 // it is read moves only if reading it was granted, too.
-func (p *policy) DecideRenameGranted(grant Grant, from, to string, exchange bool) *DeniedError {
-	return p.decideRename(p.grant.or(grant), from, to, exchange)
+func (r inside) DecideRenameGranted(grant Grant, from, to string, exchange bool) *DeniedError {
+	return r.decideRename(r.grant.or(grant), from, to, exchange)
 }
 
-// DecideLinkGranted is DecideLink likewise.
-func (p *policy) DecideLinkGranted(grant Grant, from, to string) *DeniedError {
-	return p.decideLink(p.grant.or(grant), from, to)
+// DecideLinkGranted is decideLink likewise.
+func (r inside) DecideLinkGranted(grant Grant, from, to string) *DeniedError {
+	return r.decideLink(r.grant.or(grant), from, to)
 }
 
 // givesAway reports whether what is at place may go out of reach of the rules
@@ -97,22 +98,12 @@ func (p *policy) appliesToMove(grant Grant, set *ruleSet, at, other string) bool
 	return true
 }
 
-// AskPlace is where something may have to be asked for.
-type AskPlace struct {
-	// Place is the literal beginning of a glob, "." where it begins with a
-	// wildcard.
-	Place string
-	// Makes says that it may be asked for to make Place itself, where nothing
-	// stands there.
-	Makes bool
-}
-
 // AskPlaces returns the places at or beneath which everything lies that may
 // have to be asked for, by AskRead and AskWrite: sorted, each once. What is
 // hidden is not among them. It is for who arranges how a tree is served: what
 // one place answers may be another answer tomorrow, so nobody may remember it.
-func (r *Resolver) AskPlaces() []AskPlace {
-	var places []AskPlace
+func (r inside) AskPlaces() []resolved.AskPlace {
+	var places []resolved.AskPlace
 	for _, set := range []*ruleSet{&r.askRead, &r.askWrite} {
 		for i := range set.all {
 			if at := set.all[i].askPlace(set == &r.askWrite); !r.Verdict(at.Place).Hidden {
@@ -120,7 +111,7 @@ func (r *Resolver) AskPlaces() []AskPlace {
 			}
 		}
 	}
-	slices.SortFunc(places, func(a, b AskPlace) int {
+	slices.SortFunc(places, func(a, b resolved.AskPlace) int {
 		if c := strings.Compare(a.Place, b.Place); c != 0 || a.Makes == b.Makes {
 			return c
 		} else if a.Makes {
@@ -128,18 +119,18 @@ func (r *Resolver) AskPlaces() []AskPlace {
 		}
 		return 1
 	})
-	return slices.CompactFunc(places, func(a, b AskPlace) bool { return a.Place == b.Place })
+	return slices.CompactFunc(places, func(a, b resolved.AskPlace) bool { return a.Place == b.Place })
 }
 
 // AsksRead reports whether reading anything at all may have to be asked for.
-func (p *policy) AsksRead() bool { return !p.askRead.empty() }
+func (r inside) AsksRead() bool { return !r.askRead.empty() }
 
 // askPlace is where what a glob covers begins, spelled as the glob has it.
-func (g *glob) askPlace(write bool) AskPlace {
+func (g *glob) askPlace(write bool) resolved.AskPlace {
 	n := g.head()
 	if n == 0 {
-		return AskPlace{Place: "."}
+		return resolved.AskPlace{Place: "."}
 	}
 	given := strings.Split(strings.TrimPrefix(g.text, "./"), "/")
-	return AskPlace{Place: strings.Join(given[:n], "/"), Makes: write && n == len(g.segs)}
+	return resolved.AskPlace{Place: strings.Join(given[:n], "/"), Makes: write && n == len(g.segs)}
 }

@@ -4,41 +4,35 @@ import (
 	"context"
 	"fmt"
 	"os"
+
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 // maxLinkNotes bounds the memory spent on links made through one resolver.
 // Beyond it a file's links count as made elsewhere.
 const maxLinkNotes = 1 << 20
 
-// FileID tells one file from all others, also from a later one that is given
-// the same inode number, and says how many names it has.
-type FileID struct {
-	Dev, Ino uint64
-	Born     int64  // time of birth in nanoseconds, 0 where the file system does not know it
-	Links    uint32 // st_nlink
-}
-
-func (f FileID) key() linkKey { return linkKey{f.Dev, f.Ino, f.Born} }
+func keyOf(f resolved.FileID) linkKey { return linkKey{f.Dev, f.Ino, f.Born} }
 
 // known reports whether the system said which file it is. One of which it did not
 // is nobody's: it never counts as made by the caller.
-func (f FileID) known() bool { return f.Dev != 0 || f.Ino != 0 }
+func known(f resolved.FileID) bool { return f.Dev != 0 || f.Ino != 0 }
 
 type linkKey struct {
 	dev, ino uint64
 	born     int64
 }
 
-// CheckLinks says whether a regular file may be changed in place. It may when
+// checkLinks says whether a regular file may be changed in place. It may when
 // every link was made through this resolver, for then each of them lies
 // beneath a write path. Otherwise the HardLinks option decides: a refusal, or
-// breakIt, which tells the caller to call BreakLinks and open the place again.
-func (r *Resolver) CheckLinks(place string, f FileID) (breakIt bool, denied *DeniedError) {
+// breakIt, which tells the caller to call breakLinks and open the place again.
+func (r *Resolver) checkLinks(place string, f resolved.FileID) (breakIt bool, denied *DeniedError) {
 	if f.Links <= 1 || r.hardLinks == HardLinksAllow {
 		return false, nil
 	}
 	r.linksMu.Lock()
-	known := r.links[f.key()]
+	known := r.links[keyOf(f)]
 	r.linksMu.Unlock()
 	if f.Links <= known {
 		return false, nil
@@ -50,12 +44,12 @@ func (r *Resolver) CheckLinks(place string, f FileID) (breakIt bool, denied *Den
 		fmt.Sprintf("the file has %d hard links, and writing it would change the others too; copy it, or set hardlinks to break or allow", f.Links))
 }
 
-// NoteLink records that a file, described as it was before, got one more name
+// noteLink records that a file, described as it was before, got one more name
 // through this resolver or through a view of it.
-func (r *Resolver) NoteLink(before FileID) {
+func (r *Resolver) noteLink(before resolved.FileID) {
 	r.linksMu.Lock()
 	defer r.linksMu.Unlock()
-	key := before.key()
+	key := keyOf(before)
 	known, noted := r.links[key]
 	if before.Links != 1 && before.Links != known {
 		delete(r.links, key) // somebody else's link is among them
@@ -70,13 +64,13 @@ func (r *Resolver) NoteLink(before FileID) {
 	r.links[key] = before.Links + 1
 }
 
-// NoteUnlink records that a file, described as it was before, lost a name
+// noteUnlink records that a file, described as it was before, lost a name
 // through this resolver or through a view of it: a link that is made outside
 // later must not pass for the one that went.
-func (r *Resolver) NoteUnlink(before FileID) {
+func (r *Resolver) noteUnlink(before resolved.FileID) {
 	r.linksMu.Lock()
 	defer r.linksMu.Unlock()
-	key := before.key()
+	key := keyOf(before)
 	known, noted := r.links[key]
 	if !noted {
 		return
@@ -100,7 +94,7 @@ func (r *Resolver) removing(dir handle, name string) (gone func()) {
 	if err != nil || id.Links < 2 {
 		return func() {}
 	}
-	return func() { r.NoteUnlink(id) }
+	return func() { r.noteUnlink(id) }
 }
 
 // hasNotes reports whether any link was made through this resolver.
@@ -110,13 +104,13 @@ func (r *Resolver) hasNotes() bool {
 	return len(r.links) > 0
 }
 
-// BreakLinks replaces the regular file at place by a copy that has one link,
+// breakLinks replaces the regular file at place by a copy that has one link,
 // with the same mode, owner, times and extended attributes, but without
 // set-user-id bits and file capabilities. The place is writable: the caller
 // has decided. On an error nothing has changed.
-func (r *Resolver) BreakLinks(place string) error {
+func (r *Resolver) breakLinks(place string) error {
 	parent, name := splitPlace(place)
-	dir, err := r.OpenPlace(parent, oPath|oDirectory, 0)
+	dir, err := r.openPlace(parent, oPath|oDirectory, 0)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (d *Dir) entries() ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer done()
-	hides := d.r.MayHoldHidden(d.place)
+	hides := d.r.mayHoldHidden(d.place)
 	var list []fs.DirEntry
 	for {
 		n, err := fsat.ReadDirent(fd, buf[:])
@@ -76,7 +76,7 @@ func (d *Dir) block(list []fs.DirEntry, raw []byte, hides bool) []fs.DirEntry {
 			continue
 		}
 		typ := d.entryType(name, kind)
-		if hides && d.r.VerdictIn(d.place, name).hidesEntry(typ) {
+		if hides && d.r.verdictIn(d.place, name).hidesEntry(typ) {
 			continue
 		}
 		block = append(block, walkEntry{dir: d, name: name, typ: typ})

@@ -17,13 +17,13 @@ func (r *Resolver) change(unsafePath string, act func(fd handle, st *stat) error
 			if err != nil {
 				return err
 			}
-			breakIt, d := r.CheckLinks(place, id)
+			breakIt, d := r.checkLinks(place, id)
 			if d != nil {
 				d.Op = OpMeta
 				return d.asGiven(unsafePath)
 			}
 			if breakIt {
-				if err := r.BreakLinks(place); err != nil {
+				if err := r.breakLinks(place); err != nil {
 					return err
 				}
 				return errAgain

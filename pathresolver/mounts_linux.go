@@ -91,7 +91,7 @@ func refusePseudo(fd int) error {
 
 func (r *Resolver) openMount(place string) (mount, error) {
 	parent, name := splitPlace(place)
-	dir, err := r.OpenPlace(parent, unix.O_PATH|unix.O_DIRECTORY, 0)
+	dir, err := r.openPlace(parent, unix.O_PATH|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return mount{}, err
 	}

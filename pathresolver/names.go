@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 // RenameHow says what Rename does about a target that exists.
@@ -72,7 +73,7 @@ func (r *Resolver) mkdirOnce(unsafePath, rel string, mode uint32) error {
 		if n > 0 {
 			parent = strings.Join(names[:n], "/")
 		}
-		dir, err := r.OpenPlace(parent, oPath|oDirectory, 0)
+		dir, err := r.openPlace(parent, oPath|oDirectory, 0)
 		switch err {
 		case nil:
 		case syscall.ELOOP, syscall.EXDEV, syscall.ENOENT, syscall.ENOTDIR:
@@ -110,7 +111,7 @@ func (r *Resolver) Symlink(text, unsafeNew string) error {
 func (r *Resolver) Link(unsafeOld, unsafeNew string) error {
 	defer r.hold(OpLink).release()
 	err := r.at(OpWrite, unsafeOld, 0, func(oldDir handle, old entry) error {
-		decide := func(place string) *DeniedError { return r.DecideLink(old.place, place) }
+		decide := func(place string) *DeniedError { return r.decideLink(r.grant, old.place, place) }
 		return r.atDecided(OpLink, unsafeNew, decide, func(newDir handle, e entry) error {
 			// Hold the source: what is counted is what gets the name.
 			src, err := openat(oldDir, old.name, oPath|oNoFollow, 0)
@@ -147,14 +148,14 @@ func (r *Resolver) Link(unsafeOld, unsafeNew string) error {
 
 // noteLinked notes a link if nothing else happened to the file meanwhile: had
 // its old name gone, the count from before would speak for a name elsewhere.
-func (r *Resolver) noteLinked(before FileID, was *stat, src, oldDir handle, oldName string) {
+func (r *Resolver) noteLinked(before resolved.FileID, was *stat, src, oldDir handle, oldName string) {
 	after, err := fileID(src)
 	if err != nil || after.Links != before.Links+1 {
 		return
 	}
 	var now stat
 	if lstatat(oldDir, oldName, &now) == nil && sameFile(&now, was) {
-		r.NoteLink(before)
+		r.noteLink(before)
 	}
 }
 
@@ -167,7 +168,7 @@ func (r *Resolver) Rename(unsafeOld, unsafeNew string, how RenameHow) error {
 	defer r.hold(OpRename).release()
 	err := r.at(OpRename, unsafeOld, 0, func(oldDir handle, old entry) error {
 		move := func(newDir handle, e entry) error {
-			if d := r.DecideRename(old.place, e.place, how == RenameExchange); d != nil {
+			if d := r.decideRename(r.grant, old.place, e.place, how == RenameExchange); d != nil {
 				return d.asGiven(unsafeOld)
 			}
 			if old.place == e.place {

@@ -41,20 +41,20 @@ func TestAskAndReadPathsOnlyNarrow(t *testing.T) {
 		exchange := rapid.Bool().Draw(t, "exchange")
 		for what, pair := range map[string][2]*DeniedError{
 			"decide": {wide.Decide(op, place, kind), narrow.Decide(op, place, kind)},
-			"look":   {wide.DecideLook(place), narrow.DecideLook(place)},
-			"rename": {wide.DecideRename(place, to, exchange), narrow.DecideRename(place, to, exchange)},
-			"link":   {wide.DecideLink(place, to), narrow.DecideLink(place, to)},
+			"look":   {wide.decideLook(place), narrow.decideLook(place)},
+			"rename": {wide.decideRename(nil, place, to, exchange), narrow.decideRename(nil, place, to, exchange)},
+			"link":   {wide.decideLink(nil, place, to), narrow.decideLink(nil, place, to)},
 		} {
 			require.False(t, pair[0] != nil && pair[1] == nil, "%s %s %s: %v", what, place, to, pair[0])
 		}
 		require.Equal(t, narrow.allows(OpRead, place), narrow.Decide(OpRead, place, 0) == nil)
 		require.Equal(t, narrow.allows(OpWrite, place), narrow.Decide(OpWrite, place, 0) == nil)
-		if parent, name := splitPlace(place); narrow.DecideLook(parent) == nil {
-			require.Equal(t, narrow.Verdict(place), narrow.VerdictIn(parent, name))
+		if parent, name := splitPlace(place); narrow.decideLook(parent) == nil {
+			require.Equal(t, narrow.Verdict(place), narrow.verdictIn(parent, name))
 		}
 		// I6: what a move may carry along stays what it is.
 		below := genPlace.Draw(t, "below")
-		if narrow.DecideRename(place, to, false) == nil {
+		if narrow.decideRename(nil, place, to, false) == nil {
 			from, after := narrow.Verdict(place+"/"+below), narrow.Verdict(to+"/"+below)
 			require.False(t, from.Hidden && !after.Hidden || from.AskRead && !after.AskRead && !after.Hidden, "%s -> %s", place, to)
 			require.False(t, after.Writable && !from.Writable, "%s -> %s", place, to)

@@ -98,14 +98,14 @@ func (r *Resolver) openLexical(op Op, place, rel string, flags int, mode uint32)
 	if err != nil {
 		return noHandle, err
 	}
-	return r.OpenPlace(withSlash(place, rel), flags, mode)
+	return r.openPlace(withSlash(place, rel), flags, mode)
 }
 
 // lockFlags are the flags by which a file is opened that may be a lock of git's. It
 // was decided that none stands there: one that came since is a git's elsewhere.
 func (r *Resolver) lockFlags(op Op, place string, flags int) (int, error) {
 	switch {
-	case op == OpRead || !r.GitLock(place):
+	case op == OpRead || !r.gitLock(place):
 		return flags, nil
 	case flags&os.O_CREATE == 0:
 		return 0, syscall.ENOENT
@@ -150,7 +150,7 @@ func (r *Resolver) openWalked(op Op, unsafePath, rel string, flags int, mode uin
 	if flags, err = r.lockFlags(op, w.place, flags); err != nil {
 		return noHandle, "", err
 	}
-	fd, err := r.OpenPlace(w.place, flags, mode)
+	fd, err := r.openPlace(w.place, flags, mode)
 	switch err {
 	case syscall.ELOOP, syscall.EXDEV, syscall.ENOENT, syscall.ENOTDIR:
 		return noHandle, "", errAgain
@@ -187,13 +187,13 @@ func (r *Resolver) admit(fd handle, op Op, unsafePath, place string, write bool,
 	if err != nil {
 		return err
 	}
-	breakIt, denied := r.CheckLinks(place, id)
+	breakIt, denied := r.checkLinks(place, id)
 	if denied != nil {
 		denied.Op = op
 		return denied.asGiven(unsafePath)
 	}
 	if breakIt {
-		if err := r.BreakLinks(place); err != nil {
+		if err := r.breakLinks(place); err != nil {
 			return err
 		}
 		return errAgain

@@ -4,7 +4,6 @@ package pathresolver
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -111,7 +110,7 @@ func (r *Resolver) openFollowed(rel string, flags int) (handle, error) {
 	return noHandle, unix.ELOOP
 }
 
-// OpenPlace opens a place without following any link, the last component
+// openPlace opens a place without following any link, the last component
 // included, and without crossing into a mount that appeared after New. It
 // applies no rule: the caller has decided. flags are those of open(2); with
 // O_PATH|O_NOFOLLOW the place may be a link itself. A trailing slash demands a
@@ -119,7 +118,7 @@ func (r *Resolver) openFollowed(rel string, flags int) (handle, error) {
 // O_CREAT or O_TMPFILE, and is subject to the umask. The caller owns the
 // descriptor, which is close-on-exec. Errors are plain errno values: ELOOP
 // when a component has become a link, EXDEV at a foreign mount.
-func (r *Resolver) OpenPlace(place string, flags int, mode uint32) (handle, error) {
+func (r *Resolver) openPlace(place string, flags int, mode uint32) (handle, error) {
 	dir, home, rest := r.dir, r.dirID, place
 	if len(r.mounts) > 0 {
 		var m *mount
@@ -141,7 +140,7 @@ func reopen(fd, flags int) (int, error) {
 	return fsat.Openat(unix.AT_FDCWD, fsat.ProcPath(fd), flags&^(unix.O_NOFOLLOW|unix.O_CREAT|unix.O_EXCL), 0)
 }
 
-// openIn opens a name in a held directory as OpenPlace would: no link is
+// openIn opens a name in a held directory as openPlace would: no link is
 // followed, no mount is crossed.
 func (r *Resolver) openIn(dir handle, name string, flags int) (handle, error) {
 	if r.openat2 {
@@ -159,7 +158,7 @@ func (r *Resolver) openIn(dir handle, name string, flags int) (handle, error) {
 func (r *Resolver) openBeneath(dir handle, id identity, name, place string, flags int) (handle, error) {
 	switch {
 	case len(r.mounts) > 0:
-		return r.OpenPlace(place, flags, 0) // only the whole place tells which mount holds it
+		return r.openPlace(place, flags, 0) // only the whole place tells which mount holds it
 	case r.openat2:
 		return fsat.Openat2(dir, name, flags, 0, beneath)
 	}
@@ -180,16 +179,4 @@ func checkNoFollow() error {
 		return fmt.Errorf("this kernel follows links under O_NOFOLLOW, and openat2 is missing: no safe way to resolve paths")
 	}
 	return nil
-}
-
-// OpenFD is OpenFile without the *os.File: it returns a close-on-exec,
-// non-blocking descriptor that the caller owns, and allocates nothing when
-// the open succeeds on the first try.
-func (r *Resolver) OpenFD(unsafePath string, flag int, perm fs.FileMode) (int, error) {
-	var st stat
-	fd, err := r.openRaw(unsafePath, flag, perm, &st)
-	if err != nil {
-		return -1, pathError("open", unsafePath, err)
-	}
-	return fd, nil
 }

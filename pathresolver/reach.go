@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// stepTo is OpenPlace one component after the other. Who goes down from a
+// stepTo is openPlace one component after the other. Who goes down from a
 // mount into another never comes back to the first, so comparing the end of
 // the walk with its start tells whether any mount was crossed.
 func (r *Resolver) stepTo(start handle, home identity, rest string, flags int, mode uint32) (handle, error) {

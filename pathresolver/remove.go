@@ -13,7 +13,7 @@ const maxDepth = 2048
 func (r *Resolver) Remove(unsafePath string) error {
 	defer r.hold(OpDelete).release()
 	err := r.at(OpDelete, unsafePath, 0, func(dir handle, e entry) error {
-		if r.GitLock(e.place) {
+		if r.gitLock(e.place) {
 			return syscall.ENOENT // as was decided: one that came since is a git's elsewhere
 		}
 		if !e.slash {
@@ -143,7 +143,7 @@ func (r *Resolver) removeEntry(dir *heldDir, name string) error {
 	if d := r.Decide(OpDelete, place, 0); d != nil {
 		return d
 	}
-	if r.GitLock(place) {
+	if r.gitLock(place) {
 		return syscall.ENOENT // as in remove
 	}
 	return r.unlinkFile(dir.fd, name)

@@ -252,9 +252,9 @@ func (r *Resolver) holdFor(unsafePath, place string, missing []string, o Replace
 // openLockable opens a directory so that it can be locked and synced, or
 // O_PATH where it may not be read.
 func (r *Resolver) openLockable(place string) (handle, error) {
-	fd, err := r.OpenPlace(place, os.O_RDONLY|oDirectory, 0)
+	fd, err := r.openPlace(place, os.O_RDONLY|oDirectory, 0)
 	if err == syscall.EACCES {
-		fd, err = r.OpenPlace(place, oPath|oDirectory, 0)
+		fd, err = r.openPlace(place, oPath|oDirectory, 0)
 	}
 	return fd, err
 }
@@ -270,7 +270,7 @@ func (w *Replacement) openOld() (handle, error) {
 	case syscall.EACCES: // one that may be written but not read
 		fd, err = w.r.openIn(w.dir, w.name, flags&^oAccMode|os.O_WRONLY)
 	case syscall.EXDEV: // a file that is a mount point cannot be replaced
-		fd, err = w.r.OpenPlace(w.place, flags, 0)
+		fd, err = w.r.openPlace(w.place, flags, 0)
 		w.inPlace = err == nil
 	}
 	return fd, err
@@ -296,7 +296,7 @@ func (w *Replacement) admitOld() error {
 	if err != nil {
 		return err
 	}
-	breakIt, denied := w.r.CheckLinks(w.place, id)
+	breakIt, denied := w.r.checkLinks(w.place, id)
 	if denied != nil {
 		return denied.asGiven(w.unsafePath)
 	}
@@ -396,7 +396,7 @@ func (w *Replacement) Close() error {
 func (w *Replacement) removeParents() {
 	for _, place := range slices.Backward(w.made) {
 		up, name := splitPlace(place)
-		dir, err := w.r.OpenPlace(up, oPath|oDirectory, 0)
+		dir, err := w.r.openPlace(up, oPath|oDirectory, 0)
 		if err != nil {
 			return
 		}

@@ -77,7 +77,7 @@ func escapeGlob(s string) string {
 
 // submodules are the rules for the submodules that the project has now.
 func (r *Resolver) submodules() []glob {
-	fd, err := r.OpenPlace(".gitmodules", os.O_RDONLY|always, 0)
+	fd, err := r.openPlace(".gitmodules", os.O_RDONLY|always, 0)
 	if err != nil {
 		return nil // none, or a link, which git does not follow either
 	}
@@ -87,7 +87,7 @@ func (r *Resolver) submodules() []glob {
 		return nil
 	}
 	return guardSubmodules(string(text), func(place string) bool {
-		fd, err := r.OpenPlace(place, oPath|oNoFollow|oDirectory, 0)
+		fd, err := r.openPlace(place, oPath|oNoFollow|oDirectory, 0)
 		if err != nil {
 			return false
 		}
@@ -99,7 +99,7 @@ func (r *Resolver) submodules() []glob {
 // guardGit looks at .git: where it is a file it points at a repository
 // elsewhere, and is protected like the rest of what decides where git goes.
 func (r *Resolver) guardGit(f *findings, wanted bool) {
-	fd, err := r.OpenPlace(".git", oPath|oNoFollow, 0)
+	fd, err := r.openPlace(".git", oPath|oNoFollow, 0)
 	if err != nil {
 		if wanted && err == syscall.ENOENT {
 			f.add(Violation{Code: CodeGitMissing, Severity: SeverityWarning, Field: "git", Value: ".git",

@@ -226,7 +226,7 @@ func BenchmarkTrusted(b *testing.B) {
 		})
 		b.Run("rename/"+set.name, func(b *testing.B) {
 			for b.Loop() {
-				p.DecideRename("internal/server/handlers/a.tmp", "internal/server/handlers/a.go", false)
+				p.decideRename(nil, "internal/server/handlers/a.tmp", "internal/server/handlers/a.go", false)
 			}
 		})
 	}

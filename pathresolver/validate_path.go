@@ -175,7 +175,7 @@ func (r *Resolver) examine(place string) cause {
 		if place == "." {
 			at = "."
 		}
-		fd, err := r.OpenPlace(at, oPath|oNoFollow, 0)
+		fd, err := r.openPlace(at, oPath|oNoFollow, 0)
 		switch {
 		case err == syscall.ENOENT:
 			return cause{}
@@ -232,7 +232,7 @@ func (r *Resolver) linkCause(fd handle, at string) cause {
 const maxSiblings = 10000
 
 func (r *Resolver) siblings(place string) []string {
-	fd, err := r.OpenPlace(place, os.O_RDONLY|oDirectory, 0)
+	fd, err := r.openPlace(place, os.O_RDONLY|oDirectory, 0)
 	if err != nil {
 		return nil
 	}

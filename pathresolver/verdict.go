@@ -49,9 +49,9 @@ func (p *policy) Verdict(place string) Verdict {
 	return p.verdict(place, p.hide.covers(place))
 }
 
-// VerdictIn is Verdict of name in parent, for a caller who knows already that
+// verdictIn is Verdict of name in parent, for a caller who knows already that
 // parent is not hidden.
-func (p *policy) VerdictIn(parent, name string) Verdict {
+func (p *policy) verdictIn(parent, name string) Verdict {
 	place := joinPlace(parent, name)
 	return p.verdict(place, p.hide.matches(place))
 }
@@ -128,9 +128,9 @@ func (p *policy) isWritePath(place string) bool {
 	return ok
 }
 
-// MayHoldHidden reports whether something beneath place, which is not hidden,
+// mayHoldHidden reports whether something beneath place, which is not hidden,
 // could be.
-func (p *policy) MayHoldHidden(place string) bool {
+func (p *policy) mayHoldHidden(place string) bool {
 	_, traverseOnly := p.read.hides(place)
 	return traverseOnly || p.hide.mayMatchBeneath(place) != nil
 }
@@ -159,7 +159,7 @@ func (p *policy) refuseListing(unsafePath, place string) error {
 	if g := p.hide.mayMatchBeneath(place); g != nil {
 		return p.denied(OpRead, unsafePath, RuleHidden, reason).by(g.text, g.origin)
 	}
-	if p.MayHoldHidden(place) {
+	if p.mayHoldHidden(place) {
 		return p.denied(OpRead, unsafePath, RuleNotReadable, reason).by("", lacking(p.readLists, place))
 	}
 	return nil

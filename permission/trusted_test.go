@@ -107,8 +107,12 @@ func TestUnprotectAndAsk(t *testing.T) {
 	defer r.Close()
 	d := r.Decide(pathresolver.OpCreate, ".vscode/tasks.json", 0)
 	require.Equal(t, pathresolver.RuleAsk, d.Rule)
-	leave := pathresolver.GrantFor(access.Access{Action: access.FSCreate, Resource: ".vscode/tasks.json"})
-	require.Nil(t, r.DecideGranted(leave, pathresolver.OpCreate, ".vscode/tasks.json", 0))
+	cfg := held.Config
+	cfg.Grant = pathresolver.GrantFor(access.Access{Action: access.FSCreate, Resource: ".vscode/tasks.json"})
+	granted, err := pathresolver.New(cfg)
+	require.NoError(t, err)
+	defer granted.Close()
+	require.Nil(t, granted.Decide(pathresolver.OpCreate, ".vscode/tasks.json", 0))
 
 	// Asking alone opens nothing.
 	p = compile(t, "version: 1\nfs: {read: [.], write: [.], ask_write: [.vscode]}")

@@ -155,7 +155,7 @@ type operation struct {
 }
 
 // decide asks the rules about all of it.
-func (o operation) decide(r *pathresolver.Resolver, grant pathresolver.Grant) *pathresolver.DeniedError {
+func (o operation) decide(r resolver, grant pathresolver.Grant) *pathresolver.DeniedError {
 	switch o.op {
 	case pathresolver.OpRename:
 		return r.DecideRenameGranted(grant, o.place, o.to, o.exchange)
@@ -170,7 +170,7 @@ func (o operation) decide(r *pathresolver.Resolver, grant pathresolver.Grant) *p
 
 // accesses are what has to be granted: what a move or another name takes out
 // of reach of a rule about reading can be read from then on.
-func (o operation) accesses(r *pathresolver.Resolver) []access.Access {
+func (o operation) accesses(r resolver) []access.Access {
 	is := func(op pathresolver.Op, place string) access.Access {
 		return access.Access{Action: op.Action(), Resource: place}
 	}

@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 // kind is what stands at a place when a view is arranged.
@@ -37,7 +37,7 @@ const (
 //
 // The result is in the order in which they are mounted. A place is covered by the
 // mount with the longest prefix.
-func arrange(writePaths []string, asks []pathresolver.AskPlace, single, reportAll bool, at func(place string) kind) []Mount {
+func arrange(writePaths []string, asks []resolved.AskPlace, single, reportAll bool, at func(place string) kind) []Mount {
 	if reportAll || single && len(writePaths)+len(asks) > 0 {
 		return []Mount{{Place: "."}}
 	}

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
-	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
 
@@ -24,7 +23,7 @@ type connection struct {
 	Mount
 	fuse.RawFileSystem // answers what is not implemented with ENOSYS
 	v                  *View
-	r                  *pathresolver.Resolver
+	r                  resolver
 	tab                *table
 	opens              opens
 	unlinked           unlinked

@@ -7,19 +7,20 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // What is written into git directories and must not say what it likes
-// (pathresolver.GitContent): an index and a configuration are checked when they
+// (resolved.GitContent): an index and a configuration are checked when they
 // take their names, what is one short line at each write. And what a git of the
 // host prepares (pathresolver.Resolver.GitLock) is not touched: it is decided on
 // the file that was opened, and where a name goes while nothing else moves.
 
 // isTextContent reports whether content of this kind is checked at each write.
-func isTextContent(c pathresolver.GitContent) bool {
+func isTextContent(c resolved.GitContent) bool {
 	switch c {
-	case pathresolver.GitLink, pathresolver.GitCommonDir, pathresolver.GitTreeLink, pathresolver.GitNumber:
+	case resolved.GitLink, resolved.GitCommonDir, resolved.GitTreeLink, resolved.GitNumber:
 		return true
 	}
 	return false
@@ -104,7 +105,7 @@ func (c *connection) lockAt(h *fuse.InHeader, call, place string, dirfd int, nam
 // HEAD makes a directory a repository, which is decided by what it holds, and a
 // lock of git's is decided on by which process made it. The caller calls release.
 func (c *connection) hold(name string) (release func()) {
-	if name == "HEAD" || pathresolver.IsGitLockName(name) {
+	if name == "HEAD" || c.r.IsGitLockName(name) {
 		c.moves.Lock()
 		return c.moves.Unlock
 	}
@@ -154,7 +155,7 @@ func (c *connection) arrives(fromFD int, oldName, source string, toFD int, newNa
 		return false, nil, err
 	}
 	if d != nil {
-		checked = d.Rule == pathresolver.RuleGitContent && !exchange && c.r.GitContent(target) != pathresolver.GitFree
+		checked = d.Rule == pathresolver.RuleGitContent && !exchange && c.r.GitContent(target) != resolved.GitFree
 		if checked {
 			d = nil
 		}
@@ -171,7 +172,7 @@ func (c *connection) arrival(dirfd int, name, from, to string) (*pathresolver.De
 	if err := fsat.Statx(dirfd, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, &sx); err != nil {
 		return nil, err
 	}
-	return c.r.DecideArrival(from, to, pathresolver.Arrival{Mode: fsat.FileMode(uint32(sx.Mode)), ID: fileID(&sx)}), nil
+	return c.r.DecideArrival(from, to, resolved.Arrival{Mode: fsat.FileMode(uint32(sx.Mode)), ID: fileID(&sx)}), nil
 }
 
 // renameChecked moves a file to a name under which its content is checked. The

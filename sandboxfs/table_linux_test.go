@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
@@ -141,24 +141,24 @@ func TestArrangeWhatIsAskedFor(t *testing.T) {
 	at := func(place string) kind { return tree[place] }
 	for _, c := range []struct {
 		write []string
-		ask   pathresolver.AskPlace
+		ask   resolved.AskPlace
 		want  string
 	}{
-		{nil, pathresolver.AskPlace{Place: "a", Makes: true}, "./ro a"},
-		{nil, pathresolver.AskPlace{Place: "a"}, "./ro a"},
-		{nil, pathresolver.AskPlace{Place: "f", Makes: true}, "./ro f/file"},
-		{nil, pathresolver.AskPlace{Place: "a/new", Makes: true}, "./ro a"},
-		{nil, pathresolver.AskPlace{Place: "a/new"}, "./ro"},
-		{nil, pathresolver.AskPlace{Place: "a/new/deep", Makes: true}, "./ro"},
-		{nil, pathresolver.AskPlace{Place: "new/deep", Makes: true}, "./ro"},
-		{nil, pathresolver.AskPlace{Place: "new"}, "./ro"},
-		{nil, pathresolver.AskPlace{Place: "f/beneath", Makes: true}, "./ro"},
-		{nil, pathresolver.AskPlace{Place: "new", Makes: true}, "."},
-		{nil, pathresolver.AskPlace{Place: "."}, "."},
-		{[]string{"a"}, pathresolver.AskPlace{Place: "a/new/deep", Makes: true}, "./ro a"},
-		{[]string{"a/b"}, pathresolver.AskPlace{Place: "a/new", Makes: true}, "./ro a"},
+		{nil, resolved.AskPlace{Place: "a", Makes: true}, "./ro a"},
+		{nil, resolved.AskPlace{Place: "a"}, "./ro a"},
+		{nil, resolved.AskPlace{Place: "f", Makes: true}, "./ro f/file"},
+		{nil, resolved.AskPlace{Place: "a/new", Makes: true}, "./ro a"},
+		{nil, resolved.AskPlace{Place: "a/new"}, "./ro"},
+		{nil, resolved.AskPlace{Place: "a/new/deep", Makes: true}, "./ro"},
+		{nil, resolved.AskPlace{Place: "new/deep", Makes: true}, "./ro"},
+		{nil, resolved.AskPlace{Place: "new"}, "./ro"},
+		{nil, resolved.AskPlace{Place: "f/beneath", Makes: true}, "./ro"},
+		{nil, resolved.AskPlace{Place: "new", Makes: true}, "."},
+		{nil, resolved.AskPlace{Place: "."}, "."},
+		{[]string{"a"}, resolved.AskPlace{Place: "a/new/deep", Makes: true}, "./ro a"},
+		{[]string{"a/b"}, resolved.AskPlace{Place: "a/new", Makes: true}, "./ro a"},
 	} {
-		asks := []pathresolver.AskPlace{c.ask}
+		asks := []resolved.AskPlace{c.ask}
 		require.Equal(t, c.want, describe(arrange(c.write, asks, false, false, at)), "%v", c)
 		require.Equal(t, ".", describe(arrange(c.write, asks, true, false, at)))
 	}

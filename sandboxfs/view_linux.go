@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
@@ -18,7 +19,7 @@ import (
 // safe for concurrent use, but Mount, Unmount and Close are meant for one
 // owner.
 type View struct {
-	r           *pathresolver.Resolver
+	r           resolver
 	o           Options
 	connections []*connection
 	refusals    *refusals
@@ -54,12 +55,12 @@ func New(r *pathresolver.Resolver, o Options) (*View, error) {
 		}
 	}
 	raiseOpenFiles()
-	v := &View{r: r, o: o, refusals: newRefusals(o.OnRefusal), asks: newAsks(&o), within: func(f func()) { f() }}
+	v := &View{r: resolved.Of(r).(resolver), o: o, refusals: newRefusals(o.OnRefusal), asks: newAsks(&o), within: func(f func()) { f() }}
 	if o.Unprivileged {
 		v.within = func(f func()) { withoutRights(o.Logger, f) }
 	}
 	v.server = fuseconn.NewServer(func(loop func()) { v.within(loop) })
-	layout := arrange(r.WritePaths(), r.AskPlaces(), o.SingleConnection || o.ReportAll, o.ReportAll, v.kindAt)
+	layout := arrange(v.r.WritePaths(), v.r.AskPlaces(), o.SingleConnection || o.ReportAll, o.ReportAll, v.kindAt)
 	for _, p := range layout {
 		built, err := newConnection(v, p, layout)
 		if err != nil {

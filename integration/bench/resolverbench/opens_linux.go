@@ -2,6 +2,7 @@ package resolverbench
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/cyphar/filepath-securejoin/pathrs-lite"
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -86,10 +88,20 @@ func (w *world) evalSymlinks(path string) loop {
 	}
 }
 
+// fds are the opens of a resolver without an *os.File.
+func fds(r *pathresolver.Resolver) interface {
+	OpenFD(unsafePath string, flag int, perm fs.FileMode) (int, error)
+} {
+	return resolved.Of(r).(interface {
+		OpenFD(unsafePath string, flag int, perm fs.FileMode) (int, error)
+	})
+}
+
 func openFD(r *pathresolver.Resolver, path string, flag int) loop {
+	raw := fds(r)
 	return func(n int) error {
 		for range n {
-			fd, err := r.OpenFD(path, flag, 0)
+			fd, err := raw.OpenFD(path, flag, 0)
 			if err != nil {
 				return err
 			}

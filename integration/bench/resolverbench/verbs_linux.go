@@ -45,10 +45,11 @@ func (w *world) full(path string) string { return filepath.Join(w.dir, path) }
 // refuse asks to write where that is refused, and writes the whole message,
 // with the reason and what would be allowed.
 func refuse(r *pathresolver.Resolver, path string) loop {
+	raw := fds(r)
 	return func(n int) error {
 		size := 0
 		for range n {
-			fd, err := r.OpenFD(path, os.O_WRONLY, 0)
+			fd, err := raw.OpenFD(path, os.O_WRONLY, 0)
 			var denied *pathresolver.DeniedError
 			if !errors.As(err, &denied) {
 				return fmt.Errorf("%s was not refused: descriptor %d, %w", path, fd, err)

@@ -1,0 +1,7 @@
+//go:build !portable
+
+package pathresolver
+
+func (r *Resolver) MoveChecked(dir int, name string, toDir int, toName, to string, noReplace bool) error {
+	return inside{r}.MoveChecked(dir, name, toDir, toName, to, noReplace)
+}

@@ -1,0 +1,45 @@
+package pathresolver
+
+import (
+	"io/fs"
+
+	"github.com/pinfold-dev/pinfold/internal/resolved"
+)
+
+// The methods behind the door, for tests.
+
+func (r *Resolver) DecideGranted(g Grant, op Op, place string, kind fs.FileMode) *DeniedError {
+	return inside{r}.DecideGranted(g, op, place, kind)
+}
+
+func (r *Resolver) DecideRenameGranted(g Grant, from, to string, exchange bool) *DeniedError {
+	return inside{r}.DecideRenameGranted(g, from, to, exchange)
+}
+
+func (r *Resolver) DecideLinkGranted(g Grant, from, to string) *DeniedError {
+	return inside{r}.DecideLinkGranted(g, from, to)
+}
+
+func (r *Resolver) AskPlaces() []resolved.AskPlace { return inside{r}.AskPlaces() }
+
+func (r *Resolver) OpenFD(unsafePath string, flag int, perm fs.FileMode) (handle, error) {
+	return inside{r}.OpenFD(unsafePath, flag, perm)
+}
+
+func (r *Resolver) OpenPlace(place string, flags int, mode uint32) (handle, error) {
+	return inside{r}.OpenPlace(place, flags, mode)
+}
+
+func (r *Resolver) DecideRename(from, to string, exchange bool) *DeniedError {
+	return inside{r}.DecideRenameGranted(nil, from, to, exchange)
+}
+
+func (r *Resolver) DecideLink(from, to string) *DeniedError {
+	return inside{r}.DecideLinkGranted(nil, from, to)
+}
+
+func (r *Resolver) CheckGitText(place string, data []byte) *DeniedError {
+	return r.checkGitText(place, data)
+}
+
+func (r *Resolver) VerdictIn(parent, name string) Verdict { return r.verdictIn(parent, name) }

@@ -1,0 +1,53 @@
+package pathresolver
+
+import (
+	"io/fs"
+
+	"github.com/pinfold-dev/pinfold/internal/resolved"
+)
+
+// inside is a Resolver for those who hold places that it gave (resolved.Of): they
+// decide about a place and act on it themselves. Its methods stand beside what
+// they are about; these are the ones that the resolver needs, too.
+type inside struct{ *Resolver }
+
+func init() {
+	resolved.Of = func(r any) any { return inside{r.(*Resolver)} }
+}
+
+func (r inside) BreakLinks(place string) error               { return r.breakLinks(place) }
+func (r inside) DecideLook(place string) *DeniedError        { return r.decideLook(place) }
+func (r inside) GitContent(place string) resolved.GitContent { return r.gitContent(place) }
+func (r inside) GitHook(place string) bool                   { return r.gitHook(place) }
+func (r inside) GitLock(place string) bool                   { return r.gitLock(place) }
+func (r inside) IsGitLockName(name string) bool              { return isGitLockName(name) }
+func (r inside) NoteLink(before resolved.FileID)             { r.noteLink(before) }
+func (r inside) NoteUnlink(before resolved.FileID)           { r.noteUnlink(before) }
+func (r inside) VerdictIn(parent, name string) Verdict       { return r.verdictIn(parent, name) }
+
+func (r inside) CheckGitText(place string, data []byte) *DeniedError {
+	return r.checkGitText(place, data)
+}
+
+func (r inside) CheckLinks(place string, f resolved.FileID) (breakIt bool, denied *DeniedError) {
+	return r.checkLinks(place, f)
+}
+
+func (r inside) NoteMade(place string, kind fs.FileMode, f resolved.FileID) {
+	r.noteMade(place, kind, f)
+}
+
+// OpenFD is OpenFile without the *os.File, for benchmarks: a descriptor that the
+// caller owns.
+func (r inside) OpenFD(unsafePath string, flag int, perm fs.FileMode) (handle, error) {
+	var st stat
+	fd, err := r.openRaw(unsafePath, flag, perm, &st)
+	if err != nil {
+		return noHandle, pathError("open", unsafePath, err)
+	}
+	return fd, nil
+}
+
+func (r inside) OpenPlace(place string, flags int, mode uint32) (handle, error) {
+	return r.openPlace(place, flags, mode)
+}
