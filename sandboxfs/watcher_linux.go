@@ -21,8 +21,10 @@ const watchEvents = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.
 	unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
 
 // watcher tells the kernel when the host changes a directory that it was told
-// of. A nil watcher watches nothing. It may be late or lose a watch: then
-// what the kernel remembers ends by its timeout.
+// of. With it the kernel may remember the read-only mount for validWatched, so that
+// most look-ups cost no request, and the host's changes are seen at once all the
+// same. It may be late or lose a watch: then what the kernel remembers ends by its
+// timeout. A nil watcher watches nothing.
 type watcher struct {
 	p    *connection
 	sent atomic.Uint64

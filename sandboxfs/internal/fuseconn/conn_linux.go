@@ -252,8 +252,11 @@ func (q request) answered() syscall.Errno {
 
 // isWrite reports whether it writes size bytes, and is nothing unusual.
 func (q request) isWrite(size int) bool {
+	if len(q.in) < int(layouts[opWrite].fixed) || q.op() != opWrite {
+		return false
+	}
 	in := argsOf[fuse.WriteIn](q)
-	return in != nil && q.op() == opWrite && int(in.Size) == size && in.TotalExtlen == 0 && in.NodeId != pollInode
+	return int(in.Size) == size && in.TotalExtlen == 0 && in.NodeId != pollInode
 }
 
 // awaited reports whether the process that made it sleeps until it is answered.

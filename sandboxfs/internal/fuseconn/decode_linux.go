@@ -36,6 +36,34 @@ const (
 	opRename2     = 45
 )
 
+// layouts has the operations that are decoded here, by number: the size of what
+// stands before names and data, and how many names follow it.
+var layouts = [opRename2 + 1]struct {
+	fixed uintptr
+	names int
+}{
+	opLookup:      {inHeaderSize, 1},
+	opForget:      {unsafe.Sizeof(fuse.ForgetIn{}), 0},
+	opGetattr:     {unsafe.Sizeof(fuse.GetAttrIn{}), 0},
+	opMkdir:       {unsafe.Sizeof(fuse.MkdirIn{}), 1},
+	opUnlink:      {inHeaderSize, 1},
+	opRmdir:       {inHeaderSize, 1},
+	opRename:      {unsafe.Sizeof(renameIn{}), 2},
+	opOpen:        {unsafe.Sizeof(fuse.OpenIn{}), 0},
+	opRead:        {unsafe.Sizeof(fuse.ReadIn{}), 0},
+	opWrite:       {unsafe.Sizeof(fuse.WriteIn{}), 0},
+	opRelease:     {unsafe.Sizeof(fuse.ReleaseIn{}), 0},
+	opGetxattr:    {unsafe.Sizeof(fuse.GetXAttrIn{}), 1},
+	opFlush:       {unsafe.Sizeof(fuse.FlushIn{}), 0},
+	opOpendir:     {unsafe.Sizeof(fuse.OpenIn{}), 0},
+	opReleasedir:  {unsafe.Sizeof(fuse.ReleaseIn{}), 0},
+	opSetLkw:      {unsafe.Sizeof(fuse.LkIn{}), 0},
+	opCreate:      {unsafe.Sizeof(fuse.CreateIn{}), 1},
+	opInterrupt:   {unsafe.Sizeof(fuse.InterruptIn{}), 0},
+	opBatchForget: {unsafe.Sizeof(batchForgetIn{}), 0},
+	opRename2:     {unsafe.Sizeof(fuse.RenameIn{}), 2},
+}
+
 // RootID is the node id of the root of a connection, FUSE_ROOT_ID.
 const RootID = 1
 
@@ -61,92 +89,76 @@ type renameIn struct {
 	newDir uint64
 }
 
-// decode decodes a request of those and answers it. It reports whether it did:
-// anything that looks unusual is left to go-fuse, but for the operations that
-// only a Handler has, where that is an error.
+// decode decodes a request of those and answers it; a size of 0 is no answer. It
+// reports whether it did: anything that looks unusual is left to go-fuse, but for
+// the operations that only a Handler has, where that is an error.
 func (c *Conn) decode(q request) (size int, done bool) {
-	h := (*fuse.InHeader)(unsafe.Pointer(&q.in[0]))
-	if h.NodeId == pollInode {
+	h, op := argsOf[fuse.InHeader](q), q.op()
+	if h.NodeId == pollInode || op >= uint32(len(layouts)) || layouts[op].fixed == 0 {
 		return 0, false
 	}
 	defer c.recovered(q, &size)
 	done = true // also if it panics
-	switch q.op() {
+	at := int(layouts[op].fixed)
+	usual := len(q.in) >= at && h.TotalExtlen == 0
+	var names [2]string
+	for i := range layouts[op].names {
+		var ok bool
+		names[i], at, ok = q.name(at)
+		usual = usual && ok
+	}
+	switch op {
 	case opOpen, opSetLkw, opRead, opWrite:
-		return c.decodeOwn(q), true
+		if !usual {
+			return q.fail(fuse.EIO), true
+		}
+	default:
+		if !usual {
+			return 0, false
+		}
 	}
-	if h.TotalExtlen != 0 {
-		return 0, false
-	}
+	name := names[0]
 	var st fuse.Status
-	switch q.op() {
-	case opLookup, opUnlink, opRmdir:
-		name, _, ok := q.name(inHeaderSize)
-		if !ok {
-			return 0, false
-		}
-		switch q.op() {
-		case opLookup:
-			out := answerOf[fuse.EntryOut](q, &size)
-			st = c.h.Lookup(nil, h, name, out)
-		case opUnlink:
-			st = c.h.Unlink(nil, h, name)
-		default:
-			st = c.h.Rmdir(nil, h, name)
-		}
+	switch op {
+	case opOpen:
+		return c.replied(q, c.h.OpenFile(argsOf[fuse.OpenIn](q))), true
+	case opSetLkw:
+		return c.replied(q, c.h.LockFile(argsOf[fuse.LkIn](q))), true
+	case opRead:
+		return c.readFile(q, argsOf[fuse.ReadIn](q)), true
+	case opWrite:
+		return c.writeFile(q, argsOf[fuse.WriteIn](q)), true
+	case opLookup:
+		st = c.h.Lookup(nil, h, name, answerOf[fuse.EntryOut](q, &size))
 	case opGetattr:
-		in := argsOf[fuse.GetAttrIn](q)
-		if in == nil {
-			return 0, false
-		}
-		st = c.h.GetAttr(nil, in, answerOf[fuse.AttrOut](q, &size))
+		st = c.h.GetAttr(nil, argsOf[fuse.GetAttrIn](q), answerOf[fuse.AttrOut](q, &size))
 	case opCreate:
-		in := argsOf[fuse.CreateIn](q)
-		name, _, ok := q.name(int(unsafe.Sizeof(*in)))
-		if !ok {
-			return 0, false
-		}
-		st = c.h.Create(nil, in, name, answerOf[fuse.CreateOut](q, &size))
+		st = c.h.Create(nil, argsOf[fuse.CreateIn](q), name, answerOf[fuse.CreateOut](q, &size))
 	case opMkdir:
-		in := argsOf[fuse.MkdirIn](q)
-		name, _, ok := q.name(int(unsafe.Sizeof(*in)))
-		if !ok {
-			return 0, false
-		}
-		st = c.h.Mkdir(nil, in, name, answerOf[fuse.EntryOut](q, &size))
-	case opRename, opRename2:
-		return c.decodeRename(q)
+		st = c.h.Mkdir(nil, argsOf[fuse.MkdirIn](q), name, answerOf[fuse.EntryOut](q, &size))
+	case opUnlink:
+		st = c.h.Unlink(nil, h, name)
+	case opRmdir:
+		st = c.h.Rmdir(nil, h, name)
+	case opRename:
+		old := argsOf[renameIn](q)
+		in := fuse.RenameIn{InHeader: old.InHeader, Newdir: old.newDir}
+		st = c.h.Rename(nil, &in, name, names[1])
+	case opRename2:
+		in := *argsOf[fuse.RenameIn](q)
+		st = c.h.Rename(nil, &in, name, names[1])
 	case opOpendir:
-		in := argsOf[fuse.OpenIn](q)
-		if in == nil {
-			return 0, false
-		}
-		st = c.h.OpenDir(nil, in, answerOf[fuse.OpenOut](q, &size))
+		st = c.h.OpenDir(nil, argsOf[fuse.OpenIn](q), answerOf[fuse.OpenOut](q, &size))
 	case opFlush:
-		in := argsOf[fuse.FlushIn](q)
-		if in == nil {
-			return 0, false
-		}
-		st = c.h.Flush(nil, in)
+		st = c.h.Flush(nil, argsOf[fuse.FlushIn](q))
 	case opRelease:
-		in := argsOf[fuse.ReleaseIn](q)
-		if in == nil {
-			return 0, false
-		}
-		c.h.Release(nil, in)
+		c.h.Release(nil, argsOf[fuse.ReleaseIn](q))
 	case opReleasedir:
-		in := argsOf[fuse.ReleaseIn](q)
-		if in == nil {
-			return 0, false
-		}
-		c.h.ReleaseDir(in)
+		c.h.ReleaseDir(argsOf[fuse.ReleaseIn](q))
 	case opGetxattr:
-		return c.decodeGetxattr(q)
+		return c.getxattr(q, name)
 	case opForget:
 		in := argsOf[fuse.ForgetIn](q)
-		if in == nil {
-			return 0, false
-		}
 		c.h.Forget(in.NodeId, in.Nlookup)
 		return 0, true
 	case opBatchForget:
@@ -154,42 +166,10 @@ func (c *Conn) decode(q request) (size int, done bool) {
 	case opInterrupt:
 		// It is not answered: an error would have the kernel ask again and again
 		// until the request is done that it is about.
-		in := argsOf[fuse.InterruptIn](q)
-		if in == nil {
-			return 0, false
-		}
-		c.interrupts.interrupt(in.Unique)
+		c.interrupts.interrupt(argsOf[fuse.InterruptIn](q).Unique)
 		return 0, true
-	default:
-		return 0, false
 	}
 	return q.finish(size, st), true
-}
-
-// decodeOwn is decode for the operations that only a Handler has.
-func (c *Conn) decodeOwn(q request) (size int) {
-	if (*fuse.InHeader)(unsafe.Pointer(&q.in[0])).TotalExtlen != 0 {
-		return q.fail(fuse.EIO)
-	}
-	switch q.op() {
-	case opOpen:
-		if in := argsOf[fuse.OpenIn](q); in != nil {
-			return c.replied(q, c.h.OpenFile(in))
-		}
-	case opSetLkw:
-		if in := argsOf[fuse.LkIn](q); in != nil {
-			return c.replied(q, c.h.LockFile(in))
-		}
-	case opRead:
-		if in := argsOf[fuse.ReadIn](q); in != nil && int(in.Size) <= len(q.room)-outHeaderSize {
-			return c.readFile(q, in)
-		}
-	case opWrite:
-		if in := argsOf[fuse.WriteIn](q); in != nil {
-			return c.writeFile(q, in)
-		}
-	}
-	return q.fail(fuse.EIO)
 }
 
 // replied makes a Reply the answer, now or later.
@@ -201,33 +181,10 @@ func (c *Conn) replied(q request, r Reply) (size int) {
 	return q.reply(r)
 }
 
-func (c *Conn) decodeRename(q request) (size int, done bool) {
-	old := argsOf[renameIn](q)
-	if old == nil {
-		return 0, false
-	}
-	in := fuse.RenameIn{InHeader: old.InHeader, Newdir: old.newDir}
-	at := int(unsafe.Sizeof(*old))
-	if q.op() == opRename2 {
-		with := argsOf[fuse.RenameIn](q)
-		if with == nil {
-			return 0, false
-		}
-		in, at = *with, int(unsafe.Sizeof(*with))
-	}
-	from, at, ok := q.name(at)
-	to, _, ok2 := q.name(at)
-	if !ok || !ok2 {
-		return 0, false
-	}
-	return q.finish(0, c.h.Rename(nil, &in, from, to)), true
-}
-
-// decodeGetxattr answers with the size if no room is offered, else with the value.
-func (c *Conn) decodeGetxattr(q request) (size int, done bool) {
+// getxattr answers with the size if no room is offered, else with the value.
+func (c *Conn) getxattr(q request, attr string) (size int, done bool) {
 	in := argsOf[fuse.GetXAttrIn](q)
-	attr, _, ok := q.name(int(unsafe.Sizeof(*in)))
-	if !ok || int(in.Size) > len(q.room)-outHeaderSize {
+	if int(in.Size) > len(q.room)-outHeaderSize {
 		return 0, false
 	}
 	if in.Size > 0 {
@@ -245,11 +202,8 @@ func (c *Conn) decodeGetxattr(q request) (size int, done bool) {
 
 func (c *Conn) forgetMany(q request) (done bool) {
 	in := argsOf[batchForgetIn](q)
-	if in == nil || in.count == 0 {
-		return false
-	}
 	all := q.in[unsafe.Sizeof(*in):]
-	if uint64(in.count)*uint64(unsafe.Sizeof(forgetOne{})) > uint64(len(all)) {
+	if in.count == 0 || uint64(in.count)*uint64(unsafe.Sizeof(forgetOne{})) > uint64(len(all)) {
 		return false
 	}
 	for _, f := range unsafe.Slice((*forgetOne)(unsafe.Pointer(&all[0])), in.count) {
@@ -260,14 +214,8 @@ func (c *Conn) forgetMany(q request) (done bool) {
 	return true
 }
 
-// argsOf are the arguments of a request where they lie, nil if it is too short.
-func argsOf[T any](q request) *T {
-	var t T
-	if len(q.in) < int(unsafe.Sizeof(t)) {
-		return nil
-	}
-	return (*T)(unsafe.Pointer(&q.in[0]))
-}
+// argsOf are the arguments of a request where they lie. It is as long as that.
+func argsOf[T any](q request) *T { return (*T)(unsafe.Pointer(&q.in[0])) }
 
 // answerOf is the room for an answer, empty, and sets its size.
 func answerOf[T any](q request, size *int) *T {

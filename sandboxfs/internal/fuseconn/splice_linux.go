@@ -48,6 +48,9 @@ func (c *Conn) unpack(p *pipe, buf []byte) (request, error) {
 
 // readFile answers a read. A size of 0 says that the answer is given already.
 func (c *Conn) readFile(q request, in *fuse.ReadIn) (size int) {
+	if int(in.Size) > len(q.room)-outHeaderSize {
+		return q.fail(fuse.EIO)
+	}
 	fd, release, st := c.h.ReadFile(in)
 	if st != fuse.OK {
 		return q.fail(st)

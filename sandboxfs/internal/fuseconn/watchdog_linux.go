@@ -17,8 +17,10 @@ func (s *Server) wakeWatchdog() {
 	}
 }
 
-// watchdog starts another reader loop where a request takes long. It sleeps
-// while there are no requests.
+// watchdog starts another reader loop where a request takes long. With it no
+// operation has to know for sure whether it may wait, for a disk or for a server
+// beneath: one that did not say so (Conn.Slow) holds up the others for twice
+// patience at most. It sleeps while there are no requests.
 func (s *Server) watchdog(ended <-chan struct{}) {
 	tick := time.NewTicker(patience)
 	defer tick.Stop()
