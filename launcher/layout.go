@@ -50,7 +50,7 @@ func (b *builder) devices(nested bool) {
 	}
 	b.item("/dev", func() {
 		b.dir("/dev")
-		b.add(Step{Do: DoTmpfs, Path: "/dev", Mode: 0o755, Size: sealedSize})
+		b.add(Step{Do: DoTmpfs, Path: "/dev", Mode: 0o755, Size: setUpSize})
 		b.seals = append(b.seals, "/dev")
 		for _, n := range names {
 			b.add(Step{Do: DoDevice, Path: "/dev/" + n, From: "/dev/" + n})
@@ -201,7 +201,7 @@ func (b *builder) readOnlyParent(tmp, p string) {
 			return
 		}
 		b.dir(top)
-		b.add(Step{Do: DoTmpfs, Path: top, Mode: 0o755, Size: sealedSize})
+		b.add(Step{Do: DoTmpfs, Path: top, Mode: 0o755, Size: setUpSize})
 		b.seals = append(b.seals, top)
 	})
 }

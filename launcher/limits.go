@@ -14,8 +14,8 @@ const (
 	smallPart = 8 // /var/tmp, /dev/shm
 	// unknownMemory is assumed where the machine does not say.
 	unknownMemory = 4 << 30
-	// sealedSize bounds the file systems that only the set-up writes to.
-	sealedSize = 16 << 20
+	// setUpSize bounds the file systems that only the set-up writes to.
+	setUpSize = 16 << 20
 	// bytesPerInode and leastInodes bound the number of files in them: each
 	// takes a kilobyte of the kernel's memory, however small it is.
 	bytesPerInode = 8 << 10

@@ -153,7 +153,7 @@ func (b *builder) coverPlace(c Config, p string, covered map[string]bool) {
 			b.add(Step{Do: DoMask, Path: p})
 			return
 		}
-		b.add(Step{Do: DoTmpfs, Path: p, Mode: 0o755, Size: sealedSize})
+		b.add(Step{Do: DoTmpfs, Path: p, Mode: 0o755, Size: setUpSize})
 		b.seals = append(b.seals, p)
 	})
 }

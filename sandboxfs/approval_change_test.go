@@ -21,7 +21,7 @@ import (
 func TestRefusedAtOnceAndRetried(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		o.AskWait = noLimit
-		f, d := atDesk(t, o)
+		f, d := withAsker(t, o)
 		var changes []change
 		for _, c := range changesOfFile[3:] { // the others open
 			changes = append(changes, change{c.name, func(dir string) error { return c.do(dir + "/file") }})
@@ -62,7 +62,7 @@ func untilDone(do func(string) error) func(string) error {
 
 // What has to be granted for a change, and that no other grant is enough.
 func TestWhatIsAskedFor(t *testing.T) {
-	f, d := atDesk(t, sandboxfs.Options{}, "src/a=a", "src/b=b", "src/dir/x=x", "out/x=x", "out/key=SECRET", "vault/x=x")
+	f, d := withAsker(t, sandboxfs.Options{}, "src/a=a", "src/b=b", "src/dir/x=x", "out/x=x", "out/key=SECRET", "vault/x=x")
 	refused := func(want string, err error) {
 		t.Helper()
 		require.ErrorIs(t, err, syscall.EACCES)
@@ -94,12 +94,12 @@ func TestWhatIsAskedFor(t *testing.T) {
 	require.ErrorIs(t, os.Link(f.in("src/a"), f.in("out/alias")), syscall.EXDEV)
 }
 
-// D25: a grant that lasts needs no first try where the desk knows of it, tells
+// D25: a grant that lasts needs no first try where the asker knows of it, tells
 // access(2), and once withdrawn counts for no further open.
 func TestLeaveThatLasts(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		o.AskWait = noLimit
-		f, d := atDesk(t, o, "src/x=old", "src/y=old")
+		f, d := withAsker(t, o, "src/x=old", "src/y=old")
 		d.remember()
 		lasting := []access.Access{
 			{Action: access.FSWrite, Resource: "src/x"}, {Action: access.FSCreate, Resource: "src/new"},
@@ -139,7 +139,7 @@ func TestListingIsAskedFor(t *testing.T) {
 		for i := range 500 {
 			many = append(many, fmt.Sprintf("vault/a name that fills the buffer %d=x", i))
 		}
-		f, d := atDesk(t, o, many...)
+		f, d := withAsker(t, o, many...)
 		list := func() error {
 			all, err := os.ReadDir(f.in("vault"))
 			if err == nil && len(all) != len(many) {

@@ -20,7 +20,7 @@ import (
 func TestHundredWait(t *testing.T) {
 	o := arrangements["run"]
 	o.AskWait = noLimit
-	d := newDesk()
+	d := newFakeAsker()
 	o.Ask = d
 	var specs []string
 	for i := range 100 {

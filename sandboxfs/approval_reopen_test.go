@@ -19,7 +19,7 @@ import (
 func TestLeaveToWriteIsNoneToRead(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		o.AskWait = noLimit
-		f, d := atDesk(t, o, "out/key=SECRET")
+		f, d := withAsker(t, o, "out/key=SECRET")
 		d.remember()
 		d.grant(access.Access{Action: access.FSWrite, Resource: "out/key"}, access.Access{Action: access.FSDelete, Resource: "out/key"})
 		written, err := os.OpenFile(f.in("out/key"), os.O_WRONLY, 0)

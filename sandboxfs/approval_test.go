@@ -23,9 +23,9 @@ func askingFor() pathresolver.Config {
 	return pathresolver.Config{WritePaths: []string{"out"}, AskWrite: []string{"src", "out/gen"}, AskRead: []string{"vault", "out/key"}, Protect: []string{"src/fixed"}}
 }
 
-// atDesk mounts a view of askingFor whose desk is returned.
-func atDesk(t *testing.T, o sandboxfs.Options, specs ...string) (*fixture, *desk) {
-	d := newDesk()
+// withAsker mounts a view of askingFor whose asker is returned.
+func withAsker(t *testing.T, o sandboxfs.Options, specs ...string) (*fixture, *fakeAsker) {
+	d := newFakeAsker()
 	o.Ask = d
 	return mount(t, o, askingFor(), append(specs, "src/", "out/gen/", "vault/")...), d
 }
@@ -55,7 +55,7 @@ func TestOpenWaits(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		refused := make(chan sandboxfs.Refusal, 16)
 		o.OnRefusal, o.AskWait = func(r sandboxfs.Refusal) { refused <- r }, noLimit
-		f, d := atDesk(t, o, "src/x=old", "out/gen/x=old", "vault/x=SECRET")
+		f, d := withAsker(t, o, "src/x=old", "out/gen/x=old", "vault/x=SECRET")
 		for _, place := range []string{"src/x", "out/gen/x"} {
 			request := "open write " + place
 			written := background(func() error { return write(f.in(place), "new") })
@@ -103,7 +103,7 @@ func TestOpenWaits(t *testing.T) {
 // be several.
 func TestFileIsAskedFor(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
-		d := newDesk()
+		d := newFakeAsker()
 		o.Ask, o.AskWait = d, noLimit
 		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}, AskWrite: []string{"go.mod"}}, "go.mod=old", "main.go=x", "out/")
 		written := background(func() error { return write(f.in("go.mod"), "new") })
@@ -120,7 +120,7 @@ func TestFileIsAskedFor(t *testing.T) {
 // recorded; without anybody to ask nothing is.
 func TestOpenThatMayNotWait(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
-		f, d := atDesk(t, o, "src/x=old")
+		f, d := withAsker(t, o, "src/x=old")
 		require.ErrorIs(t, write(f.in("src/x"), "new"), syscall.EACCES)
 		d.pending(t, "open write src/x", 1)
 		d.answer(t, "open write src/x", nil)
@@ -130,7 +130,7 @@ func TestOpenThatMayNotWait(t *testing.T) {
 		d.pending(t, "open write src/x", 1)
 
 		o.AskWait = time.Millisecond // an end of the wait is no denial
-		f, d = atDesk(t, o, "src/x=old")
+		f, d = withAsker(t, o, "src/x=old")
 		require.ErrorIs(t, write(f.in("src/x"), "new"), syscall.EACCES)
 		d.pending(t, "open write src/x", 1)
 
@@ -145,7 +145,7 @@ func TestOpenThatMayNotWait(t *testing.T) {
 // What is approved is the place: what stands there when the answer comes is
 // opened, and nothing that has moved or become a link meanwhile.
 func TestApprovalIsOfThePlace(t *testing.T) {
-	f, d := atDesk(t, sandboxfs.Options{AskWait: noLimit}, "src/x=old", "src/y=old", "src/victim=mine", "out/mine=mine")
+	f, d := withAsker(t, sandboxfs.Options{AskWait: noLimit}, "src/x=old", "src/y=old", "src/victim=mine", "out/mine=mine")
 	waiting := func(place string) <-chan error {
 		t.Helper()
 		written := background(func() error { return write(f.in(place), "new") })
@@ -178,7 +178,7 @@ func TestApprovalIsOfThePlace(t *testing.T) {
 // The open after the wait has the rights that it would have had without: none of
 // the server's beyond those of who asked.
 func TestApprovalGivesNoRights(t *testing.T) {
-	f, d := atDesk(t, sandboxfs.Options{Passthrough: true, Unprivileged: true, AskWait: noLimit}, "src/x=old")
+	f, d := withAsker(t, sandboxfs.Options{Passthrough: true, Unprivileged: true, AskWait: noLimit}, "src/x=old")
 	written := func(mode os.FileMode) error {
 		done := background(func() error { return write(f.in("src/x"), "new") })
 		d.pending(t, "open write src/x", 1)
@@ -194,7 +194,7 @@ func TestApprovalGivesNoRights(t *testing.T) {
 func TestFutileOpensAreNotAskedFor(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		o.AskWait = noLimit
-		f, d := atDesk(t, o, "src/x=old", "src/read=only")
+		f, d := withAsker(t, o, "src/x=old", "src/read=only")
 		require.NoError(t, os.Link(f.on("src/x"), f.on("src/also")))
 		require.ErrorIs(t, write(f.in("src/x"), "new"), syscall.EACCES)
 		if o.Unprivileged { // the others are root, who may write it
@@ -214,7 +214,7 @@ func TestFutileOpensAreNotAskedFor(t *testing.T) {
 
 // A view that is closed keeps nobody waiting, and records what was refused.
 func TestCloseWhileWaiting(t *testing.T) {
-	f, d := atDesk(t, sandboxfs.Options{AskWait: noLimit}, "src/x=old")
+	f, d := withAsker(t, sandboxfs.Options{AskWait: noLimit}, "src/x=old")
 	written := background(func() error { return write(f.in("src/x"), "new") })
 	d.pending(t, "open write src/x", 1)
 	require.ErrorIs(t, os.Mkdir(f.in("src/late"), 0o755), syscall.EACCES)
@@ -230,7 +230,7 @@ func TestCloseWhileWaiting(t *testing.T) {
 func TestInterruptEndsTheWait(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		o.AskWait = noLimit
-		f, d := atDesk(t, o, "src/x=old")
+		f, d := withAsker(t, o, "src/x=old")
 		for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 			waiter := inChild("truncate", f.in("src/x"))
 			require.NoError(t, waiter.Start())

@@ -56,8 +56,8 @@ func (h *hung) Record(context.Context, sandboxfs.AskRequest) error { return nil 
 
 func (h *hung) Granted(access.Access) bool { return true }
 
-// Who answers nothing holds up nobody but those who ask, and of them no one for
-// good: what cannot wait is refused, what waits can be interrupted, and the
+// An asker that answers nothing holds up only the processes that ask, and none of
+// them for good: what cannot wait is refused, what waits can be interrupted, and the
 // view can be closed (D40).
 func TestNobodyAnswers(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {

@@ -93,7 +93,7 @@ func TestPosixLockOwner(t *testing.T) {
 	})
 }
 
-// A file may be locked by who has it open, whether or not its mode lets it be
+// A file may be locked by a process that has it open, whether or not its mode lets it be
 // opened again.
 func TestLockOfFileMadeReadOnly(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {

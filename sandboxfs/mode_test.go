@@ -51,7 +51,7 @@ func TestNoSetUserID(t *testing.T) {
 	})
 }
 
-// An access list of the host holds for who is let in.
+// An access list of the host holds for the users that are let in.
 func TestAccessLists(t *testing.T) {
 	if !isRoot() {
 		return // nobody else is here

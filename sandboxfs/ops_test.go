@@ -196,7 +196,7 @@ func TestXattrs(t *testing.T) {
 	})
 }
 
-// What is made belongs to who makes it, with the mode that was asked for.
+// What is made belongs to the user that makes it, with the mode that was asked for.
 func TestOwnership(t *testing.T) {
 	if !isRoot() {
 		f := beneathOut(t, arrangements["root"])

@@ -116,7 +116,7 @@ func TestInterrupt(t *testing.T) {
 	require.NoError(t, unix.Flock(int(file.Fd()), unix.LOCK_UN))
 }
 
-// Ten thousand open files are served; one too many is an error for who opens.
+// Ten thousand open files are served; one too many is an error for the process that opens.
 func TestManyOpenFiles(t *testing.T) {
 	base, server := otherProcess(t)
 	path := filepath.Join(base, "mnt/out/x")

@@ -297,7 +297,7 @@ func TestGoFuseHasTheRest(t *testing.T) {
 	require.Empty(t, fs.calls)
 }
 
-// A bug in one request is an error for who made it, and the server lives on.
+// A bug in one request is an error for the process that made it, and the server lives on.
 func TestPanic(t *testing.T) {
 	c, _ := newRecorded(t)
 	c.h = nil

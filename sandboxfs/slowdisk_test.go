@@ -55,8 +55,8 @@ func onSlowDisk(t *testing.T, o sandboxfs.Options) (*fixture, *slowDir) {
 	return f, disk
 }
 
-// Who asks for something that the disk has is not kept waiting by those who
-// ask for what it has to look for.
+// A request for what the disk has at once is not kept waiting by requests for what
+// it has to look for.
 func TestSlowDisk(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f, disk := onSlowDisk(t, o)
@@ -121,7 +121,8 @@ func TestManyWaitForDisk(t *testing.T) {
 	require.NoError(t, child.Wait())
 }
 
-// Who waits for a lock when the view goes is told, and keeps nothing alive.
+// A process that waits for a lock when the view goes gets an error, and keeps
+// nothing alive.
 func TestUnmountLockWaiter(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/db=1")

@@ -18,9 +18,9 @@ import (
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
-// desk answers as a broker does: one row for the same operation while it is
+// fakeAsker answers as a broker does: one row for the same operation while it is
 // pending, grants for one time that Ask uses up, and grants that last.
-type desk struct {
+type fakeAsker struct {
 	mu      sync.Mutex
 	rows    map[string]*row
 	changed chan struct{} // closed, and made anew, with each change
@@ -37,8 +37,8 @@ type row struct {
 
 var errPending = errors.New("has to be asked for")
 
-func newDesk() *desk {
-	return &desk{rows: map[string]*row{}, changed: make(chan struct{}), lasting: map[access.Access]bool{}}
+func newFakeAsker() *fakeAsker {
+	return &fakeAsker{rows: map[string]*row{}, changed: make(chan struct{}), lasting: map[access.Access]bool{}}
 }
 
 // named is an operation as the tests write it: "open write src/x".
@@ -51,13 +51,13 @@ func named(q sandboxfs.AskRequest) string {
 	return text
 }
 
-func (d *desk) changedLocked() {
+func (d *fakeAsker) changedLocked() {
 	close(d.changed)
 	d.changed = make(chan struct{})
 }
 
 // Ask is sandboxfs.Asker's.
-func (d *desk) Ask(ctx context.Context, q sandboxfs.AskRequest) error {
+func (d *fakeAsker) Ask(ctx context.Context, q sandboxfs.AskRequest) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.asks = append(d.asks, q)
@@ -94,7 +94,7 @@ func (d *desk) Ask(ctx context.Context, q sandboxfs.AskRequest) error {
 }
 
 // Record is sandboxfs.Asker's.
-func (d *desk) Record(_ context.Context, q sandboxfs.AskRequest) error {
+func (d *fakeAsker) Record(_ context.Context, q sandboxfs.AskRequest) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.rows[named(q)] == nil {
@@ -105,7 +105,7 @@ func (d *desk) Record(_ context.Context, q sandboxfs.AskRequest) error {
 }
 
 // Granted is sandboxfs.Asker's.
-func (d *desk) Granted(a access.Access) bool {
+func (d *fakeAsker) Granted(a access.Access) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.hints && d.lasting[a]
@@ -113,7 +113,7 @@ func (d *desk) Granted(a access.Access) bool {
 
 // pending returns once count requests whose names begin so are pending, and
 // their names.
-func (d *desk) pending(t *testing.T, prefix string, count int) (names []string) {
+func (d *fakeAsker) pending(t *testing.T, prefix string, count int) (names []string) {
 	t.Helper()
 	late := time.After(2 * bound)
 	for {
@@ -138,7 +138,7 @@ func (d *desk) pending(t *testing.T, prefix string, count int) (names []string) 
 }
 
 // answer answers what is pending; nil approves it for one time.
-func (d *desk) answer(t *testing.T, name string, denial error) {
+func (d *fakeAsker) answer(t *testing.T, name string, denial error) {
 	t.Helper()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -148,11 +148,11 @@ func (d *desk) answer(t *testing.T, name string, denial error) {
 }
 
 // grant gives a grant that lasts until it is revoked.
-func (d *desk) grant(accesses ...access.Access) { d.change(true, accesses) }
+func (d *fakeAsker) grant(accesses ...access.Access) { d.change(true, accesses) }
 
-func (d *desk) revoke(accesses ...access.Access) { d.change(false, accesses) }
+func (d *fakeAsker) revoke(accesses ...access.Access) { d.change(false, accesses) }
 
-func (d *desk) change(lasts bool, accesses []access.Access) {
+func (d *fakeAsker) change(lasts bool, accesses []access.Access) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, a := range accesses {
@@ -162,21 +162,21 @@ func (d *desk) change(lasts bool, accesses []access.Access) {
 }
 
 // asked is how often Ask was asked.
-func (d *desk) asked() int {
+func (d *fakeAsker) asked() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.asks)
 }
 
 // left is how many requests are not answered, or answered and not used up.
-func (d *desk) left() int {
+func (d *fakeAsker) left() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.rows)
 }
 
 // remember has Leave know of what lasts.
-func (d *desk) remember() {
+func (d *fakeAsker) remember() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.hints = true
