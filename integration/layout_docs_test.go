@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +41,24 @@ func TestLayoutOfStops(t *testing.T) {
 		for _, line := range lines {
 			assert.Len(t, stop.FindAllString(line, -1), 1, line)
 		}
+	}
+}
+
+// TestLayoutOfFiles holds that the files that docs/architecture.md names, by their
+// last name or a glob of it, are there.
+func TestLayoutOfFiles(t *testing.T) {
+	var files []string
+	require.NoError(t, filepath.WalkDir("..", func(_ string, d os.DirEntry, err error) error {
+		files = append(files, d.Name())
+		return err
+	}))
+	named := regexp.MustCompile("`([a-z0-9_*]+\\.go)`").FindAllStringSubmatch(pageText(t, "docs/architecture.md"), -1)
+	require.NotEmpty(t, named)
+	for _, n := range named {
+		assert.True(t, slices.ContainsFunc(files, func(file string) bool {
+			ok, err := filepath.Match(n[1], file)
+			return ok && err == nil
+		}), "docs/architecture.md names %s", n[1])
 	}
 }
 
