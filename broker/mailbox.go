@@ -138,19 +138,6 @@ func (t *tx) setWorking(who Identity, got []Message) error {
 	return nil
 }
 
-// Unacked lists the caller's messages that are not acknowledged, delivered or
-// not, without handing them over.
-func (b *Broker) Unacked(ctx context.Context, who Identity) ([]Message, error) {
-	var list []Message
-	err := b.view(ctx, func(tx ReadTx) (err error) {
-		if err = known(tx, who); err == nil {
-			list, err = tx.Messages(MessageFilter{RecipientID: who.String(), Unacked: true, Limit: maxDelivered})
-		}
-		return err
-	})
-	return list, err
-}
-
 // Ack acknowledges messages that were delivered to the caller, at most 1000 at
 // once, and says how many it had not acknowledged before. Ids of others, and
 // of what was not delivered, count for nothing.

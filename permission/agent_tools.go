@@ -123,10 +123,8 @@ var otherTools = []string{
 	"TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "ToolSearch", "Workflow",
 }
 
-// KnownTools returns the names of tools that a document can mean, without those
-// of MCP servers, which begin with mcp__.
-func KnownTools() []string { return slices.Clone(knownTools()) }
-
+// knownTools are the tools that a document can mean, without those of MCP
+// servers, which begin with mcp__.
 var knownTools = sync.OnceValue(func() []string {
 	known := slices.Concat(claudeTools, otherTools)
 	for _, name := range Builtins() {

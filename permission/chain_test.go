@@ -77,7 +77,7 @@ func TestNarrowTwiceIsOnce(t *testing.T) {
 		require.NoError(t, err)
 		twice, _, err := once.Narrow(layer, Clamp)
 		require.NoError(t, err)
-		require.True(t, once.Equal(twice))
+		require.True(t, once.Hash() == twice.Hash())
 		require.Equal(t, once.Hash(), twice.Hash())
 	})
 }
@@ -126,7 +126,7 @@ func TestFormatChangesNoPolicy(t *testing.T) {
 		text := EncodeJSON(genDocument.Draw(t, "document"))
 		formatted, err := Format("p.yaml", text)
 		require.NoError(t, err)
-		require.True(t, compile(t, string(text)).Equal(compile(t, string(formatted))))
+		require.True(t, compile(t, string(text)).Hash() == compile(t, string(formatted)).Hash())
 	})
 }
 

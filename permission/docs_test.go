@@ -19,10 +19,10 @@ func TestReferenceIsWhole(t *testing.T) {
 	have, tail, ok := strings.Cut(rest, end)
 	require.True(t, ok)
 	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(head+begin+"\n"+Reference()+"\n"+end+tail), 0o644))
+		require.NoError(t, os.WriteFile(file, []byte(head+begin+"\n"+reference()+"\n"+end+tail), 0o644))
 		return
 	}
-	require.Equal(t, "\n"+Reference()+"\n", have)
+	require.Equal(t, "\n"+reference()+"\n", have)
 }
 
 // Every YAML document in the guides is right and canonical, and has nothing

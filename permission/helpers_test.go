@@ -64,3 +64,11 @@ func send(p *Policy, r Registry, to string) access.Decision {
 }
 
 func lines(list ...string) string { return strings.Join(list, "\n") + "\n" }
+
+// layerNames are the names of a chain's documents, outermost first.
+func layerNames(p *Policy) (names []string) {
+	for _, l := range p.layers() {
+		names = append(names, l.name)
+	}
+	return names
+}

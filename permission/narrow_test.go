@@ -52,7 +52,7 @@ func TestChild(t *testing.T) {
 	boss := preset(t, "trusted")
 	child, _, err := boss.Child(preset(t, "worker", "out"), Reject)
 	require.NoError(t, err)
-	require.Equal(t, "trusted sandboxed worker caller", strings.Join(child.Layers(), " "))
+	require.Equal(t, "trusted sandboxed worker caller", strings.Join(layerNames(child), " "))
 	require.Equal(t, access.Allow, file(child, access.FSWrite, "out/x").Effect)
 	require.Equal(t, access.Deny, file(child, access.FSWrite, "src/x").Effect)
 

@@ -48,9 +48,6 @@ func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 // Hash returns the policy's identity.
 func (p *Policy) Hash() Hash { return p.hash }
 
-// Equal reports whether two policies say the same.
-func (p *Policy) Equal(q *Policy) bool { return p.hash == q.hash }
-
 // Name is the name of the innermost document, what its caller added apart.
 func (p *Policy) Name() string {
 	layers := p.layers()
@@ -59,15 +56,6 @@ func (p *Policy) Name() string {
 		last--
 	}
 	return layers[last].name
-}
-
-// Layers returns the names of the chain's documents, outermost first.
-func (p *Policy) Layers() []string {
-	var names []string
-	for _, l := range p.layers() {
-		names = append(names, l.name)
-	}
-	return names
 }
 
 // Sources returns the chain's documents, outermost first. They are not to be

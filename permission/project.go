@@ -77,9 +77,3 @@ func (s *ProjectSource) validate(ps *problems) {
 		v.bad("check.baseline", fmt.Sprintf("check.baseline: '%s' lies elsewhere", check.Baseline), "name a file beneath the directory of this one")
 	}
 }
-
-// ProjectSchema returns the JSON Schema (2020-12) of a ProjectFile, made from
-// the same struct tags as the decoder.
-func ProjectSchema() []byte {
-	return publish(schemaOf(reflect.TypeFor[Project]()), ProjectSchemaID, "pinfold project file")
-}

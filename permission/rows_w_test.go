@@ -116,7 +116,7 @@ func TestAlwaysProtectedM11(t *testing.T) {
 	}
 	p, err := Load(fsys, "agents/p.yaml", Options{})
 	require.NoError(t, err)
-	require.Equal(t, []string{"trusted", "base", "p"}, p.Layers())
+	require.Equal(t, []string{"trusted", "base", "p"}, layerNames(p))
 	for _, place := range []string{".git/hooks/pre-commit", ".git/config", ".GIT/config", "agents/p.yaml", "agents/base.yaml", "Agents/P.yaml"} {
 		require.Equal(t, CodeProtected, file(p, access.FSWrite, place).Code, place)
 		require.Equal(t, access.Allow, file(p, access.FSRead, place).Effect, place)

@@ -63,7 +63,4 @@ func TestTable(t *testing.T) {
 			require.True(t, !valued || kindsOf[kind], "%s: %s", s.head, o)
 		}
 	}
-	require.Equal(t, []string{"git stash list"}, Heads("git stash"))
-	require.Equal(t, []string{"ls"}, Heads("ls -l"))
-	require.Empty(t, Heads("rm"))
 }

@@ -93,20 +93,6 @@ func Read(command string) (Command, error) {
 	return c, nil
 }
 
-// Heads are the beginnings of the commands that are known, of those that begin
-// with the words of one that is listed, in the order of the table.
-func Heads(listed string) (heads []string) {
-	words := strings.Fields(listed)
-	for _, s := range table {
-		head := strings.Fields(s.head)
-		n := min(len(words), len(head))
-		if n > 0 && slices.Equal(words[:n], head[:n]) {
-			heads = append(heads, s.head)
-		}
-	}
-	return heads
-}
-
 // option is one entry of shape.options.
 type option struct {
 	kind     string // of its value; "" for none

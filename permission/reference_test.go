@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Reference returns every key of the schema as a Markdown table, made from the
-// same struct tags as the decoder: docs/policy.md holds it.
-func Reference() string {
+// reference is every key of the schema as a Markdown table, made from
+// the same struct tags as the decoder: docs/policy.md holds it.
+func reference() string {
 	var b strings.Builder
 	b.WriteString("| key | value | meaning |\n|---|---|---|\n")
 	referenceOf(&b, "", reflect.TypeFor[Document]())
