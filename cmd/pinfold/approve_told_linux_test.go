@@ -13,7 +13,7 @@ import (
 )
 
 // What the operator says reaches the program's side: the operation's own report
-// in the summary, pinfold why and pinfold request inside. Leave to create a file is
+// in the summary, pinfold why and pinfold requests new inside. Leave to create a file is
 // all that touch takes.
 func TestAnswersAreTold(t *testing.T) {
 	project, err := filepath.EvalSymlinks(t.TempDir())
@@ -25,7 +25,7 @@ func TestAnswersAreTold(t *testing.T) {
 		"src/no.go": "no\n", "src/old.go": "old\n", "docs/old": "",
 		"run.sh": `(echo new > src/no.go) 2> docs/err || echo refused
 pinfold why src/no.go
-pinfold request --reason "once more" src/no.go && echo given
+pinfold requests new --reason "once more" src/no.go && echo given
 for try in $(seq 100); do touch src/new.go 2> docs/err && break; sleep 0.1; done
 test -e src/new.go && echo "touched once"
 echo over

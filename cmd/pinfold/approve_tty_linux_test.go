@@ -43,7 +43,7 @@ func TestRunAsksOnTheTerminal(t *testing.T) {
 		"run.sh": `read word; echo "typed $word"
 echo new > src/a.go && echo landed
 (echo new > src/b.go) 2> docs/err || echo refused
-pinfold request --reason "$(printf '\033[31mred')" src/c.go || echo asked
+pinfold requests new --reason "$(printf '\033[31mred')" src/c.go || echo asked
 echo ready; while read line && test "$line" != key; do :; done; echo "$line" > docs/key; echo over
 `,
 	}.Make(t, project)

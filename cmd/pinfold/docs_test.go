@@ -25,7 +25,7 @@ func everyCommand() (all []*cobra.Command) {
 // TestManualIsWhole holds that docs/cli.md names every command, flag, exit
 // code and code of check.
 func TestManualIsWhole(t *testing.T) {
-	data, err := os.ReadFile("../../docs/cli.md")
+	data, err := os.ReadFile(manual)
 	require.NoError(t, err)
 	manual := string(data)
 
@@ -59,7 +59,7 @@ func TestFlagsInTheDocsExist(t *testing.T) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
 	}
 	// Of other programs that the documents call.
-	for _, flag := range []string{"--depth", "--quiet", "--edit-last", "--create-if-none", "--body-file"} {
+	for _, flag := range []string{"--depth", "--quiet", "--edit-last", "--create-if-none", "--body-file", "--permission-prompt-tool"} {
 		known[flag] = true
 	}
 	for _, file := range []string{"../../README.md", "../../docs/ci.md", "../../docs/cli.md", "../../docs/policy.md"} {

@@ -17,6 +17,9 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/skills"
 )
 
+// Commands are listed as they are added: what is used most stands first.
+func init() { cobra.EnableCommandSorting = false }
+
 func newRoot(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "pinfold",
@@ -39,14 +42,23 @@ path everything is read-only.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.Version = cli.VersionText()
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetUsageFunc(cli.Usage)
+	group := func(id, title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: id, Title: title + ":"})
+		for _, c := range commands {
+			c.GroupID = id
+		}
+		root.AddCommand(commands...)
+	}
+	group("sandbox", "Sandbox", run.New(a), leftlog.New(a), mount.New(a), mount.NewUnmount(a), run.NewDoctor(a))
+	group("policy", "Policy", check.New(a), policy.NewWhy(a), policy.New(a))
+	group("approvals", "Approvals", approvals.NewRequests(a), approvals.NewApprove(a), approvals.NewDeny(a), approvals.NewGrants(a), approvals.NewRevoke(a))
+	group("agents", "Agents", agents.NewServe(a), agents.NewHire(a), agents.NewFire(a), agents.NewInterrupt(a), agents.New(a),
+		agents.NewStatus(a), agents.NewWait(a), agents.NewTell(a), agents.NewMailbox(a), agents.NewAudit(a))
+	group("integrations", "Integrations", skills.NewMCP(a), skills.NewHook(a), skills.New(a))
 	root.AddCommand(
-		run.New(a), mount.New(a), mount.NewUnmount(a),
-		skills.NewMCP(a), skills.NewHook(a), skills.NewSkill(a),
-		check.New(a), policy.NewWhy(a), policy.New(a), policy.NewFlags(a), run.NewDoctor(a), leftlog.New(a),
-		agents.NewServe(a), agents.NewHire(a), agents.NewFire(a), agents.NewInterrupt(a), agents.New(a), agents.NewStatus(a), agents.NewAwait(a),
-		approvals.NewRequest(a), approvals.NewRequests(a), approvals.NewApprove(a), approvals.NewDeny(a), approvals.NewGrants(a), approvals.NewRevoke(a),
-		agents.NewTell(a), agents.NewMailbox(a), agents.NewAudit(a), run.NewHiredView(a), mount.NewUnmounter(a),
-		cli.NewVersion(a), cli.NewCompletion(a), cli.NewMan(),
+		cli.NewVersion(a), cli.NewCompletion(a), cli.NewMan(), run.NewHiredView(a), mount.NewUnmounter(a),
+		cli.OldName(approvals.NewRequest(a), "request"), cli.OldName(policy.NewExport(a), "flags"),
 	)
 	return root
 }

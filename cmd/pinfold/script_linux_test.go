@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,8 +13,6 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/mount"
 )
-
-var update = flag.Bool("update", false, "write what cmp found different into the sessions")
 
 // TestScripts runs the sessions of testdata/script as the user who runs the
 // test.

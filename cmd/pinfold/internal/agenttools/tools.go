@@ -22,7 +22,7 @@ type tool struct {
 var all = []tool{
 	{
 		name: "nexus_create", action: access.AgentSpawn, call: create,
-		description: "Hire an agent that reports to you, with a policy within your own. With a command it starts at once, in a sandbox of its own; without one it is only registered.",
+		description: "Hire a child agent, with a policy within your own. With a command it starts at once, in a sandbox of its own; without one it is only registered.",
 		schema: `{"type":"object","additionalProperties":false,"required":["task"],"properties":{
 			"task":{"type":"string","description":"what it is to do; the command finds it in PINFOLD_TASK and wherever {task} stands"},
 			"agent_id":{"type":"string","description":"its id; one is made up otherwise"},

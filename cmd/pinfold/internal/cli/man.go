@@ -55,7 +55,14 @@ func manPage(c *cobra.Command) string {
 	}
 	if c.HasAvailableFlags() {
 		section("OPTIONS")
-		c.Flags().VisitAll(func(f *pflag.Flag) { manFlag(&b, f) })
+		for i, g := range FlagGroups(c) {
+			if i > 0 {
+				fmt.Fprintf(&b, ".SS %s\n", roff(g.Title))
+			}
+			for _, f := range g.Flags {
+				manFlag(&b, f)
+			}
+		}
 	}
 	if c.Example != "" {
 		section("EXAMPLES")
@@ -73,9 +80,6 @@ func manPage(c *cobra.Command) string {
 }
 
 func manFlag(b *strings.Builder, f *pflag.Flag) {
-	if f.Hidden {
-		return
-	}
 	value, text := pflag.UnquoteUsage(f)
 	names := "--" + f.Name
 	if f.Shorthand != "" {

@@ -69,7 +69,7 @@ func (m *model) who() string {
 		return text
 	}
 	if a.ParentID != "" {
-		text += ", report of " + plain(a.ParentID)
+		text += ", child of " + plain(a.ParentID)
 	}
 	text += ", in " + plain(a.Cwd)
 	if a.Task != "" {

@@ -175,7 +175,7 @@ func (in *inbox) text() string   { return ansi.Strip(in.screen()) }
 func TestApprove(t *testing.T) {
 	in := newInbox(t, request("r1", "src/a.go"), request("r2", "src/b.go"))
 	in.settle()
-	for _, want := range []string{"2 waiting", "fs.write 'src/a.go', by edit_file", "kid, report of root, in /project", `"write \x1b[2Jdocs"`, `"because of r1"`, "-old text", "+new text", "a approve…  d deny…"} {
+	for _, want := range []string{"2 waiting", "fs.write 'src/a.go', by edit_file", "kid, child of root, in /project", `"write \x1b[2Jdocs"`, `"because of r1"`, "-old text", "+new text", "a approve…  d deny…"} {
 		require.Contains(t, in.text(), want)
 	}
 	require.NotContains(t, in.text(), `{"path"`, "the difference says it")

@@ -126,12 +126,13 @@ func printStatus(a *cli.App, s broker.Overview) {
 	}
 }
 
-// NewAwait is the command await.
-func NewAwait(a *cli.App) *cobra.Command {
+// NewWait is the command wait.
+func NewWait(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "await [flags] ID",
-		Short: "Wait until a report goes idle or ends, and print how",
-		Long: `await waits until the report ID waits for a message, has exited or was fired, and
+		Use:     "wait [flags] ID",
+		Aliases: []string{"await"}, // which it was called
+		Short:   "Wait until a child agent goes idle or ends, and print how",
+		Long: `wait waits until the agent ID waits for a message, has exited or was fired, and
 prints that, with the last of its output. You are idle meanwhile: a message for
 you ends the wait too, and mailbox has it.`,
 		Args: cli.OneArg("ID"),

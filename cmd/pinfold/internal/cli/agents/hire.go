@@ -27,7 +27,7 @@ func NewHire(a *cli.App) *cobra.Command {
 	var dir, tools string
 	cmd := &cobra.Command{
 		Use:   "hire [flags] TASK [-- CMD [ARG]...] | --resume ID [-- CMD [ARG]...]",
-		Short: "Make an agent that reports to you, and start its command in a view of its own",
+		Short: "Hire a child agent, and start its command in a view of its own",
 		Long: `hire registers an agent with a policy within its manager's; without one that is
 named it is 'sandboxed'. CMD runs as 'pinfold run' would run it, beneath the
 policy, with the task in PINFOLD_TASK and wherever {task} stands in CMD. Inside,
@@ -91,7 +91,7 @@ and mailbox that it had.`,
 }
 
 // hireWhere says where the agent works: in its manager's directory, or, for the
-// operator's own reports, here. It is named without links: where one leads later
+// operator's own agents, here. It is named without links: where one leads later
 // is not for the agents to say.
 func hireWhere(body *brokerhttp.HireBody, given bool, dir string) (err error) {
 	switch {

@@ -22,7 +22,7 @@ func NewApprove(a *cli.App) *cobra.Command {
 	var lasting time.Duration
 	cmd := &cobra.Command{
 		Use:   "approve [flags] ID",
-		Short: "Let a report do what it asks for",
+		Short: "Approve a request: let the agent do what it asks for",
 		Long: `approve answers a request with yes. Only the manager of the agent that asks can
 answer, and only with what its own policy allows.`,
 		Example: "  pinfold approve 0198f2c6-7d3e-7a41-9c55-0d6f3b1f2a77\n  pinfold approve --scope subtree 0198f2c6-7d3e-7a41-9c55-0d6f3b1f2a77",
@@ -64,7 +64,7 @@ func NewDeny(a *cli.App) *cobra.Command {
 	var body brokerhttp.DenyBody
 	cmd := &cobra.Command{
 		Use:     "deny [flags] ID",
-		Short:   "Refuse a report what it asks for",
+		Short:   "Deny a request",
 		Example: `  pinfold deny 0198f2c6-7d3e-7a41-9c55-0d6f3b1f2a77 --reason "not in this release"`,
 		Args:    cli.OneArg("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -88,7 +88,7 @@ func NewDeny(a *cli.App) *cobra.Command {
 func NewGrants(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grants [flags]",
-		Short: "List what you were granted, and what your reports were",
+		Short: "List what you were granted, and what your child agents were",
 		Args:  cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return listOfEach(a, cmd, (*brokerhttp.Client).Grants)

@@ -22,20 +22,20 @@ import (
 // askedFor are the operations on a path that can be asked for.
 var askedFor = []string{"read", "list", "write", "create", "delete", "move", "meta"}
 
-// NewRequest is the command request.
+// NewRequest is the command requests new.
 func NewRequest(a *cli.App) *cobra.Command {
 	var op string
 	var body brokerhttp.AskBody
 	var noWait bool
 	cmd := &cobra.Command{
-		Use:   "request [flags] PATH",
+		Use:   "new [flags] PATH",
 		Short: "Ask your manager for leave to do something to PATH, and wait for the answer",
-		Long: `request asks for what the policy marks ask_read or ask_write, and exits with 0
+		Long: `new asks for what the policy marks ask_read or ask_write, and exits with 0
 when it was approved and 1 when it was not. What the policy denies cannot be
 asked for, and what it allows need not be. PATH is named from the project's
 directory; inside a run also from the working directory, as every program there
 names it.`,
-		Example: `  pinfold request --reason "the version stands there" src/version.go`,
+		Example: `  pinfold requests new --reason "the version stands there" src/version.go`,
 		Args:    cli.OneArg("PATH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(askedFor, op) {

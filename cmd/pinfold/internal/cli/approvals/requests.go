@@ -24,7 +24,7 @@ func NewRequests(a *cli.App) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
 		Use:   "requests [flags]",
-		Short: "List the requests that wait for your answer, or answer them at a screen",
+		Short: "List the requests that wait for your answer, answer them at a screen, or make one",
 		Long: `requests lists what waits for your answer; 'requests show' has one whole, with the
 difference that a proposed write would make. With --watch it is an inbox on the
 terminal: what is wanted, by whom, why, and the difference, live, to be answered
@@ -40,7 +40,7 @@ by a key.`,
 	}
 	brokerclient.JSONFlag(cmd)
 	cmd.Flags().BoolVar(&watch, "watch", false, "show them on the terminal as they come, and answer them by keys")
-	cmd.AddCommand(newRequestsShow(a))
+	cmd.AddCommand(newRequestsShow(a), NewRequest(a))
 	return cmd
 }
 

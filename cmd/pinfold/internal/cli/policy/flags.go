@@ -21,20 +21,20 @@ var launchFlags = map[string]func(*permission.Policy, permission.LaunchOptions) 
 	"gemini": permission.FlagsGemini,
 }
 
-// NewFlags is the command flags.
-func NewFlags(a *cli.App) *cobra.Command {
+// NewExport is the command policy export.
+func NewExport(a *cli.App) *cobra.Command {
 	var from policyflag.From
 	var opt permission.LaunchOptions
 	var null bool
 	programs := []string{"claude", "codex", "gemini"}
 	cmd := &cobra.Command{
-		Use:   "flags PROGRAM [flags]",
+		Use:   "export PROGRAM [flags]",
 		Short: "Print the flags that tell an agent's own command line what a policy allows",
-		Long: `flags prints the flags of claude, codex or gemini that come closest to a policy,
+		Long: `export prints the flags of claude, codex or gemini that come closest to a policy,
 so that nothing is offered that would be refused. They are for manners: the
 view is the boundary. What no flag can say is said on standard error.`,
-		Example: `  pinfold run --agent .claude/agents/coder.md -- sh -c 'eval "claude $(pinfold flags claude --agent .claude/agents/coder.md)"'
-  pinfold flags claude --agent .claude/agents/coder.md --headless -0 | xargs -0 claude -p 'fix the tests'`,
+		Example: `  pinfold run --agent .claude/agents/coder.md -- sh -c 'eval "claude $(pinfold policy export claude --agent .claude/agents/coder.md)"'
+  pinfold policy export claude --agent .claude/agents/coder.md --headless -0 | xargs -0 claude -p 'fix the tests'`,
 		Args:      cli.OneArg("PROGRAM"),
 		ValidArgs: programs,
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -15,11 +15,11 @@ import (
 func New(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Show, format, compare and explain policies",
+		Short: "Show, format, compare, explain and export policies",
 		Args:  cli.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPolicyShow(a), newPolicySchema(a), newPolicyFmt(a), newPolicyDiff(a), newPolicyExplain(a))
+	cmd.AddCommand(newPolicyShow(a), newPolicySchema(a), newPolicyFmt(a), newPolicyDiff(a), newPolicyExplain(a), NewExport(a))
 	return cmd
 }
 

@@ -55,6 +55,8 @@ func (p *Flags) Add(cmd *cobra.Command) {
 	f.StringArrayVar(&p.Unprotect, "unprotect", nil, "take `NAME` off the list of what is protected by default (repeatable)")
 	f.StringVar(&p.HardLinks, "hardlinks", "deny", "writing to a file with several hard links: `deny|break|allow`")
 	f.BoolVar(&p.broad, "allow-broad-root", false, "admit /, the home directory and system directories as DIR")
+	cli.Heading(cmd, "Flags", "directory", "write-path", "git", "hide", "policy", "preset")
+	cli.Heading(cmd, "The policy in detail", "agent", "protect", "unprotect", "hardlinks", "write-paths-from", "null", "allow-broad-root")
 	_ = cmd.MarkFlagFilename("write-paths-from")
 	_ = cmd.RegisterFlagCompletionFunc("hardlinks", cobra.FixedCompletions([]string{"deny", "break", "allow"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("unprotect", cobra.FixedCompletions(unprotectable(), cobra.ShellCompDirectiveNoFileComp))

@@ -89,6 +89,9 @@ own: CMD did not run then.`,
 	f.limits.add(cmd)
 	f.approveFlag(cmd)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no hints and no summary on a terminal")
+	cli.Heading(cmd, "Flags", "ro", "home", "env", "approve")
+	cli.Heading(cmd, "What is told", "report", "fail-on-deny", "fail-on-left", "quiet")
+	cli.Heading(cmd, "Users, processes and limits", "user", "wait-background", "grace", "max-tasks", "tmp-size", "nested", "no-sandbox")
 	return cmd
 }
 

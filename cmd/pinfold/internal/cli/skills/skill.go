@@ -16,17 +16,18 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 )
 
-// NewSkill is the command skill.
-func NewSkill(a *cli.App) *cobra.Command {
+// New is the command skills.
+func New(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "skill list|schema|call",
-		Short: "List, describe and call the file skills, as an agent would",
-		Long: `skill shows what agents get by 'pinfold mcp' with the same flags, and calls it:
+		Use:     "skills list|schema|call",
+		Aliases: []string{"skill"}, // which it was called
+		Short:   "List, describe and call the file skills, as an agent would",
+		Long: `skills shows what agents get by 'pinfold mcp' with the same flags, and calls it:
 for scripts, and for trying things.`,
-		Example: `  pinfold skill list -w src
-  pinfold skill schema edit_file -w src
-  pinfold skill call read_file '{"path":"README.md","limit":5}'
-  jq -n '{path: "src/a.go", old_string: "x", new_string: "y"}' | pinfold skill call edit_file - -w src`,
+		Example: `  pinfold skills list -w src
+  pinfold skills schema edit_file -w src
+  pinfold skills call read_file '{"path":"README.md","limit":5}'
+  jq -n '{path: "src/a.go", old_string: "x", new_string: "y"}' | pinfold skills call edit_file - -w src`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cli.UsageError(errors.New("no verb is given: want list, schema or call"), cli.SeeHelp(cmd))
@@ -93,7 +94,7 @@ func newSkillList(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list [flags]",
 		Short:   "List the skills that a policy offers, and what each does to files",
-		Example: `  pinfold skill list -w src --json`,
+		Example: `  pinfold skills list -w src --json`,
 		Args:    cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			set, r, err := f.set(a.Stdin, a.Out)
@@ -173,7 +174,7 @@ func newSkillSchema(a *cli.App) *cobra.Command {
 		Short: "Print the JSON Schema of a skill's arguments",
 		Long: `schema prints what a skill takes. It is the same under every policy, so that the
 flags which describe one change nothing.`,
-		Example: `  pinfold skill schema grep`,
+		Example: `  pinfold skills schema grep`,
 		Args:    cli.OneArg("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := described(args[0])

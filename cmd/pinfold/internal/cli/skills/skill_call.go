@@ -34,8 +34,8 @@ func newSkillCall(a *cli.App) *cobra.Command {
 		Long: `call runs one skill with the arguments in JSON, or with those on standard input
 where it says '-'. It exits with 0 when the skill did what it should, 1 when it
 refused or failed, and 2 when it was called wrongly.`,
-		Example: `  pinfold skill call grep '{"pattern":"TODO"}'
-  pinfold skill call write_file '{"path":"out/a.txt","content":"hello"}' -w out --json`,
+		Example: `  pinfold skills call grep '{"pattern":"TODO"}'
+  pinfold skills call write_file '{"path":"out/a.txt","content":"hello"}' -w out --json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 2 {
 				return cli.UsageError(fmt.Errorf("unexpected argument %q", args[2]), cli.SeeHelp(cmd))
