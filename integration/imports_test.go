@@ -26,7 +26,7 @@ var mayImport = map[string][]string{
 	"internal/fsat":                   {"golang.org/x/sys"},
 	"internal/confine":                {"github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx", "golang.org/x/sys"},
 	"internal/didyoumean":             {},
-	"internal/gitshare":               {"pathresolver"},
+	"internal/gitshare":               {"internal/gitrepo", "pathresolver"},
 	"internal/httpguard":              {},
 	"internal/gitrepo":                {"internal/fsat", "golang.org/x/sys"},
 	"internal/helper":                 {},

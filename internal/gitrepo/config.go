@@ -26,6 +26,22 @@ func (s setting) key() string {
 	return s.section + "." + s.name
 }
 
+// Setting is the last value of a variable, such as "core.worktree", in the text of
+// a configuration. What that includes is not read. ok is false where the variable
+// is not there or the text is not git's syntax.
+func Setting(text []byte, key string) (value string, ok bool) {
+	settings, err := parseConfig("config", text)
+	if err != nil {
+		return "", false
+	}
+	for _, s := range settings {
+		if s.key() == key {
+			value, ok = s.value, true
+		}
+	}
+	return value, ok
+}
+
 // parseConfig reads the syntax of git-config(1). It keeps whitespace inside a
 // value as it is written, as git does since 2.45; before that git wrote each
 // such byte as a space. file is for the messages.

@@ -89,14 +89,8 @@ func CheckMade(text []byte, root, dir string) (paths []string, err error) {
 // IsSHA256 says whether text is the configuration of a repository whose objects
 // are named by SHA-256 (extensions.objectFormat). What cannot be read is not.
 func IsSHA256(text []byte) bool {
-	settings, err := parseConfig("config", text)
-	is := false
-	for _, s := range settings {
-		if s.key() == "extensions.objectformat" {
-			is = strings.EqualFold(s.value, "sha256") // the last one counts
-		}
-	}
-	return err == nil && is
+	format, _ := Setting(text, "extensions.objectformat")
+	return strings.EqualFold(format, "sha256")
 }
 
 // harm says what is wrong with a variable; "" if nothing is. It adds to paths.

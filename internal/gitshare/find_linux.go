@@ -3,12 +3,13 @@ package gitshare
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/pinfold-dev/pinfold/internal/gitrepo"
 )
 
 // Find looks at .git in checkout, a directory. It returns nil where that is
@@ -113,11 +114,11 @@ func (f *finder) linked(r *Repo, common string) (err error) {
 func (f *finder) leadsBack() error {
 	tree := ""
 	for _, name := range []string{"config", "config.worktree"} {
-		text, err := readFile(filepath.Join(f.gitDir, name), maxConfig)
+		text, err := gitrepo.ReadFile(filepath.Join(f.gitDir, name), maxConfig)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return f.refuse("its "+name+" cannot be read: "+err.Error(), "")
 		}
-		if value, ok := coreWorktree(text); ok {
+		if value, ok := gitrepo.Setting(text, "core.worktree"); ok {
 			tree = value
 		}
 	}
@@ -180,6 +181,9 @@ func (f *finder) branch(r *Repo) {
 		return
 	}
 	for _, name := range names {
+		if info, err := os.Lstat(filepath.Join(r.Dir, "worktrees", name)); err == nil && info.Mode()&os.ModeSymlink != 0 {
+			return // no link is followed to see what is checked out there
+		}
 		if name != r.Worktree && branchOf(filepath.Join(r.Dir, "worktrees", name)) == own {
 			return
 		}
@@ -203,8 +207,8 @@ func branchOf(gitDir string) string {
 // bare reports whether the repository has no main work tree, whose HEAD then
 // says nothing about who works where.
 func bare(gitDir string) bool {
-	text, err := readFile(filepath.Join(gitDir, "config"), maxConfig)
-	value, _ := setting(text, "core", "bare")
+	text, err := gitrepo.ReadFile(filepath.Join(gitDir, "config"), maxConfig)
+	value, _ := gitrepo.Setting(text, "core.bare")
 	return err == nil && (value == "true" || value == "yes" || value == "on" || value == "1")
 }
 
@@ -215,33 +219,15 @@ const (
 
 // readLine reads a file of one line.
 func readLine(name string) (string, error) {
-	text, err := readFile(name, maxLine)
+	data, err := gitrepo.ReadFile(name, maxLine)
 	if err != nil {
 		return "", err
 	}
-	text = strings.TrimRight(text, "\r\n")
+	text := strings.TrimRight(string(data), "\r\n")
 	if text == "" || strings.ContainsAny(text, "\n\x00") {
 		return "", errors.New("it is not one line")
 	}
 	return text, nil
-}
-
-// readFile reads a regular file of at most limit bytes. A link is not followed
-// and a FIFO not waited for: whoever made the checkout could have made it.
-func readFile(name string, limit int64) (string, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = f.Close() }() // was only read
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", errors.Join(errors.New("it is not a regular file"), err)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("it is longer than %d bytes", limit)
-	}
-	return string(data), err
 }
 
 // from is path as it is meant in a file in dir.

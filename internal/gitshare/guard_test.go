@@ -253,27 +253,3 @@ func TestConfig(t *testing.T) {
 		require.True(t, own.Explain(pathresolver.OpWrite, place).Allowed, place)
 	}
 }
-
-func TestSetting(t *testing.T) {
-	for text, want := range map[string]string{
-		"[core]\n\tworktree = ../../x\n":                       "../../x",
-		"[core]\n\tworktree = ../../x\n\tworktree=../y":        "../y",
-		"[CORE]\n\tWorkTree = a b  # said\n":                   "a b",
-		"[core] worktree = x\n":                                "x",
-		"[core]\nworktree = \"a # b\\\\c\" ; x\n":              `a # b\c`,
-		"[core]\nworktree = a\\\nb\n":                          "ab",
-		"[core]\nbare = false\n[other]\nworktree = x\n":        "",
-		"[core \"sub\"]\nworktree = x\n":                       "",
-		"# [core]\n[user]\n# worktree = x\n":                   "",
-		"[core]\nworktree = \"open\n":                          "",
-		"[core]\nworktree = bad\\q\n":                          "",
-		"[core]\n# worktree = x\n;worktree = y\n":              "",
-		"[core]\nworktree = x\n[user]\nworktree = y\n[core]\n": "x",
-	} {
-		value, ok := coreWorktree(text)
-		if !ok {
-			value = ""
-		}
-		require.Equal(t, want, value, "%q", text)
-	}
-}
