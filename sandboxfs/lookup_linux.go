@@ -30,7 +30,7 @@ func (c *connection) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, ou
 	if c.ReadOnly && verdict.AskRead {
 		// It was made since the view was arranged. The kernel would not ask for
 		// opens of it, so that no grant could be withdrawn.
-		c.refuseRead(h, "lookup", child)
+		_ = c.refuseRead(h, "lookup", child)
 		return fuse.EACCES
 	}
 	in, err := c.cachedDirOf(dir, place)
@@ -58,7 +58,7 @@ func (c *connection) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, ou
 // hidden answers for a name that does not exist for the caller.
 func (c *connection) hidden(h *fuse.InHeader, place string, out *fuse.EntryOut) fuse.Status {
 	if d := c.r.DecideLook(place); d != nil {
-		c.refuse(h, "lookup", d)
+		_ = c.refuse(h, "lookup", d)
 	}
 	out.SetEntryTimeout(c.valid(true))
 	return fuse.OK

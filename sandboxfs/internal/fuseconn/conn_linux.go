@@ -135,8 +135,8 @@ func (c *Conn) readOne(buf []byte) (request, error) {
 // no answer. The caller has added to busy.
 func (c *Conn) answer(q request) {
 	defer c.busy.Done()
-	size, done := c.decode(q)
-	if !done {
+	size, left := c.decode(q)
+	if left {
 		var st fuse.Status
 		if size, st = c.ps.HandleRequest([][]byte{q.in}, [][]byte{q.room}); st != fuse.OK {
 			size = q.fail(st)

@@ -89,16 +89,15 @@ type renameIn struct {
 	newDir uint64
 }
 
-// decode decodes a request of those and answers it; a size of 0 is no answer. It
-// reports whether it did: anything that looks unusual is left to go-fuse, but for
-// the operations that only a Handler has, where that is an error.
-func (c *Conn) decode(q request) (size int, done bool) {
+// decode decodes a request of those and answers it; a size of 0 is no answer.
+// Anything that looks unusual is left to go-fuse, but for the operations that only
+// a Handler has, where that is an error.
+func (c *Conn) decode(q request) (size int, left bool) {
 	h, op := argsOf[fuse.InHeader](q), q.op()
 	if h.NodeId == pollInode || op >= uint32(len(layouts)) || layouts[op].fixed == 0 {
-		return 0, false
+		return 0, true
 	}
 	defer c.recovered(q, &size)
-	done = true // also if it panics
 	at := int(layouts[op].fixed)
 	usual := len(q.in) >= at && h.TotalExtlen == 0
 	var names [2]string
@@ -110,24 +109,24 @@ func (c *Conn) decode(q request) (size int, done bool) {
 	switch op {
 	case opOpen, opSetLkw, opRead, opWrite:
 		if !usual {
-			return q.fail(fuse.EIO), true
+			return q.fail(fuse.EIO), false
 		}
 	default:
 		if !usual {
-			return 0, false
+			return 0, true
 		}
 	}
 	name := names[0]
 	var st fuse.Status
 	switch op {
 	case opOpen:
-		return c.replied(q, c.h.OpenFile(argsOf[fuse.OpenIn](q))), true
+		return c.replied(q, c.h.OpenFile(argsOf[fuse.OpenIn](q))), false
 	case opSetLkw:
-		return c.replied(q, c.h.LockFile(argsOf[fuse.LkIn](q))), true
+		return c.replied(q, c.h.LockFile(argsOf[fuse.LkIn](q))), false
 	case opRead:
-		return c.readFile(q, argsOf[fuse.ReadIn](q)), true
+		return c.readFile(q, argsOf[fuse.ReadIn](q)), false
 	case opWrite:
-		return c.writeFile(q, argsOf[fuse.WriteIn](q)), true
+		return c.writeFile(q, argsOf[fuse.WriteIn](q)), false
 	case opLookup:
 		st = c.h.Lookup(nil, h, name, answerOf[fuse.EntryOut](q, &size))
 	case opGetattr:
@@ -160,16 +159,16 @@ func (c *Conn) decode(q request) (size int, done bool) {
 	case opForget:
 		in := argsOf[fuse.ForgetIn](q)
 		c.h.Forget(in.NodeId, in.Nlookup)
-		return 0, true
+		return 0, false
 	case opBatchForget:
-		return 0, c.forgetMany(q)
+		return 0, !c.forgetMany(q)
 	case opInterrupt:
 		// It is not answered: an error would have the kernel ask again and again
 		// until the request is done that it is about.
 		c.interrupts.interrupt(argsOf[fuse.InterruptIn](q).Unique)
-		return 0, true
+		return 0, false
 	}
-	return q.finish(size, st), true
+	return q.finish(size, st), false
 }
 
 // replied makes a Reply the answer, now or later.
@@ -182,14 +181,14 @@ func (c *Conn) replied(q request, r Reply) (size int) {
 }
 
 // getxattr answers with the size if no room is offered, else with the value.
-func (c *Conn) getxattr(q request, attr string) (size int, done bool) {
+func (c *Conn) getxattr(q request, attr string) (size int, left bool) {
 	in := argsOf[fuse.GetXAttrIn](q)
 	if int(in.Size) > len(q.room)-outHeaderSize {
-		return 0, false
+		return 0, true
 	}
 	if in.Size > 0 {
 		n, st := c.h.GetXAttr(nil, &in.InHeader, attr, q.room[outHeaderSize:][:in.Size])
-		return q.finish(int(n), st), true
+		return q.finish(int(n), st), false
 	}
 	out := answerOf[fuse.GetXAttrOut](q, &size)
 	var st fuse.Status
@@ -197,7 +196,7 @@ func (c *Conn) getxattr(q request, attr string) (size int, done bool) {
 	if st == fuse.Status(unix.ERANGE) {
 		st = fuse.OK // nothing was to be filled
 	}
-	return q.finish(size, st), true
+	return q.finish(size, st), false
 }
 
 func (c *Conn) forgetMany(q request) (done bool) {

@@ -208,8 +208,8 @@ func TestDecodingIsLikeGoFuse(t *testing.T) {
 				quick.room[i] = 0xaa // from the request before
 			}
 			fs.calls = nil
-			size, done := c.decode(quick)
-			require.True(t, done, "opcode %d", op)
+			size, left := c.decode(quick)
+			require.False(t, left, "opcode %d", op)
 			got := fs.calls
 			fs.calls = nil
 			want, st := c.ps.HandleRequest([][]byte{plain.in}, [][]byte{plain.room})
@@ -229,8 +229,8 @@ func TestUnusualRequests(t *testing.T) {
 	own := []uint32{opOpen, opSetLkw, opRead, opWrite}
 	refused := func(q request) {
 		t.Helper()
-		_, done := c.decode(q)
-		require.True(t, done, "opcode %d", q.op())
+		_, left := c.decode(q)
+		require.False(t, left, "opcode %d", q.op())
 		require.Equal(t, fuse.EIO, fuse.Status(q.answered()))
 	}
 	for op, size := range argumentSize {
@@ -238,8 +238,8 @@ func TestUnusualRequests(t *testing.T) {
 		case slices.Contains(own, op):
 			refused(short)
 		case size > 0:
-			_, done := c.decode(short)
-			require.False(t, done, "opcode %d", op)
+			_, left := c.decode(short)
+			require.True(t, left, "opcode %d", op)
 		}
 	}
 	for _, op := range own {
@@ -252,24 +252,24 @@ func TestUnusualRequests(t *testing.T) {
 	refused(longer)
 	for _, op := range []uint32{opLookup, opUnlink, opRmdir, opMkdir, opRename, opRename2, opCreate, opGetxattr} {
 		args := make([]byte, argumentSize[op])
-		_, done := c.decode(made(op, 5, nil, append(args, "endless"...)))
-		require.False(t, done, "opcode %d", op)
-		_, done = c.decode(made(op, RootID, nil, append(append([]byte{}, args...), PollName+"\x00to\x00"...)))
-		require.False(t, done, "opcode %d", op)
+		_, left := c.decode(made(op, 5, nil, append(args, "endless"...)))
+		require.True(t, left, "opcode %d", op)
+		_, left = c.decode(made(op, RootID, nil, append(append([]byte{}, args...), PollName+"\x00to\x00"...)))
+		require.True(t, left, "opcode %d", op)
 	}
-	_, done := c.decode(made(opGetattr, pollInode, nil, make([]byte, 16)))
-	require.False(t, done)
+	_, left := c.decode(made(opGetattr, pollInode, nil, make([]byte, 16)))
+	require.True(t, left)
 	extended := made(opMkdir, 5, nil, append(make([]byte, 8), "name\x00"...))
 	(*fuse.InHeader)(unsafe.Pointer(&extended.in[0])).TotalExtlen = 1
-	_, done = c.decode(extended)
-	require.False(t, done)
+	_, left = c.decode(extended)
+	require.True(t, left)
 	read := made(opRead, 5, nil, make([]byte, 40))
 	binary.NativeEndian.PutUint32(read.in[inHeaderSize+16:], uint32(len(read.room)))
 	refused(read) // more than there is room for
 	many := made(opBatchForget, 0, nil, make([]byte, 8+16))
 	binary.NativeEndian.PutUint32(many.in[inHeaderSize:], 2)
-	_, done = c.decode(many)
-	require.False(t, done, "more than there are")
+	_, left = c.decode(many)
+	require.True(t, left, "more than there are")
 	require.Empty(t, fs.calls)
 }
 
@@ -278,8 +278,8 @@ func TestInterruptRequest(t *testing.T) {
 	c, _ := newRecorded(t)
 	ctx, end := c.Context(&fuse.InHeader{Unique: 99})
 	defer end()
-	size, done := c.decode(made(opInterrupt, 0, nil, binary.NativeEndian.AppendUint64(nil, 99)))
-	require.True(t, done)
+	size, left := c.decode(made(opInterrupt, 0, nil, binary.NativeEndian.AppendUint64(nil, 99)))
+	require.False(t, left)
 	require.Zero(t, size, "no answer")
 	require.Equal(t, ErrInterrupted, context.Cause(ctx))
 }
@@ -302,8 +302,8 @@ func TestPanic(t *testing.T) {
 	c, _ := newRecorded(t)
 	c.h = nil
 	q := made(opUnlink, 5, nil, []byte("name\x00"))
-	size, done := c.decode(q)
-	require.True(t, done)
+	size, left := c.decode(q)
+	require.False(t, left)
 	require.Equal(t, outHeaderSize, size)
 	require.Equal(t, fuse.EIO, fuse.Status(q.answered()))
 }

@@ -166,6 +166,7 @@ func TestNoSplice(t *testing.T) {
 		require.EqualValues(t, largeData, binary.NativeEndian.Uint32(ask(opWrite, data...)))
 	}
 	require.Len(t, fs.calls, 3)
+	ask(opGetattr) // after which no large write is expected, and no pipe in use
 	require.Equal(t, 1, c.Stats().Pipes, "the same one")
 
 	ungiving, err := newPipe()

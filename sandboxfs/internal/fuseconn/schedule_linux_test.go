@@ -26,8 +26,8 @@ func TestWriteBesideAnotherHandsOver(t *testing.T) {
 		binary.NativeEndian.PutUint64(q.in[8:], unique)
 		l.unique.Store(unique)
 		l.turn.Store(1)
-		_, done := c.decode(q)
-		require.True(t, done)
+		_, left := c.decode(q)
+		require.False(t, left)
 		require.Zero(t, q.answered())
 		return l.turn.Load()
 	}
