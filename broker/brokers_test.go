@@ -14,7 +14,7 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/pgstore"
-	"github.com/pinfold-dev/pinfold/broker/pgstore/pgtest"
+	"github.com/pinfold-dev/pinfold/internal/pgtest"
 )
 
 // Several brokers on one PostgreSQL act as one: who waits on one is answered on

@@ -19,7 +19,7 @@ import (
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/broker/pgstore"
-	"github.com/pinfold-dev/pinfold/broker/pgstore/pgtest"
+	"github.com/pinfold-dev/pinfold/internal/pgtest"
 )
 
 // brokerProcess is a running `pinfold serve`.

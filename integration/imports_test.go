@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"broker/sqlitestore":              {"broker", "broker/internal/rows", "modernc.org/sqlite"},
 	"broker/pgstore":                  {"broker", "broker/internal/rows", "github.com/jackc/pgx/v5"},
 	"broker/otelaudit":                {"access", "broker", "permission", "go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"},
-	"broker/pgstore/pgtest":           {"github.com/jackc/pgx/v5", "github.com/stretchr/testify"},
+	"internal/pgtest":                 {"github.com/jackc/pgx/v5", "github.com/stretchr/testify"},
 	"cmd/pinfold/internal/claudecode": {"access", "permission"},
 	"cmd/pinfold/internal/shellshape": {"mvdan.cc/sh/v3"},
 	"cmd/pinfold/internal/agenttools": {"access", "permission", "pathresolver", "fileskills", "fileskills/mcpserver", "broker", "broker/brokerhttp"},

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/pinfold-dev/pinfold/broker/pgstore/pgtest"
 	"github.com/pinfold-dev/pinfold/integration/insider"
+	"github.com/pinfold-dev/pinfold/internal/pgtest"
 )
 
 // What TestMain makes once.

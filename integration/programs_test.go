@@ -28,7 +28,7 @@ var started = map[string]string{
 	`cmd/pinfold/internal/cli/mount/unmount_linux.go: exec.Command(program)`:   "internal/helper found it",
 	`launcher/init_linux.go: syscall.ForkExec(program)`:                        "the run's command, inside",
 	`sandboxfs/fusermount_linux.go: exec.Command(program)`:                     "internal/helper found it",
-	`broker/pgstore/pgtest/server.go: exec.LookPath("initdb")`:                 "for tests",
+	`internal/pgtest/server.go: exec.LookPath("initdb")`:                       "for tests",
 }
 
 // starts are the functions that start a program, or look one up in PATH, with

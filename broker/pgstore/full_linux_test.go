@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/pinfold-dev/pinfold/broker/pgstore/pgtest"
 	"github.com/pinfold-dev/pinfold/broker/storetest"
+	"github.com/pinfold-dev/pinfold/internal/pgtest"
 )
 
 // fullDisk names the directory over which TestFullDisk mounts the small disk

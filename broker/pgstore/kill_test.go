@@ -11,8 +11,8 @@ import (
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/pgstore"
-	"github.com/pinfold-dev/pinfold/broker/pgstore/pgtest"
 	"github.com/pinfold-dev/pinfold/broker/storetest"
+	"github.com/pinfold-dev/pinfold/internal/pgtest"
 )
 
 // loadOf and loadAs make this binary run storetest.Load on a database, under a

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/pinfold-dev/pinfold/broker/pgstore/pgtest"
+	"github.com/pinfold-dev/pinfold/internal/pgtest"
 )
 
 // TestPrepare: where acknowledged updates could be lost, they no longer can; a

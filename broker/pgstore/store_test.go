@@ -13,8 +13,8 @@ import (
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/pgstore"
-	"github.com/pinfold-dev/pinfold/broker/pgstore/pgtest"
 	"github.com/pinfold-dev/pinfold/broker/storetest"
+	"github.com/pinfold-dev/pinfold/internal/pgtest"
 )
 
 func TestStore(t *testing.T) {

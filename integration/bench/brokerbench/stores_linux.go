@@ -9,8 +9,8 @@ import (
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/pgstore"
-	"github.com/pinfold-dev/pinfold/broker/pgstore/pgtest"
 	"github.com/pinfold-dev/pinfold/broker/sqlitestore"
+	"github.com/pinfold-dev/pinfold/internal/pgtest"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
