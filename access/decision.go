@@ -58,7 +58,7 @@ type Decision struct {
 	// yes, which was not given.
 	Unconfirmed bool
 
-	// By words the decision when somebody asks. nil says no more than the code.
+	// By words the decision when somebody asks. nil has no words but those of Refused.
 	By Explainer
 
 	said string // somebody's own reason
@@ -76,6 +76,9 @@ type Words struct {
 	Reason string // the same with where the rule stands
 	Text   string // for the one who asked: a reason, and what would be allowed
 }
+
+// Explain makes Words that are fixed an Explainer.
+func (w Words) Explain(Decision) Words { return w }
 
 // Allowed reports whether it may be done now.
 func (d Decision) Allowed() bool { return d.Effect == Allow }
@@ -119,11 +122,7 @@ func (d Decision) words() Words {
 	if d.By != nil {
 		return d.By.Explain(d)
 	}
-	plain := d.said
-	if plain == "" {
-		plain = string(d.Code)
-	}
-	return Words{plain, plain, plain}
+	return Words{d.said, d.said, d.said}
 }
 
 // Origin names the rule that decided and where it stands: "worker-docs:fs.write

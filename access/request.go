@@ -40,6 +40,9 @@ type Request struct {
 	Reason   string
 	Observed bool
 
+	// Asked says that the rules refuse it unless the answer grants it.
+	Asked bool
+
 	// Confirm says that the caller wants somebody's yes for exactly this call, also
 	// where the policy allows the tool: what would be allowed is asked for, as with
 	// requires_confirmation. What the policy denies stays denied.

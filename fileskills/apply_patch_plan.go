@@ -141,7 +141,7 @@ func (c *call) planRemoval(ctx context.Context, p *patchPlan, s *patchStep) erro
 	if info.Mode()&fs.ModeSymlink != 0 {
 		return fail(CodeNotRegularFile, "", "%s is a symbolic link; a patch removes and moves plain files only. Nothing was changed.", name)
 	}
-	if err := c.fs.Allows(access.FSDelete, s.file.path); err != nil {
+	if err := c.denies(access.FSDelete, s.file.path); err != nil {
 		return err
 	}
 	// Held as if it were to be replaced: what would refuse that later, when

@@ -214,8 +214,11 @@ func TestApplyPatchAsksTheGate(t *testing.T) {
 // refusing is a gate that refuses one use.
 type refusing Use
 
-func (g refusing) Check(_ context.Context, r Request) Decision {
-	return Decision{Allow: r.Use != Use(g)}
+func (g refusing) Check(_ context.Context, r access.Request) access.Decision {
+	if r.Path == g.Path && r.Action == g.Action {
+		return access.Decision{}
+	}
+	return access.Decision{Effect: access.Allow}
 }
 
 // A patch of two files does not make a directory a repository that runs something,

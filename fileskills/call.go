@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 )
@@ -22,41 +21,89 @@ func (s *Set) Call(ctx context.Context, name string, input json.RawMessage) (res
 	if e := s.offers(k); e != nil {
 		return nil, e
 	}
-	c := &call{set: s, fs: s.fs, skill: k, ctx: ctx}
+	c := s.begin(ctx, k, input)
 	defer func() {
 		if p := recover(); p != nil {
 			res, err = nil, fail(CodeIOError, "", "%s failed by a fault of its own: %s", k.name, clip(fmt.Sprint(p), 200))
 		}
 	}()
-	in := k.new()
-	if err := k.decode(input, in); err != nil {
+	in, uses, err := c.decode()
+	if err != nil {
 		return nil, err
 	}
-	uses, err := k.shape().uses(reflect.ValueOf(in).Elem(), make([]Use, 0, 2))
-	if err != nil {
-		return nil, c.explain(err, "")
+	first := ""
+	if len(uses) > 0 {
+		first = uses[0].Path
 	}
-	for _, u := range uses {
-		if err := c.admit(u, input); err != nil {
+	if err := c.ended(nil, first); err != nil {
+		return nil, err
+	}
+	if !c.decidesItself(uses) {
+		if err := c.admit(uses); err != nil {
 			return nil, err
 		}
 	}
-	if s.timeout != nil {
-		if most := s.timeout(k.name); most > 0 {
-			var cancel context.CancelFunc
-			c.ctx, cancel = context.WithTimeout(ctx, most)
+	for {
+		res, err := c.act(in)
+		denied := c.asked(err)
+		if denied == nil {
+			if err != nil {
+				return nil, c.explain(err, first)
+			}
+			return res, nil
+		}
+		if err := c.askFor(denied); err != nil { // what only the act came to
+			return nil, err
+		}
+		if in, _, err = c.decode(); err != nil { // the act may have changed it
+			return nil, err
+		}
+	}
+}
+
+// begin is a call of a skill.
+func (s *Set) begin(ctx context.Context, k *skill, input json.RawMessage) *call {
+	c := &call{set: s, fs: s.fs, skill: k, ctx: ctx, input: input}
+	if f, ok := s.fs.(*resolved); ok {
+		c.pinned = &pinned{resolved: *f, own: f.r, bound: f.r.Bound()}
+		c.fs = c.pinned
+	}
+	return c
+}
+
+// decode reads the input, and lists what it is about to do.
+func (c *call) decode() (in any, uses []Use, err error) {
+	in = c.skill.new()
+	if err := c.skill.decode(c.input, in); err != nil {
+		return nil, nil, err
+	}
+	if uses, err = c.skill.shape().uses(reflect.ValueOf(in).Elem(), make([]Use, 0, 2)); err != nil {
+		return nil, nil, c.explain(err, "")
+	}
+	return in, uses, nil
+}
+
+// decidesItself reports whether asking first would find out nothing: nobody is
+// asked, and the one thing that the act does, opening or replacing a file, decides
+// about that by the same handle. Over an FS of somebody else's the act is trusted
+// with less.
+func (c *call) decidesItself(uses []Use) bool {
+	return c.set.gate == nil && c.pinned != nil && len(uses) == 1 && (c.skill == readFile || c.skill == writeFile)
+}
+
+// act does it, within the skill's time.
+func (c *call) act(in any) (*Result, error) {
+	ctx := c.ctx
+	if c.set.timeout != nil {
+		if most := c.set.timeout(c.skill.name); most > 0 {
+			limited, cancel := context.WithTimeout(ctx, most)
 			defer cancel()
+			was := c.ctx
+			c.ctx, ctx = limited, limited
+			defer func() { c.ctx = was }()
 		}
 	}
-	res, err = k.act(c.ctx, c, in)
-	if err != nil {
-		first := ""
-		if len(uses) > 0 {
-			first = uses[0].Path
-		}
-		return nil, c.explain(err, first)
-	}
-	return res, nil
+	return c.skill.act(ctx, c, in)
 }
 
 // unknown is the refusal of a name that no skill has.
@@ -78,34 +125,15 @@ func (s *Set) unknown(name string) *Error {
 
 // call is what a skill has while it runs.
 type call struct {
-	set   *Set
-	fs    FS
-	skill *skill
-	ctx   context.Context
+	set    *Set
+	fs     FS
+	pinned *pinned // is fs; nil over an FS that is no resolver's
+	skill  *skill
+	ctx    context.Context
+	input  json.RawMessage
+	grants int // how much was granted to it
 
 	reported time.Time // when progress was reported last
-}
-
-// admit asks the rules, and then the gate, about one use: nobody is asked about
-// what is refused anyway.
-func (c *call) admit(u Use, input json.RawMessage) error {
-	if err := c.ctx.Err(); err != nil {
-		return c.explain(err, u.Path)
-	}
-	if err := c.fs.Allows(u.Action, u.Path); err != nil {
-		return c.explain(err, u.Path)
-	}
-	if c.set.gate == nil {
-		return nil
-	}
-	d := c.set.gate.Check(c.ctx, Request{Skill: c.skill.name, Use: u, Input: slices.Clone(input)})
-	if d.Allow {
-		return nil
-	}
-	if err := c.ctx.Err(); err != nil {
-		return c.explain(err, u.Path)
-	}
-	return c.refusedByGate(d, u.Path)
 }
 
 // progress reports how far a long search has come, where somebody listens.

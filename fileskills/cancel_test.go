@@ -34,7 +34,10 @@ func (f *boundaryFS) Open(p string) (File, error) {
 	return file, err
 }
 
-func (f *boundaryFS) Allows(a access.Action, p string) error { f.step(); return f.FS.Allows(a, p) }
+func (f *boundaryFS) Resolve(a access.Action, p string) (string, error) {
+	f.step()
+	return f.FS.Resolve(a, p)
+}
 
 func (f *boundaryFS) Replace(p string, o ReplaceOptions) (Replacement, error) {
 	f.step()

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -152,16 +153,20 @@ func (c *call) refused(d *pathresolver.DeniedError) *Error {
 
 // refusedByGate is the text of a refusal by the gate, which is asked before
 // anything is touched.
-func (c *call) refusedByGate(d Decision, unsafePath string) *Error {
+func (c *call) refusedByGate(d access.Decision, unsafePath string) *Error {
 	e := outside(unsafePath)
-	e.Code = cmp.Or(d.Code, CodePermissionDenied)
+	e.Code = cmp.Or(Code(d.Code), CodePermissionDenied)
 	if !d.Unconfirmed {
-		e.Hint = cmp.Or(d.Reason, c.skill.name+" was refused.")
+		text := d.Text()
+		if _, rest, more := strings.Cut(text, "\n"); more && strings.HasPrefix(text, "Path '") {
+			text = rest // the first line is said already
+		}
+		e.Hint = cmp.Or(text, c.skill.name+" was refused.")
 		return e
 	}
 	e.Message = c.skill.name + " on '" + shown(unsafePath) + "' was not confirmed"
-	if d.Reason != "" {
-		e.Message += ": " + strings.TrimSuffix(d.Reason, ".")
+	if why := d.Reason(); why != "" {
+		e.Message += ": " + strings.TrimSuffix(why, ".")
 	}
 	e.Message += ". Nothing was changed."
 	return e

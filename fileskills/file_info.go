@@ -64,7 +64,7 @@ func (c *call) fileInfo(ctx context.Context, unsafePath string) (*Result, error)
 		return nil, err
 	}
 	writable := "no"
-	if c.fs.Allows(access.FSWrite, unsafePath) == nil {
+	if c.denies(access.FSWrite, unsafePath) == nil {
 		writable = "yes"
 	}
 	line("writable", "%s", writable)

@@ -33,9 +33,11 @@ type FS interface {
 	Rename(unsafeOld, unsafeNew string, overwrite bool) error
 	// Remove removes a file, a link or an empty directory.
 	Remove(unsafePath string) error
-	// Allows asks the rules without touching anything: nil, or the
-	// *pathresolver.DeniedError that the act would meet.
-	Allows(a access.Action, unsafePath string) error
+	// Resolve says which place a path leads to, and asks the rules whether the
+	// action may be done there, without touching anything. The error is the
+	// *pathresolver.DeniedError that the act would meet, or what kept it from
+	// finding the place.
+	Resolve(a access.Action, unsafePath string) (place string, err error)
 	// WritePaths are the places that may be written, relative to the root.
 	// None means that no write-capable skill can ever succeed.
 	WritePaths() []string

@@ -53,16 +53,24 @@ func (f *resolved) Rename(unsafeOld, unsafeNew string, overwrite bool) error {
 	return f.r.Rename(unsafeOld, unsafeNew, how)
 }
 
-func (f *resolved) Allows(a access.Action, unsafePath string) error {
+func (f *resolved) Resolve(a access.Action, unsafePath string) (place string, err error) {
+	op, kind, err := opOf(a)
+	if err != nil {
+		return "", err
+	}
+	return f.r.Resolve(op, unsafePath, kind)
+}
+
+// opOf is the resolver's word for an action, and the type of what it makes.
+func opOf(a access.Action) (access.Op, fs.FileMode, error) {
 	op, ok := a.Op()
 	if !ok {
-		return fs.ErrPermission // an action that nobody declared
+		return "", 0, fs.ErrPermission // an action that nobody declared
 	}
-	kind := fs.FileMode(0)
-	if op == pathresolver.OpCreate {
-		kind = fs.ModeDir
+	if op == access.OpCreate {
+		return op, fs.ModeDir, nil
 	}
-	return f.r.Allows(op, unsafePath, kind)
+	return op, 0, nil
 }
 
 func (f *resolved) Replace(unsafePath string, o ReplaceOptions) (Replacement, error) {

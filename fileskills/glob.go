@@ -86,7 +86,7 @@ func actGlob(ctx context.Context, c *call, in *globIn) (*Result, error) {
 func (c *call) searchGlob(argument, glob string, read func(string) (globSet, error)) (globSet, error) {
 	if strings.HasPrefix(glob, "/") || strings.HasPrefix(glob, "../") || glob == ".." {
 		base, _, _ := strings.Cut(glob, "*")
-		if err := c.fs.Allows(access.FSList, base); err != nil {
+		if err := c.denies(access.FSList, base); err != nil {
 			return nil, err
 		}
 		return nil, fail(CodeInvalidArgument, "", "%s is relative to path; %s is not.", argument, shown(glob)).

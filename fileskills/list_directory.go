@@ -137,7 +137,7 @@ func (c *call) linkText(d Dir, name string) string {
 	if !path.IsAbs(text) {
 		target = joinRel(d.Place(), text)
 	}
-	if c.fs.Allows(access.FSList, target) != nil {
+	if c.denies(access.FSList, target) != nil {
 		return outside
 	}
 	switch _, err := c.fs.Stat(target); {

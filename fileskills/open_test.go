@@ -12,11 +12,14 @@ import (
 // TestOpen: what shows files by other means than a skill asks the same rules
 // and the same gate.
 func TestOpen(t *testing.T) {
-	var asked []Request
+	var asked []access.Request
 	w := newWorld(t, func(c *Config) {
-		c.Gate = gateFunc(func(_ context.Context, r Request) Decision {
+		c.Gate = gateFunc(func(_ context.Context, r access.Request) access.Decision {
 			asked = append(asked, r)
-			return Decision{Allow: r.Use.Path != "out"}
+			if r.Path == "out" {
+				return access.Decision{}
+			}
+			return access.Decision{Effect: access.Allow}
 		})
 	})
 	ctx := context.Background()
@@ -24,7 +27,10 @@ func TestOpen(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "ok.txt", f.Place())
 	require.NoError(t, f.Close())
-	require.Equal(t, []Request{{Skill: "read_file", Use: Use{"ok.txt", access.FSRead}}}, asked)
+	require.Equal(t, []access.Request{
+		{Tool: "read_file", Action: access.ToolUse, Resource: "read_file", MayBlock: true},
+		{Tool: "read_file", Action: access.FSRead, Resource: "ok.txt", Path: "ok.txt", MayBlock: true},
+	}, asked)
 	d, err := w.set.OpenDir(ctx, ".")
 	require.NoError(t, err)
 	require.NoError(t, d.Close())

@@ -123,25 +123,28 @@ func TestMessageIsEscaped(t *testing.T) {
 }
 
 // gateFunc is a Gate of one function.
-type gateFunc func(context.Context, Request) Decision
+type gateFunc func(context.Context, access.Request) access.Decision
 
-func (f gateFunc) Check(ctx context.Context, r Request) Decision { return f(ctx, r) }
+func (f gateFunc) Check(ctx context.Context, r access.Request) access.Decision { return f(ctx, r) }
 
 // TestGateIsAskedAboutEveryPath: T01, M9, and copies need less than moves
 // (W11, W12).
 func TestGateIsAskedAboutEveryPath(t *testing.T) {
-	var asked []Use
+	var asked []access.Access
 	w := newWorld(t, func(c *Config) {
-		c.Gate = gateFunc(func(_ context.Context, r Request) Decision {
-			asked = append(asked, r.Use)
-			return Decision{Allow: true}
+		c.Gate = gateFunc(func(_ context.Context, r access.Request) access.Decision {
+			asked = append(asked, access.Access{Action: r.Action, Resource: r.Resource})
+			return access.Decision{Effect: access.Allow}
 		})
 	})
+	uses := func(skill string, of access.Action, place string, then access.Action, other string) []access.Access {
+		return []access.Access{{Action: access.ToolUse, Resource: skill}, {Action: of, Resource: place}, {Action: then, Resource: other}}
+	}
 	w.ok("copy_file", args{"source": "ok.txt", "destination": "out/copy"})
-	require.Equal(t, []Use{{"ok.txt", access.FSRead}, {"out/copy", access.FSWrite}}, asked) // W11
+	require.Equal(t, uses("copy_file", access.FSRead, "ok.txt", access.FSWrite, "out/copy"), asked) // W11
 	asked = nil
 	w.ok("rename", args{"source": "out/copy", "destination": "out/moved"})
-	require.Equal(t, []Use{{"out/copy", access.FSMove}, {"out/moved", access.FSMove}}, asked) // W12
+	require.Equal(t, uses("rename", access.FSMove, "out/copy", access.FSMove, "out/moved"), asked) // W12
 
 	// A gate that allows everything does not widen what the rules refuse: it
 	// is not even asked.
@@ -153,26 +156,26 @@ func TestGateIsAskedAboutEveryPath(t *testing.T) {
 
 // TestGateNarrows: the zero decision refuses, before anything is touched.
 func TestGateNarrows(t *testing.T) {
-	deny := Decision{}
+	deny := access.Decision{}
 	w := newWorld(t, func(c *Config) {
-		c.Gate = gateFunc(func(context.Context, Request) Decision { return deny })
+		c.Gate = gateFunc(func(context.Context, access.Request) access.Decision { return deny })
 	})
 	e := w.refused(CodePermissionDenied, "write_file", args{"path": "out/d/new", "content": "x"})
 	require.Equal(t, "Path 'out/d/new' is outside the allowed sandbox\nwrite_file was refused.", e.Error())
 	require.Empty(t, w.names("out"))
-	deny = Decision{Code: CodePathBlocked, Reason: "ask the manager"}
+	deny = access.Decision{}.Refused(access.Code(CodePathBlocked), "ask the manager")
 	e = w.refused(CodePathBlocked, "write_file", args{"path": "out/d/new", "content": "x"})
 	require.Equal(t, "ask the manager", e.Hint)
 	// Who was not told yes is not told that the path is outside.
-	deny = Decision{Unconfirmed: true, Reason: "nobody is there"}
+	deny = access.Decision{Unconfirmed: true}.Refused("", "nobody is there")
 	e = w.refused(CodePermissionDenied, "write_file", args{"path": "out/d/\nnew", "content": "x"})
 	require.Equal(t, `write_file on 'out/d/\nnew' was not confirmed: nobody is there. Nothing was changed.`, e.Error())
 	require.Empty(t, w.names("out"))
-	deny = Decision{Unconfirmed: true, Code: CodeTimeout}
+	deny = access.Decision{Unconfirmed: true, Code: access.Code(CodeTimeout)}
 	e = w.refused(CodeTimeout, "mkdir", args{"path": "out/d"})
 	require.Equal(t, "mkdir on 'out/d' was not confirmed. Nothing was changed.", e.Error())
 	// Nor does a hint tell what lies beside.
-	deny = Decision{Allow: true}
+	deny = access.Decision{Effect: access.Allow}
 	e = w.refused(CodeNotFound, "copy_file", args{"source": "ok.tx", "destination": "out/x"})
 	require.Empty(t, e.Hint)
 	w.ok("write_file", args{"path": "out/d/new", "content": "x"})
@@ -182,10 +185,10 @@ func TestGateNarrows(t *testing.T) {
 func TestGateMayBlock(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := newWorld(t, func(c *Config) {
-		c.Gate = gateFunc(func(ctx context.Context, _ Request) Decision {
+		c.Gate = gateFunc(func(ctx context.Context, _ access.Request) access.Decision {
 			cancel()
 			<-ctx.Done()
-			return Decision{}
+			return access.Decision{}
 		})
 	})
 	_, err := w.set.Call(ctx, "write_file", json.RawMessage(`{"path":"out/a","content":"x"}`))

@@ -39,6 +39,10 @@ type Config struct {
 	// Asked says that somebody can be asked for what pathresolver.Config.AskWrite
 	// refuses: skills that write are offered though no write path is there yet.
 	Asked bool
+	// GateGrants says that the Gate is who asks: what pathresolver.Config.AskRead
+	// and AskWrite refuse is put to it, and what it allows is granted to the call, for
+	// that place alone.
+	GateGrants bool
 	// StateDir is the absolute path of a directory outside the root, made where
 	// it is missing, in which apply_patch keeps its journal. It must be set for
 	// apply_patch, and the same for all processes that patch one root.
@@ -50,39 +54,23 @@ type Config struct {
 // Locks: the in-process lock of a file (locks) is taken before the FS's own
 // lock of a commit; none is held while a gate is asked.
 type Set struct {
-	fs FS
-	*shared
-}
-
-// shared is what Sets over the same files have in common, whatever each may do
-// there.
-type shared struct {
+	fs      FS
 	gate    Gate
 	timeout func(skill string) time.Duration
 	guard   Guard
-	noSync  bool
 	asked   bool
+	grants  bool
 	journal *journal // nil unless apply_patch is enabled
 	enabled map[string]bool
 	locks   locks
 	seen    seen
 }
 
-// Over is the Set with other rules over the same files: r must have the root of
-// the resolver that the Set was made with, for one call that somebody gave leave
-// for, say. What the Set keeps the two have in common: locks, what was read, the
-// journal. It does not close r.
-func (s *Set) Over(r *pathresolver.Resolver) *Set {
-	return &Set{fs: &resolved{r: r, sync: !s.noSync}, shared: s.shared}
-}
-
 // New makes a Set. Where apply_patch is enabled, a patch that a killed process
 // left half done over the same root is rolled back first; that this fails is
 // an error.
 func New(c Config) (*Set, error) {
-	s := &Set{fs: c.FS, shared: &shared{
-		gate: c.Gate, timeout: c.Timeout, guard: c.Guard, noSync: c.NoSync, asked: c.Asked, enabled: make(map[string]bool),
-	}}
+	s := &Set{fs: c.FS, gate: c.Gate, timeout: c.Timeout, guard: c.Guard, asked: c.Asked, grants: c.GateGrants && c.Gate != nil, enabled: make(map[string]bool)}
 	switch {
 	case c.Resolver != nil && c.FS != nil:
 		return nil, errors.New("fileskills: Config has both a Resolver and an FS: set one")

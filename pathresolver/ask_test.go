@@ -66,7 +66,7 @@ func TestAskRead(t *testing.T) {
 			denied(t, err, ask)
 			_, err = r.OpenRead(p)
 			denied(t, err, ask)
-			denied(t, r.Allows(pathresolver.OpRead, p, 0), ask)
+			denied(t, allows(r, pathresolver.OpRead, p, 0), ask)
 			require.Equal(t, ask, r.Explain(pathresolver.OpRead, p).Rule)
 			if p != "VAULT/a" {
 				info, err := r.Stat(p)

@@ -78,7 +78,6 @@ const (
 type handles struct {
 	dir   handle
 	dirID identity
-	plain bool // never: no system call follows links for us
 }
 
 func (r *Resolver) noRoot() {}

@@ -196,7 +196,7 @@ func (p *policy) decideLink(grant Grant, from, to string) *DeniedError {
 // denied builds the refusal. Path is the place until a verb, which knows what
 // the caller wrote, puts that in its stead.
 func (p *policy) denied(op Op, place string, rule Rule, reason string) *DeniedError {
-	d := &DeniedError{Op: op, Path: place, Rule: rule, Reason: reason, Allowed: p.write}
+	d := &DeniedError{Op: op, Path: place, Place: place, Rule: rule, Reason: reason, Allowed: p.write}
 	if op == OpRead {
 		d.Allowed = p.read.paths
 	}

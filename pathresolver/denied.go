@@ -62,6 +62,7 @@ const (
 type DeniedError struct {
 	Op      Op       // what was asked for
 	Path    string   // the path as the caller gave it
+	Place   string   // where it leads; "" where that is no place
 	Rule    Rule     // which rule refused
 	Reason  string   // the reason, one sentence without a full stop
 	Pattern string   // the glob or write path that decided, if one did

@@ -123,17 +123,31 @@ func (r *Resolver) explainLinks(place string) error {
 	return nil
 }
 
-// Allows asks the rules whether op may be done at what the path leads to, and
-// touches nothing: nil, or the *DeniedError that the verb would meet. kind is
-// the type of what OpCreate makes. nil is no promise: the verb decides anew,
-// and also looks at what it finds (hard links, devices), and at both ends of a
-// move.
-func (r *Resolver) Allows(op Op, unsafePath string, kind fs.FileMode) error {
-	d := r.asks(op, unsafePath, kind)
-	if d == nil {
-		return nil
+// Resolve says which place a path leads to, and asks the rules whether op may be
+// done there; it touches nothing. The error is the *DeniedError that the verb
+// would meet, with the place beside it where it leads to one, or what the system
+// said, without a place. kind is the type of what OpCreate makes.
+//
+// nil is no promise: the verb decides anew, and also looks at what it finds (hard
+// links, devices), and at both ends of a move. That the path still leads there is
+// what Bound is for.
+func (r *Resolver) Resolve(op Op, unsafePath string, kind fs.FileMode) (place string, err error) {
+	rel, err := r.relative(op, unsafePath)
+	if err != nil {
+		return "", err
 	}
-	return d
+	follow := !entryOp(op, kind)
+	if place, ok := r.settled(op, rel, kind, follow); ok {
+		return place, nil
+	}
+	w, err := r.locate(op, unsafePath, rel, follow)
+	if err != nil {
+		return "", pathError("resolve", unsafePath, err)
+	}
+	if d := r.Decide(op, w.place, kind); d != nil {
+		return w.place, d.asGiven(unsafePath)
+	}
+	return w.place, nil
 }
 
 // entryOp reports whether op acts on a name, and so does not follow a last
@@ -142,50 +156,20 @@ func entryOp(op Op, kind fs.FileMode) bool {
 	return op == OpDelete || op == OpRename || op == OpLink || op == OpCreate && kind.Type() == fs.ModeSymlink
 }
 
-// asks walks to the place and decides. What the system says on the way is for
-// the verb to meet.
-func (r *Resolver) asks(op Op, unsafePath string, kind fs.FileMode) (d *DeniedError) {
-	rel, err := r.relative(op, unsafePath)
-	if errors.As(err, &d) {
-		return d
-	}
-	follow := !entryOp(op, kind)
-	if r.settled(op, rel, kind, follow) {
-		return nil
-	}
-	w, err := r.locate(op, unsafePath, rel, follow)
-	switch {
-	case errors.As(err, &d):
-		return d
-	case err != nil:
-		return nil
-	}
-	if d = r.Decide(op, w.place, kind); d != nil {
-		return d.asGiven(unsafePath)
-	}
-	return nil
-}
-
 // settled reports whether one system call shows that the path leads where its
 // names say, and the rules allow it there.
-func (r *Resolver) settled(op Op, rel string, kind fs.FileMode, follow bool) bool {
+func (r *Resolver) settled(op Op, rel string, kind fs.FileMode, follow bool) (place string, ok bool) {
+	place, lexical := lexicalPlace(rel)
+	if !lexical || r.Decide(op, place, kind) != nil {
+		return "", false
+	}
 	flags := oPath
 	if !follow {
 		flags |= oNoFollow
 	}
-	var fd handle
-	var err error
-	place, lexical := lexicalPlace(rel)
-	switch {
-	case op == OpRead && r.plain:
-		fd, err = r.openFollowed(rel, flags)
-	case lexical && r.Decide(op, place, kind) == nil:
-		fd, err = r.openPlace(place, flags, 0)
-	default:
-		return false
-	}
+	fd, err := r.openPlace(place, flags, 0)
 	if err == nil {
 		closePath(fd)
 	}
-	return err == nil || err == syscall.ENOENT && lexical
+	return place, err == nil || err == syscall.ENOENT
 }

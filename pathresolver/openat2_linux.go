@@ -18,7 +18,6 @@ type handles struct {
 	mounts  []mount  // mounts beneath the root that stood there at New
 	refused []string // places of those that are not admitted
 	openat2 bool
-	plain   bool // openat2, no rule about reading and no mount: a read may follow links in the kernel
 }
 
 // Close releases the root. Handles that were given out stay valid.

@@ -31,7 +31,7 @@ func TestReadPaths(t *testing.T) {
 		for _, p := range []string{"docs/a/b", "notes", "sub/deep/f.txt", "docs/../notes"} {
 			_, err := r.ReadFile(p)
 			require.NoError(t, err, p)
-			require.NoError(t, r.Allows(pathresolver.OpRead, p, 0))
+			require.NoError(t, allows(r, pathresolver.OpRead, p, 0))
 		}
 		for _, p := range []string{"docs/c", "docs/out", "src/x", "src", "x", "sub/x", "Docs/x", "docs/A/b", "missing", "docs/a/../c"} {
 			_, err := r.ReadFile(p)
@@ -40,7 +40,7 @@ func TestReadPaths(t *testing.T) {
 			_, err = r.Stat(p)
 			denied(t, err, unread)
 			denied(t, r.WriteFile(p, nil, 0o644), unread)
-			denied(t, r.Allows(pathresolver.OpRead, p, 0), unread)
+			denied(t, allows(r, pathresolver.OpRead, p, 0), unread)
 			require.Equal(t, unread, r.Explain(pathresolver.OpRead, p).Rule)
 		}
 		for dir, want := range map[string]string{".": "docs notes sub", "docs": "a", "sub": "deep", "docs/a": "b"} {

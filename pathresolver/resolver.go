@@ -18,6 +18,14 @@ import (
 // where it says so.
 type Resolver struct {
 	policy
+	*tree
+	plain bool // no rule about reading and no mount: a read may follow links in the kernel
+	bound bool // paths are places: no link is followed
+}
+
+// tree is the directory that a Resolver holds, with what is known of it. Those
+// that Granted and Bound return share it.
+type tree struct {
 	root      string // absolute, every link resolved
 	rootGiven string // absolute, as the caller spelled it
 	warnings  []Violation
@@ -86,9 +94,28 @@ func (r *Resolver) beneathRoot(abs string) (rel string, ok bool) {
 	return "", false
 }
 
+// Granted is r for one call that was granted something besides: it holds the same
+// directory under the same rules, and costs no system call. It is not to be closed.
+func (r *Resolver) Granted(grant Grant) *Resolver {
+	with := *r
+	with.grant = r.grant.or(grant)
+	return &with
+}
+
+// Bound is r for paths that Resolve has returned as places. It refuses one in
+// which a link has come to stand since, so that what is done is done at the place
+// that was decided about. It is not to be closed.
+func (r *Resolver) Bound() *Resolver {
+	to := *r
+	to.plain, to.bound = false, true
+	return &to
+}
+
 // refuse builds a refusal that has no place.
 func (r *Resolver) refuse(op Op, unsafePath string, rule Rule, reason string) *DeniedError {
-	return r.denied(op, unsafePath, rule, reason)
+	d := r.denied(op, unsafePath, rule, reason)
+	d.Place = ""
+	return d
 }
 
 // pathError wraps what the system said, under the caller's own spelling.

@@ -56,7 +56,7 @@ func (f *findings) failed() bool {
 // Resolver if there was no error among the findings.
 func build(cfg Config) (*Resolver, []Violation) {
 	var f findings
-	r := &Resolver{hardLinks: cfg.HardLinks}
+	r := &Resolver{tree: &tree{hardLinks: cfg.HardLinks}}
 	r.noRoot()
 	r.origins, r.grant, r.restrict = cfg.Origins, cfg.Grant, cfg.Restrict
 	r.writeLists, r.readLists = boundsOf(cfg.Origins.Write), boundsOf(cfg.Origins.Read)

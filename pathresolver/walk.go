@@ -245,6 +245,9 @@ func (w *walker) leaves(rule Rule, reason string) error {
 // own words.
 func (r *Resolver) locate(op Op, unsafePath, rel string, follow bool) (walked, error) {
 	w, err := r.walk(rel, follow)
+	if r.bound && w.links > 0 {
+		return w, r.refuse(op, unsafePath, RuleUnstable, "a link has come to stand there since the path was resolved")
+	}
 	var out *errLeaves
 	if errors.As(err, &out) {
 		reason := out.reason

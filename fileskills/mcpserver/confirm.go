@@ -29,31 +29,31 @@ var verbs = map[access.Action]string{
 	access.FSMove:   "move",
 }
 
-func (g confirm) Check(ctx context.Context, r fileskills.Request) fileskills.Decision {
+func (g confirm) Check(ctx context.Context, r access.Request) access.Decision {
 	if g.next != nil {
-		if d := g.next.Check(ctx, r); !d.Allow {
+		if d := g.next.Check(ctx, r); !d.Allowed() {
 			return d
 		}
 	}
-	if r.Use.Action.Kind() == access.KindRead {
-		return fileskills.Decision{Allow: true}
+	if kind := r.Action.Kind(); kind == access.KindRead || kind == access.KindTool {
+		return access.Decision{Effect: access.Allow}
 	}
-	verb := verbs[r.Use.Action]
+	verb := verbs[r.Action]
 	if verb == "" {
 		verb = "use"
 	}
-	path := r.Use.Path
-	if len(path) > confirmedPath {
+	if len(r.Path) > confirmedPath || len(r.Resource) > confirmedPath {
 		return unconfirmed(fmt.Sprintf("a path of more than %d bytes is not shown to anybody", confirmedPath))
 	}
+	// The place, not the path: that is what is written, whatever the path led to.
 	// %q: what a model names moves no cursor and forges no line.
-	if err := Ask(ctx, fmt.Sprintf("%s wants to %s %q. Allow it?", r.Skill, verb, path)); err != nil {
+	if err := Ask(ctx, fmt.Sprintf("%s wants to %s %q. Allow it?", r.Tool, verb, r.Resource)); err != nil {
 		return unconfirmed(err.Error())
 	}
-	return fileskills.Decision{Allow: true}
+	return access.Decision{Effect: access.Allow}
 }
 
 // unconfirmed is the refusal of what nobody said yes to.
-func unconfirmed(why string) fileskills.Decision {
-	return fileskills.Decision{Unconfirmed: true, Reason: why}
+func unconfirmed(why string) access.Decision {
+	return access.Decision{Unconfirmed: true}.Refused("", why)
 }

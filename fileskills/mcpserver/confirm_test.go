@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/access"
-	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/fileskills/mcpserver"
 )
 
@@ -61,13 +60,13 @@ func TestWhereNobodyCanBeAskedNothingIsWritten(t *testing.T) {
 // refuseAll is a gate that refuses.
 type refuseAll struct{}
 
-func (refuseAll) Check(context.Context, fileskills.Request) fileskills.Decision {
-	return fileskills.Decision{Reason: "no"}
+func (refuseAll) Check(context.Context, access.Request) access.Decision {
+	return access.Decision{}.Refused("", "no")
 }
 
 func TestAConfirmationOnlyNarrows(t *testing.T) {
-	d := mcpserver.Confirm(refuseAll{}).Check(t.Context(), fileskills.Request{Use: fileskills.Use{Path: "a", Action: access.FSRead}})
-	require.Equal(t, fileskills.Decision{Reason: "no"}, d)
+	d := mcpserver.Confirm(refuseAll{}).Check(t.Context(), access.Request{Action: access.FSRead, Resource: "a", Path: "a"})
+	require.Equal(t, access.Decision{}.Refused("", "no"), d)
 }
 
 // What is left out of a path could be the ".." that leads elsewhere.

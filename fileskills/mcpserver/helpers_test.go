@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/fileskills/mcpserver"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -165,8 +166,8 @@ func resultOf(t *testing.T, a answer) toolResult {
 // when one came.
 type parked chan struct{}
 
-func (g parked) Check(ctx context.Context, _ fileskills.Request) fileskills.Decision {
+func (g parked) Check(ctx context.Context, _ access.Request) access.Decision {
 	g <- struct{}{}
 	<-ctx.Done()
-	return fileskills.Decision{}
+	return access.Decision{}
 }

@@ -89,19 +89,12 @@ func (f *aferoFS) place(op pathresolver.Op, unsafePath string) (string, error) {
 	return place, nil
 }
 
-func (f *aferoFS) Allows(a access.Action, unsafePath string) error {
-	op, ok := ops[a]
+func (f *aferoFS) Resolve(a access.Action, unsafePath string) (string, error) {
+	op, ok := a.Op()
 	if !ok {
-		return fs.ErrPermission
+		return "", fs.ErrPermission
 	}
-	_, err := f.place(op, unsafePath)
-	return err
-}
-
-var ops = map[access.Action]pathresolver.Op{
-	access.FSRead: pathresolver.OpRead, access.FSList: pathresolver.OpRead,
-	access.FSWrite: pathresolver.OpWrite, access.FSCreate: pathresolver.OpCreate,
-	access.FSMove: pathresolver.OpRename, access.FSDelete: pathresolver.OpDelete,
+	return f.place(op, unsafePath)
 }
 
 func (f *aferoFS) WritePaths() []string { return slices.Clone(f.write) }

@@ -70,12 +70,13 @@ func (o *overlay) Remove(string) error { return errReadOnly }
 // WritePaths are the rules'.
 func (o *overlay) WritePaths() []string { return o.resolver.WritePaths() }
 
-// Allows asks the rules, and notes where a skill wants to write elsewhere.
-func (o *overlay) Allows(a access.Action, unsafePath string) error {
+// Resolve asks the rules, and notes where a skill wants to write elsewhere.
+func (o *overlay) Resolve(a access.Action, unsafePath string) (string, error) {
 	if a.Kind() != access.KindRead {
 		o.leads(unsafePath)
 	}
-	return o.noteAsk(o.reads().Allows(a, unsafePath))
+	place, err := o.reads().Resolve(a, unsafePath)
+	return place, o.noteAsk(err)
 }
 
 // noteAsk notes what may be read only after asking, which is not done here.
@@ -100,7 +101,7 @@ func (o *overlay) leads(unsafePath string) string {
 
 // Replace remembers new content.
 func (o *overlay) Replace(unsafePath string, how fileskills.ReplaceOptions) (fileskills.Replacement, error) {
-	if err := o.resolver.Allows(pathresolver.OpWrite, unsafePath, 0); err != nil {
+	if _, err := o.resolver.Resolve(pathresolver.OpWrite, unsafePath, 0); errors.As(err, new(*pathresolver.DeniedError)) {
 		return nil, o.noteAsk(err)
 	}
 	k := &kept{of: o, place: o.leads(unsafePath)}

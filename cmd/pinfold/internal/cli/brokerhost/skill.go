@@ -32,11 +32,11 @@ func (r *Runner) CallSkill(ctx context.Context, s brokerhttp.Skill) (brokerhttp.
 	}
 	defer func() { _ = at.Close() }() // holds descriptors, nothing to lose
 	gate := skillask.BrokerJudge{Gate: r.b.Gate(broker.AgentIdentity(s.Agent.ID))}
-	set, err := fileskills.New(fileskills.Config{Resolver: at, Gate: skillask.JudgedGate{Judge: gate, Resolver: at, Same: true}})
+	set, err := fileskills.New(fileskills.Config{Resolver: at, GateGrants: true, Gate: skillask.JudgedGate{Judge: gate, Same: true}})
 	if err != nil {
 		return brokerhttp.SkillResult{}, err
 	}
-	skills := &skillask.Skills{Set: set, Cfg: held.Config, Open: OpenDir, Over: at, Judge: gate}
+	skills := &skillask.Skills{Set: set, Judge: gate}
 	res, err := skills.Call(ctx, s.Name, json.RawMessage(s.Input))
 	if err != nil {
 		return brokerhttp.SkillResult{}, skillask.AsBrokerError(err)

@@ -2,13 +2,11 @@ package skillask
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
-	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -17,43 +15,49 @@ import (
 // is enabled, and whether its own paths allow this one. It only narrows: the
 // resolver holds the rules about files on its own.
 type PolicyGate struct {
-	Policy   *permission.Policy
-	From     *policyflag.From // that names it
-	Resolver *pathresolver.Resolver
+	Policy *permission.Policy
+	From   *policyflag.From // that names it
 }
 
-var _ fileskills.Gate = PolicyGate{}
-
-// Check asks about the place that the path leads to. A path that leads nowhere
-// the resolver refuses in its own words.
-func (g PolicyGate) Check(ctx context.Context, r fileskills.Request) fileskills.Decision {
-	d := g.Policy.Check(ctx, access.Request{Action: access.ToolUse, Resource: r.Skill})
-	if d.Allowed() {
-		place := placeOfUse(g.Resolver, r.Use)
-		if place == "" {
-			return fileskills.Decision{Allow: true} // which it is not: the resolver says why
-		}
-		d = g.Policy.Check(ctx, access.Request{Action: r.Use.Action, Resource: place, Tool: r.Skill})
-		if IsOnlyFiles(d.Code) {
-			return fileskills.Decision{Allow: true} // likewise
-		}
+// Check implements access.Checker.
+func (g PolicyGate) Check(ctx context.Context, r access.Request) access.Decision {
+	d := g.Policy.Check(ctx, r)
+	if d.Allowed() || r.Action.OnFiles() && IsOnlyFiles(d.Code) { // the resolver says why
+		return access.Decision{Effect: access.Allow}
 	}
-	if d.Allowed() {
-		return fileskills.Decision{Allow: true}
-	}
-	d.Source = g.From.Placed(d.Source)
-	return fileskills.Decision{Reason: strings.TrimSuffix(d.Cause()+"\n"+pathresolver.OriginText(d.Origin()), "\n")}
+	return Refusal("", WordsOf(d, g.From))
 }
 
-// placeOfUse is where a path leads that a skill uses, "" where that is no place. A
-// move and a removal are about the name itself: asked about where a link leads,
-// a policy would judge another file.
-func placeOfUse(r *pathresolver.Resolver, u fileskills.Use) string {
-	op, ok := u.Action.Op()
-	if !ok {
-		return ""
+// JudgedGate puts what a call is about to do to a judge.
+type JudgedGate struct {
+	Judge access.Checker
+	// Same says that the resolver holds the very policy that the judge has: what
+	// both refuse the resolver refuses, in the words that every surface uses.
+	Same bool
+}
+
+// Check implements access.Checker. What the rules refuse unless the judge grants
+// it, the judge alone decides.
+func (g JudgedGate) Check(ctx context.Context, r access.Request) access.Decision {
+	d := g.Judge.Check(ctx, r)
+	if !d.Allowed() && g.Same && !r.Asked && r.Action.OnFiles() && IsOnlyFiles(d.Code) {
+		return access.Decision{Effect: access.Allow}
 	}
-	return r.Explain(op, u.Path).Place
+	if d.Unconfirmed {
+		d.Code = "" // which names a rule
+	}
+	return d
+}
+
+// Refusal is a refusal in these words.
+func Refusal(code access.Code, text string) access.Decision {
+	return access.Decision{Effect: access.Deny, Code: code, By: access.Words{Cause: text, Reason: text, Text: text}}
+}
+
+// WordsOf is why a policy refuses, with where the rule stands as from names it.
+func WordsOf(d access.Decision, from *policyflag.From) string {
+	d.Source = from.Placed(d.Source)
+	return strings.TrimSuffix(d.Cause()+"\n"+pathresolver.OriginText(d.Origin()), "\n")
 }
 
 // IsOnlyFiles reports whether the resolver refuses by the same rule, in the
@@ -70,18 +74,16 @@ func IsOnlyFiles(c access.Code) bool {
 // BrokerJudge has a broker's gate for a judge.
 type BrokerJudge struct{ Gate *broker.Gate }
 
-// Decide asks the broker, which may wait for the manager.
-func (g BrokerJudge) Decide(ctx context.Context, q Question, input json.RawMessage) Verdict {
-	d := g.Gate.Check(ctx, q.call(input))
-	return Verdict{Allowed: d.Allowed(), Code: d.Code, Reason: d.Reason(), Text: d.Text()}
+var _ Judge = BrokerJudge{}
+
+// Check asks the broker, which may wait for the manager.
+func (g BrokerJudge) Check(ctx context.Context, r access.Request) access.Decision {
+	r.Input = Input(r.Input)
+	return g.Gate.Check(ctx, r)
 }
 
 // Note records what the rules refuse.
-func (g BrokerJudge) Note(ctx context.Context, q Question, input json.RawMessage) {
-	_ = g.Gate.Decide(ctx, q.call(input)) // the refusal is the rules'
-}
-
-// call is the question as a broker takes it.
-func (q Question) call(input json.RawMessage) access.Request {
-	return access.Request{Action: q.Action, Resource: q.Place, Tool: q.Tool, MayBlock: true, Input: Input(input)}
+func (g BrokerJudge) Note(ctx context.Context, r access.Request) {
+	r.Input = Input(r.Input)
+	_ = g.Gate.Decide(ctx, r) // the refusal is the rules'
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/claudecode"
-	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/skillask"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -67,7 +66,7 @@ func (j *claudeJudge) answer(ctx context.Context, tool string, input json.RawMes
 // refuse notes why the call is refused; the first reason counts.
 func (c *claudeCall) refuse(ctx context.Context, action access.Action, place, why string) {
 	if c.refused == "" {
-		c.Note(ctx, skillask.Question{Action: action, Place: place, Tool: c.effects.Tool}, c.input)
+		c.Note(ctx, access.Request{Action: action, Resource: place, Tool: c.effects.Tool, Input: c.input})
 		c.refused = why
 	}
 }
@@ -90,30 +89,33 @@ func (c *claudeCall) touches(action access.Action, place string) {
 // asked. Where nobody is there to be asked, Claude Code's own user is.
 func (c *claudeCall) put(ctx context.Context) (claudecode.Behaviour, string) {
 	e := c.effects
-	q := skillask.Question{Action: access.ToolUse, Place: e.Tool, Tool: e.Tool, Also: c.accesses, Confirm: c.confirm}
+	q := access.Request{
+		Action: access.ToolUse, Resource: e.Tool, Tool: e.Tool, Also: c.accesses, Input: c.input,
+		Confirm: c.confirm != "", Reason: c.confirm,
+	}
 	switch {
 	case len(e.Uses) > 0 && len(c.accesses) > 0: // who uses a file by a tool uses the tool
 		last := len(c.accesses) - 1
-		q.Action, q.Place, q.Also = c.accesses[last].Action, c.accesses[last].Resource, c.accesses[:last]
+		q.Action, q.Resource, q.Also = c.accesses[last].Action, c.accesses[last].Resource, c.accesses[:last]
 	case c.held != nil && e.Own != "" && c.held.NamesTool(e.Own):
-		q.Place, q.Tool = e.Own, e.Own
+		q.Resource, q.Tool = e.Own, e.Own
 	case c.held == nil && e.Talk: // flags say nothing of tools, only of files
 		return "", ""
 	case c.held == nil && e.Command == "" && len(e.Uses) == 0:
-		q.Confirm = fmt.Sprintf("no policy speaks of the tool '%s'", pathresolver.EscapePath(e.Tool))
+		q.Confirm, q.Reason = true, fmt.Sprintf("no policy speaks of the tool '%s'", pathresolver.EscapePath(e.Tool))
 	}
-	v := c.Decide(ctx, q, c.input)
+	v := c.Check(ctx, q)
 	switch {
-	case v.Allowed:
+	case v.Allowed():
 		return claudecode.Allow, "allowed"
 	case ctx.Err() != nil:
 		return claudecode.Deny, "it was asked for, and nobody has answered yet. The request stays: the same call again goes on waiting"
 	case v.Code == permission.CodeAsk && c.agent == nil:
-		return claudecode.Ask, v.Text
+		return claudecode.Ask, v.Text()
 	case e.Talk && v.Code == permission.CodeToolNotDeclared:
 		return "", "" // it touches nothing that a policy is about
 	}
-	return claudecode.Deny, v.Text
+	return claudecode.Deny, v.Text()
 }
 
 // use decides about one path by the rules, as far as nobody need be asked.
@@ -136,27 +138,26 @@ func (c *claudeCall) place(ctx context.Context, action access.Action, path strin
 		c.refuse(ctx, action, path, "the tool does something that is not known")
 		return ""
 	}
-	at := c.resolver.Explain(op, path)
+	place, err := c.resolver.Resolve(op, path, 0)
 	var denied *pathresolver.DeniedError
-	err := c.resolver.Allows(op, path, 0)
 	switch {
-	case err == nil && at.Place == "":
+	case err == nil:
+	case !errors.As(err, &denied):
 		c.refuse(ctx, action, path, "the path leads to no place")
 		return ""
-	case err == nil:
-	case errors.As(err, &denied) && denied.Rule == pathresolver.RuleAsk && at.Place != "":
+	case denied.Rule == pathresolver.RuleAsk && place != "":
 		if c.held == nil {
 			c.ask(denied.Error())
 		}
-	case errors.As(err, &denied) && (denied.Rule == pathresolver.RuleOutsideRoot || denied.Rule == pathresolver.RuleSymlinkEscape):
+	case denied.Rule == pathresolver.RuleOutsideRoot || denied.Rule == pathresolver.RuleSymlinkEscape:
 		c.elsewhere(ctx, action, path, denied)
 		return ""
 	default:
-		c.refuse(ctx, action, at.Place, err.Error())
+		c.refuse(ctx, action, place, err.Error())
 		return ""
 	}
-	c.touches(action, at.Place)
-	return at.Place
+	c.touches(action, place)
+	return place
 }
 
 // elsewhere decides about what lies outside the directory: only a policy can let

@@ -188,8 +188,8 @@ func (c *claudeCall) shellUse(ctx context.Context, u shellshape.Use, cwd string,
 	}
 	there, err := os.Stat(path)
 	if u.Maybe && err != nil { // it is no path, unless the rules refuse the name
-		if at := c.resolver.Explain(pathresolver.OpRead, path); !at.Allowed && at.Rule != "" {
-			c.refuse(ctx, action, path, c.resolver.Allows(pathresolver.OpRead, path, 0).Error())
+		if _, err := c.resolver.Resolve(pathresolver.OpRead, path, 0); errors.As(err, new(*pathresolver.DeniedError)) {
+			c.refuse(ctx, action, path, err.Error())
 		}
 		return
 	}

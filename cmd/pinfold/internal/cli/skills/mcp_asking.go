@@ -2,7 +2,6 @@ package skills
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -34,98 +33,102 @@ var _ skillask.Judge = callJudge{}
 // name that has.
 var grantRule = regexp.MustCompile(`^grant:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-func (j callJudge) Decide(ctx context.Context, q skillask.Question, input json.RawMessage) skillask.Verdict {
-	asked, refusal := false, skillask.Verdict{}
+// Check implements access.Checker. With Confirm, Reason is why somebody has to say
+// yes though the policy allows it.
+func (j callJudge) Check(ctx context.Context, r access.Request) access.Decision {
+	asked, refusal := false, access.Decision{}
 	if j.policy != nil {
-		for _, a := range q.Each() {
-			d := j.policy.Check(ctx, access.Request{Action: a.Action, Resource: a.Resource, Tool: q.Tool})
+		for _, a := range r.Each() {
+			d := j.policy.Check(ctx, access.Request{Action: a.Action, Resource: a.Resource, Tool: r.Tool})
 			switch {
-			case skillask.IsOnlyFiles(d.Code): // the resolver holds the same rule, in the words of every surface
+			case !r.Asked && skillask.IsOnlyFiles(d.Code): // the resolver holds the same rule, in the words of every surface
 			case d.Effect == access.Deny:
-				return j.denied(d)
+				return skillask.Refusal(d.Code, skillask.WordsOf(d, j.named))
 			case d.Effect == access.Ask && !asked:
-				asked, refusal = true, j.denied(d)
+				asked, refusal = true, skillask.Refusal(d.Code, skillask.WordsOf(d, j.named))
 			}
 		}
 	}
-	if q.Confirm != "" && !asked {
-		asked, refusal = true, skillask.Verdict{Code: permission.CodeAsk, Reason: q.Confirm, Text: q.Confirm}
+	if r.Confirm && !asked {
+		asked, refusal = true, skillask.Refusal(permission.CodeAsk, r.Reason)
 	}
 	switch {
 	case asked && (j.nobody || j.agent == nil && !j.person):
 		return refusal
 	case j.agent == nil && !asked:
-		return skillask.Verdict{Allowed: true}
+		return access.Decision{Effect: access.Allow}
 	case j.agent == nil:
-		return byPerson(askPerson(ctx, q, input))
+		return byPerson(askPerson(ctx, r))
 	}
-	body := brokerhttp.DecideBody{
-		Action: q.Action, Resource: q.Place, Tool: q.Tool, Input: string(skillask.Input(input)), Confirm: q.Confirm != "", Reason: q.Confirm,
-	}
-	for _, a := range q.Also {
-		body.Also = append(body.Also, brokerhttp.AccessBody(a))
-	}
+	body := bodyOf(r)
 	if j.person || j.nobody {
 		body.Probe = true
 		d, err := j.agent.Decide(ctx, body)
 		if err != nil || j.nobody || d.Effect == access.Deny || d.Allowed() && !asked {
 			return onWire(d, err)
 		}
-		err = askPerson(ctx, q, input)
+		err = askPerson(ctx, r)
 		if !errors.Is(err, mcpserver.ErrCannotAsk) && !errors.Is(err, mcpserver.ErrNobody) {
 			return byPerson(err)
 		}
 	}
 	d, err := j.agent.DecideWaiting(ctx, body) // which is no probe
-	if d.Allowed() && asked && q.Confirm == "" && !grantRule.MatchString(d.Rule) {
+	if d.Allowed() && asked && !r.Confirm && !grantRule.MatchString(d.Rule) {
 		// The flags' policy wants asked for what the agent's own just allows:
 		// then its manager is never asked.
-		const why = "it has to be asked for by the policy of the flags, and the agent's own has nobody asked"
-		return skillask.Verdict{Code: permission.CodeAsk, Reason: why, Text: why}
+		return skillask.Refusal(permission.CodeAsk, "it has to be asked for by the policy of the flags, and the agent's own has nobody asked")
 	}
 	return onWire(d, err)
 }
 
-func (j callJudge) Note(ctx context.Context, q skillask.Question, input json.RawMessage) {
+// Note implements skillask.Judge.
+func (j callJudge) Note(ctx context.Context, r access.Request) {
 	if j.agent != nil {
+		body := bodyOf(r)
+		body.Probe = true
 		// The refusal is the rules'; a broker that is away makes it no weaker.
-		_, _ = j.agent.Decide(ctx, brokerhttp.DecideBody{Action: q.Action, Resource: q.Place, Tool: q.Tool, Input: string(skillask.Input(input)), Probe: true})
+		_, _ = j.agent.Decide(ctx, body)
 	}
 }
 
-// denied is a refusal by the policy that was named.
-func (j callJudge) denied(d access.Decision) skillask.Verdict {
-	d.Source = j.named.Placed(d.Source)
-	reason := strings.TrimSuffix(d.Cause()+"\n"+pathresolver.OriginText(d.Origin()), "\n")
-	return skillask.Verdict{Code: d.Code, Reason: reason, Text: reason}
+// bodyOf is a question for the wire.
+func bodyOf(r access.Request) brokerhttp.DecideBody {
+	body := brokerhttp.DecideBody{
+		Action: r.Action, Resource: r.Resource, Tool: r.Tool, Input: string(skillask.Input(r.Input)), Confirm: r.Confirm, Reason: r.Reason,
+	}
+	for _, a := range r.Also {
+		body.Also = append(body.Also, brokerhttp.AccessBody(a))
+	}
+	return body
 }
 
 // byPerson is the answer of the client's user.
-func byPerson(err error) skillask.Verdict {
+func byPerson(err error) access.Decision {
 	if err != nil {
-		return skillask.Verdict{Unconfirmed: true, Code: permission.CodeAsk, Reason: err.Error(), Text: err.Error()}
+		d := skillask.Refusal(permission.CodeAsk, err.Error())
+		d.Unconfirmed = true
+		return d
 	}
-	return skillask.Verdict{Allowed: true}
+	return access.Decision{Effect: access.Allow}
 }
 
 // onWire is a broker's answer. None is a refusal.
-func onWire(d brokerhttp.Decided, err error) skillask.Verdict {
+func onWire(d brokerhttp.Decided, err error) access.Decision {
 	if err != nil {
-		text := "the broker did not answer: " + err.Error()
-		return skillask.Verdict{Code: "unavailable", Reason: text, Text: text}
+		return skillask.Refusal("unavailable", "the broker did not answer: "+err.Error())
 	}
-	return skillask.Verdict{Allowed: d.Allowed(), Code: d.Code, Reason: d.Reason, Text: d.Text}
+	return access.Decision{Effect: d.Effect, Code: d.Code, Rule: d.Rule, Timeout: d.Timeout, By: access.Words{Cause: d.Reason, Reason: d.Reason, Text: d.Text}}
 }
 
 // maxAskedPlace is the longest place that a person is asked about, in bytes: of
 // it nothing may be left out.
 const maxAskedPlace = 1 << 10
 
-func askPerson(ctx context.Context, q skillask.Question, input json.RawMessage) error {
-	if len(q.Place) > maxAskedPlace {
+func askPerson(ctx context.Context, r access.Request) error {
+	if len(r.Resource) > maxAskedPlace {
 		return fmt.Errorf("a path of more than %d bytes is not shown to anybody", maxAskedPlace)
 	}
-	return mcpserver.Ask(ctx, askText(q, input))
+	return mcpserver.Ask(ctx, askText(r))
 }
 
 // maxAskedText is how much of the arguments a person is shown, in bytes.
@@ -133,14 +136,14 @@ const maxAskedText = 1 << 10
 
 // askText is the question to a person. What a model wrote is escaped: it moves
 // no cursor and forges no line.
-func askText(q skillask.Question, input json.RawMessage) string {
-	shown := string(input)
+func askText(r access.Request) string {
+	shown := string(r.Input)
 	if len(shown) > maxAskedText {
 		shown = strings.ToValidUTF8(shown[:maxAskedText], "") + "…"
 	}
-	what := fmt.Sprintf("%s wants %s of %q", q.Tool, q.Action, q.Place)
-	if q.Action == access.ToolUse {
-		what = fmt.Sprintf("%q is to be called", q.Place)
+	what := fmt.Sprintf("%s wants %s of %q", r.Tool, r.Action, r.Resource)
+	if r.Action == access.ToolUse {
+		what = fmt.Sprintf("%q is to be called", r.Resource)
 	}
 	return what + ", which the policy wants asked for. Arguments: " + pathresolver.EscapePath(shown) + "\nAllow it, this once?"
 }

@@ -104,16 +104,19 @@ func (f *skillFlags) set(stdin io.Reader, o *cli.Output) (*fileskills.Set, *path
 	skills := fileskills.Config{Resolver: r, Enable: f.enable, Guard: guard, StateDir: state, NoSync: f.noSync}
 	if f.Held != nil {
 		skills.Timeout = f.timeout
-		skills.Gate = skillask.PolicyGate{Policy: f.Held, From: &f.Named, Resolver: r}
+		skills.Gate = skillask.PolicyGate{Policy: f.Held, From: &f.Named}
 	}
 	asks := f.agent != nil || f.person
+	// Inside of a run the view refuses what was approved for once outside.
+	elsewhere := own && f.narrow == nil && !f.nobody && inside.Run()
 	by := callJudge{policy: f.Held, named: &f.Named, agent: f.agent, person: f.person, nobody: f.nobody}
 	if own {
 		by.policy = nil // the broker has it, and what was granted since
 	}
 	if asks {
 		skills.Asked = len(cfg.AskWrite) > 0 && !f.nobody
-		skills.Gate = skillask.JudgedGate{Judge: by, Resolver: r, Same: own}
+		skills.Gate = skillask.JudgedGate{Judge: by, Same: own}
+		skills.GateGrants = !elsewhere
 	}
 	if f.narrow != nil {
 		skills.Gate = f.narrow(skills.Gate)
@@ -129,9 +132,9 @@ func (f *skillFlags) set(stdin io.Reader, o *cli.Output) (*fileskills.Set, *path
 	}
 	f.call, f.cfg, f.by = set.Call, cfg, by
 	if asks {
-		asked := &skillask.Skills{Set: set, Cfg: cfg, Open: pathresolver.New, Over: r, Judge: by}
-		if own && f.narrow == nil && !f.nobody && inside.Run() {
-			asked.Elsewhere = f.agent.callSkill // the view refuses here what was approved for once there
+		asked := &skillask.Skills{Set: set, Judge: by}
+		if elsewhere {
+			asked.Elsewhere = f.agent.callSkill
 		}
 		f.call = asked.Call
 	}
