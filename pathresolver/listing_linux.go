@@ -46,10 +46,10 @@ func (d *Dir) entries() ([]fs.DirEntry, error) {
 // Dir's own for the first who comes, a new one for who comes meanwhile.
 func (d *Dir) reader() (fd handle, done func(), err error) {
 	switch {
-	case d.listing.state.CompareAndSwap(listFresh, listBusy):
-	case d.listing.state.CompareAndSwap(listDone, listBusy):
+	case d.state.CompareAndSwap(listFresh, listBusy):
+	case d.state.CompareAndSwap(listDone, listBusy):
 		if _, err := unix.Seek(d.fd, 0, unix.SEEK_SET); err != nil {
-			d.listing.state.Store(listDone)
+			d.state.Store(listDone)
 			return noHandle, nil, err
 		}
 	default:
@@ -58,7 +58,7 @@ func (d *Dir) reader() (fd handle, done func(), err error) {
 		}
 		return fd, func() { _ = closeHandle(fd) }, nil
 	}
-	return d.fd, func() { d.listing.state.Store(listDone) }, nil
+	return d.fd, func() { d.state.Store(listDone) }, nil
 }
 
 // block appends the entries of one getdents64.
