@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// W13: the exact text of a refusal by every rule that a quiet tree can
+// The exact text of a refusal by every rule that a quiet tree can
 // provoke.
 func TestMessages(t *testing.T) {
 	_, root := scene(t, "leak => ../outside/secret", ".env = s", ".git/config = c", "out/h == src/x", "work/secrets/a = s", "p => /proc/self/root")

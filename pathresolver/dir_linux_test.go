@@ -43,7 +43,7 @@ func TestDirSpecialFiles(t *testing.T) {
 	require.NoError(t, unix.Close(fd))
 }
 
-// P07: what is mounted after New is refused, L24: what stood there is walked.
+// What is mounted after New is refused; what stood there is walked.
 func TestDirMounts(t *testing.T) {
 	if os.Getuid() != 0 {
 		return // mounting is for root; `make ci` runs both
@@ -80,7 +80,7 @@ func TestDirMounts(t *testing.T) {
 	}
 }
 
-// R01, R02: a name that is exchanged for a link while a walk goes down never
+// A name that is exchanged for a link while a walk goes down never
 // shows what lies outside; opened by its path, it does.
 func TestDirRaces(t *testing.T) {
 	base, root := scene(t, "d/dir/secret = inside", "d/ld => ../../outside/dir")

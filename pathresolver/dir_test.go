@@ -55,7 +55,7 @@ func TestDirLists(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, 4, info.Size())
 		require.Equal(t, "f.txt", info.Name())
-		_, err = d.Open(".env") // K08
+		_, err = d.Open(".env")
 		denied(t, err, pathresolver.RuleHidden)
 		top, err := r.OpenDir(".")
 		require.NoError(t, err)

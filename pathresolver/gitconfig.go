@@ -38,7 +38,7 @@ func (r *Resolver) guardConfigured(f *findings) *gitrepo.Repository {
 func (r *Resolver) unclear(err error, gitDir string) Violation {
 	v := Violation{Code: CodeGitUnclear, Field: "git", Value: gitDir,
 		Message: "what git on the host would run here cannot be told: " + EscapePath(err.Error()),
-		Hint:    "mend or remove that file; --unprotect .git would leave all of git's files unprotected"}
+		Hint:    "fix or remove that file; --unprotect .git would leave all of git's files unprotected"}
 	var e *gitrepo.Error
 	if errors.As(err, &e) {
 		v.Value = e.File

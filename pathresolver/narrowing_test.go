@@ -21,7 +21,7 @@ func rulesOf(t require.TestingT, cfg Config) *policy {
 	return &r.policy
 }
 
-// W16: what is to be asked for, and a bound on reading, only take away. No
+// What is to be asked for, and a bound on reading, only take away. No
 // operation is allowed with them that is refused without.
 func TestAskAndReadPathsOnlyNarrow(t *testing.T) {
 	globs := rapid.SliceOfN(genGlob, 0, 2)

@@ -79,7 +79,7 @@ func TestReplaceSweeps(t *testing.T) {
 	})
 }
 
-// W27, W28, W13: the directory is another by the time of the commit.
+// The directory is another by the time of the commit.
 func TestReplaceDirectoryMoved(t *testing.T) {
 	base, root := scene(t, "out/d/f = old")
 	modes(t, pathresolver.Config{Root: root, WritePaths: []string{"out"}}, func(t *testing.T, r *pathresolver.Resolver) {
@@ -103,7 +103,7 @@ func TestReplaceDirectoryMoved(t *testing.T) {
 	})
 }
 
-// S01-S04: what is no file is refused and does not hang, nor when it takes the
+// What is no file is refused and does not hang, nor when it takes the
 // place of one.
 func TestReplaceSpecial(t *testing.T) {
 	_, root := scene(t, "out/f = old")

@@ -186,7 +186,7 @@ func TestReplaceInPlace(t *testing.T) {
 			err := put(r, "out/f", "new", pathresolver.ReplaceOptions{})
 			switch links {
 			case pathresolver.HardLinksDeny:
-				denied(t, err, pathresolver.RuleHardLink) // W25
+				denied(t, err, pathresolver.RuleHardLink)
 				require.Equal(t, "a longer old content", content(t, root, "out/f"))
 			case pathresolver.HardLinksAllow:
 				require.NoError(t, err)

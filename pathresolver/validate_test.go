@@ -20,7 +20,7 @@ func codes(list []pathresolver.Violation) []pathresolver.Code {
 	return out
 }
 
-// W3, W10, W15: every violation of one configuration is reported at once.
+// Every violation of one configuration is reported at once.
 func TestValidateReportsEverything(t *testing.T) {
 	base, root := scene(t, "in => src", "leads-out => ../outside", "fifo-parent = x", "out/")
 	bad := []struct {
