@@ -45,7 +45,7 @@ type asks struct {
 	known known
 }
 
-// newAsks is nil without an asker.
+// newAsks returns nil without an asker.
 func newAsks(o *Options) *asks {
 	if o.Ask == nil {
 		return nil
@@ -164,7 +164,7 @@ func admit(count *atomic.Int32, most int32) bool {
 // maxKnown is how many operations that were refused at once are remembered.
 const maxKnown = 4096
 
-// known are the operations that were refused at once, the last of them.
+// known has the last operations that were refused at once.
 type known struct {
 	keys   map[uint64]bool
 	oldest []uint64 // a ring of the same
@@ -188,11 +188,11 @@ func (k *known) add(key uint64) {
 	k.next = (k.next + 1) % maxKnown
 }
 
-// seed is that of all keys.
+// seed is the seed of all keys.
 var seed = maphash.MakeSeed()
 
-// key is the same for the same operation, and with luck for that alone: another
-// one would be put to Ask without having been refused first.
+// key is a hash of the operation. Should two operations have the same, the second
+// is put to Ask without having been refused first, which does no harm.
 func (q *AskRequest) key() uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)

@@ -123,7 +123,7 @@ func (c *connection) close() {
 	c.dirs.closeAll()
 }
 
-// how long the kernel may trust what it was told, at most, about ...
+// For how long, at most, the kernel may trust what it was told about ...
 const (
 	validWatched = 10 * time.Second          // a directory whose changes are notified
 	validPlain   = time.Second - dirCacheFor // everything else
@@ -177,7 +177,7 @@ func (c *connection) addStats(s *Stats) {
 	}
 }
 
-// slow is said before what may take long. p.moves is not held.
+// slow is said before what may take long. c.moves is not held.
 func (c *connection) slow(h *fuse.InHeader) { c.conn.Slow(h) }
 
 // wantOpenFiles is how many descriptors a serving process should be able to

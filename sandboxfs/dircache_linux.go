@@ -40,7 +40,7 @@ func (d *cachedDir) drop() {
 	}
 }
 
-// cachedDirOf returns a directory, to be dropped. p.moves is held.
+// cachedDirOf returns a directory, to be dropped. c.moves is held.
 func (c *connection) cachedDirOf(n *node, place string) (*cachedDir, error) {
 	slot := &c.dirs.slots[n.id%maxCachedDirs]
 	c.dirs.mu.Lock()

@@ -11,11 +11,11 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// What is written into git directories and must not say what it likes
-// (resolved.GitContent): an index and a configuration are checked when they
-// take their names, what is one short line at each write. And what a git of the
-// host prepares (pathresolver.Resolver.GitLock) is not touched: it is decided on
-// the file that was opened, and where a name goes while nothing else moves.
+// Two things are held for git directories here. What is written into them is checked
+// (resolved.GitContent): an index and a configuration when they take their names, and
+// content of one short line at each write. And what a git on the host is preparing is
+// not touched (pathresolver.Resolver.GitLock): that is decided on the file that was
+// opened, or, where a name goes, while no other name moves.
 
 // isTextContent reports whether content of this kind is checked at each write.
 func isTextContent(c resolved.GitContent) bool {
@@ -26,9 +26,9 @@ func isTextContent(c resolved.GitContent) bool {
 	return false
 }
 
-// mayWrite reports whether a refusal only says that something is seen to when the
-// file is made or written, as it is here: what is written to it is checked (text), it
-// does not become executable, or it is made where there is none.
+// mayWrite reports whether a refusal demands only what the view does when it makes or
+// writes the file: it checks what is written (text), keeps the file from becoming
+// executable, or makes it only where there is none.
 func (c *connection) mayWrite(d *pathresolver.DeniedError, place string) (may, text bool) {
 	if d.Rule != pathresolver.RuleGitContent {
 		return false, false
@@ -87,9 +87,10 @@ func (c *connection) checkLock(h *fuse.InHeader, call, place string, sx *unix.St
 	return nil
 }
 
-// lockAt refuses to take a name away by which a git elsewhere prepares something,
-// also where it came just now. What is this view's own stays so: nothing else moves
-// meanwhile, and git makes its locks only where there are none.
+// lockAt refuses to take away a name by which a git elsewhere prepares something, also
+// one that was made just now. A lock that was made through this view stays this
+// view's: no other name moves meanwhile, and git makes its locks only where there are
+// none.
 func (c *connection) lockAt(h *fuse.InHeader, call, place string, dirfd int, name string) error {
 	if !c.r.GitLock(place) {
 		return nil
@@ -101,9 +102,9 @@ func (c *connection) lockAt(h *fuse.InHeader, call, place string, dirfd int, nam
 	return c.checkLock(h, call, place, &sx)
 }
 
-// hold keeps other requests from moving names, or for some names from changing any:
-// HEAD makes a directory a repository, which is decided by what it holds, and a
-// lock of git's is decided on by which process made it. The caller calls release.
+// hold keeps other requests from moving names, and for two kinds of names from
+// changing any: HEAD, which makes a directory a repository by what else that holds,
+// and git's locks, where it counts who made them. The caller calls release.
 func (c *connection) hold(name string) (release func()) {
 	if name == "HEAD" || c.r.IsGitLockName(name) {
 		c.moves.Lock()
@@ -113,9 +114,8 @@ func (c *connection) hold(name string) (release func()) {
 	return c.moves.RUnlock
 }
 
-// mayHandle says whether an open file may stand for itself where it is changed
-// by SETATTR: not where its writes are checked, nor where a hook would become
-// executable.
+// mayHandle reports whether SETATTR may change a file by its open handle, without the
+// rules: not where its writes are checked, nor where a hook would become executable.
 func (c *connection) mayHandle(in *fuse.SetAttrIn, h *handle) error {
 	if size, resize := in.GetSize(); resize && size != 0 && h.text {
 		return unix.EACCES
@@ -194,9 +194,9 @@ func (c *connection) renameChecked(in *fuse.RenameIn, from nameKey, fromFD int, 
 	return err
 }
 
-// keepSame does what is left to do where a refused move would change nothing: it
-// removes the file. Both names are forgotten, since the kernel takes the file for
-// the one that stands at the second name.
+// keepSame replaces a refused move of a file onto one with the same content: it only
+// removes the first. Both names are forgotten, since the kernel takes the removed file
+// for the one that stands at the second name.
 func (c *connection) keepSame(from nameKey, fromFD int, source string, to nameKey, toFD int, target string) bool {
 	if c.r.Decide(pathresolver.OpDelete, source, 0) != nil || c.r.Decide(pathresolver.OpRead, target, 0) != nil ||
 		!c.r.SameGitConfig(fromFD, from.name, source, toFD, to.name, target) {

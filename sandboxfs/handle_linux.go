@@ -161,7 +161,7 @@ func (o *opens) remove(id uint64, unregister func(int32)) {
 	h.drop()
 }
 
-// closeAll closes what a connection that broke off left open.
+// closeAll closes what a connection left open when it ended.
 func (o *opens) closeAll() {
 	o.mu.Lock()
 	all := o.byID

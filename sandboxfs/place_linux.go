@@ -33,7 +33,7 @@ func (c *connection) locate(id uint64) (*node, string, error) {
 // open opens the file of a node anew, by one walk that follows no link, and
 // makes sure that it is the file that the kernel was told of. It returns the
 // place too, which is the one of n's names that led there, or "" for a file
-// that was removed through the view. p.moves is held.
+// that was removed through the view. c.moves is held.
 func (c *connection) open(n *node, flags int, sx *unix.Statx_t) (fd int, place string, err error) {
 	if place, err = c.tab.place(n); err != nil {
 		fd, err = c.reopenUnlinked(n, flags, sx)
@@ -107,8 +107,8 @@ func (c *connection) walkError(n *node, err error) error {
 	return err
 }
 
-// look opens the file of a request only to look at it, and runs do on that. It
-// is what all that ask about a file and change nothing have in common.
+// look opens the file of a request only to look at it, and runs do on that. All
+// operations that ask about a file and change nothing use it.
 func (c *connection) look(id uint64, do func(n *node, fd int, place string) error) fuse.Status {
 	c.moves.RLock()
 	defer c.moves.RUnlock()
@@ -126,7 +126,7 @@ func (c *connection) look(id uint64, do func(n *node, fd int, place string) erro
 }
 
 // openDir opens the directory of a request to make, move or remove a name in
-// it. p.moves is held.
+// it. c.moves is held.
 func (c *connection) openDir(id uint64) (dir *node, fd int, place string, err error) {
 	if dir, err = c.node(id); err != nil {
 		return nil, -1, "", err

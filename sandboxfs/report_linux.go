@@ -11,7 +11,7 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// changed tells Options.OnChange, if there is one. p.moves is held, so that what
+// changed tells Options.OnChange, if there is one. c.moves is held, so that what
 // is told names places in the order of the moves.
 func (c *connection) changed(op pathresolver.Op, place string, mode uint16) {
 	if tell := c.v.o.OnChange; tell != nil && place != "" {

@@ -112,8 +112,7 @@ func (t *table) get(id uint64) *node {
 // fix makes the directories on the way to place fixed nodes, which are there
 // whether or not the kernel asks for them, and keep their ids. Were one of
 // them ever another node, or gone, the kernel would detach what is mounted
-// beneath it, for good.
-// file says that what is mounted on is one.
+// beneath it, for good. file says that the mount point is a regular file.
 func (t *table) fix(names []string, file bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -220,8 +219,8 @@ func (t *table) forget(id, count uint64) {
 	t.release(n)
 }
 
-// release drops n, and then the directories that only it held, once nobody
-// knows them any more. The lock is held.
+// release drops n if the kernel does not know it any more, and then the directories
+// that only n held. The lock is held.
 func (t *table) release(n *node) {
 	if n == nil || n.lookups > 0 || n.kids > 0 || n.fixed || t.byID[n.id] != n {
 		return
