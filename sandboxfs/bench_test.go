@@ -71,6 +71,9 @@ func BenchmarkView(b *testing.B) {
 				unix.Close(fd)
 			})
 			row("unlink", func(i int) { _ = unix.Unlink(fmt.Sprintf("%s/d2/new%d", dir, i)) })
+			row("rename", func(i int) {
+				_ = unix.Rename(fmt.Sprintf("%s/d4/f%d", dir, 4+i%2*20), fmt.Sprintf("%s/d4/f%d", dir, 24-i%2*20))
+			})
 			fd, _ := unix.Open(dir+"/d3/log", unix.O_CREAT|unix.O_WRONLY|unix.O_APPEND, 0o644)
 			row("append512", func(int) { _, _ = unix.Write(fd, buf[:512]) })
 			unix.Close(fd)
