@@ -89,8 +89,12 @@ func (r *Resolver) openRoot(path string, _ bool) error {
 		return err
 	}
 	info, err := root.Lstat(".")
+	if err != nil {
+		_ = root.Close()
+		return err
+	}
 	r.dir, r.dirID = &object{top: root, place: ".", root: root, info: info}, identity{syscall.S_IFDIR}
-	return err
+	return nil
 }
 
 // Close releases the root. Handles that were given out stay valid.

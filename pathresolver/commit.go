@@ -97,7 +97,7 @@ func (w *Replacement) put(ctx context.Context, now *File, turn uint64) error {
 	default:
 		err = w.publishNew()
 	}
-	if err == syscall.EEXIST && now == nil && !w.opts.MustBeNew {
+	if err == syscall.EEXIST && now == nil && !w.opts.MustBeNew && !w.gone {
 		return errAgain
 	}
 	return err
@@ -228,12 +228,21 @@ func (w *Replacement) writeNew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = copyRange(ctx, fd, w.out, w.size)
+	w.anew = true
+	if w.opts.Like != nil {
+		err = copyAttributes(w.opts.Like.fd, fd)
+	}
+	if err == nil {
+		err = copyRange(ctx, fd, w.out, w.size)
+	}
 	if err == nil && w.opts.Sync {
 		err = fsync(fd)
 	}
 	if err != nil {
-		_ = unlink(w.dir, w.name, 0)
+		var mine, there stat
+		if fstat(fd, &mine) == nil && lstatat(w.dir, w.name, &there) == nil && sameFile(&mine, &there) {
+			_ = unlink(w.dir, w.name, 0)
+		}
 	}
 	_ = closeHandle(fd)
 	return err
@@ -282,7 +291,7 @@ func (w *Replacement) sync(ctx context.Context) error {
 // syncDirectory brings the name to the disk. The commit has happened: whether
 // this succeeds or is waited for changes nothing of that.
 func (w *Replacement) syncDirectory(ctx context.Context) {
-	if !w.opts.Sync || w.inPlace {
+	if !w.opts.Sync || w.inPlace && !w.anew {
 		return
 	}
 	if ctx.Done() == nil {
@@ -342,13 +351,14 @@ func (w *Replacement) publishNew() error {
 }
 
 // letGo closes what is open of the file and of the new content: Windows moves
-// neither otherwise. Elsewhere it does nothing.
+// neither otherwise. What fails from there on is not tried again. Elsewhere it
+// does nothing.
 func (w *Replacement) letGo(now *File) {
 	if runtime.GOOS != "windows" {
 		return
 	}
 	_ = closeHandle(w.out)
-	w.out = noHandle
+	w.out, w.gone = noHandle, true
 	for _, f := range []*File{w.old, now} {
 		if f != nil {
 			_ = f.Close()

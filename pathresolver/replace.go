@@ -48,7 +48,9 @@ type Replacement struct {
 	old        *File // as it was at Replace; nil when there was none
 	inPlace    bool
 	committed  bool
-	replacing  // what the platform holds, the new content above all
+	anew       bool // in place, where there was none
+	gone       bool // letGo has closed the new content
+	replacing       // what the platform holds, the new content above all
 }
 
 // Replace decides about writing the regular file that the path leads to, links
@@ -309,7 +311,7 @@ func (w *Replacement) prepare() error {
 	if w.out != noHandle {
 		return nil
 	}
-	if w.dir == noHandle || w.committed {
+	if w.dir == noHandle || w.committed || w.gone {
 		return os.ErrClosed
 	}
 	if err := w.makeParents(); err != nil {

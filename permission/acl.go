@@ -63,9 +63,10 @@ func (q *question) defaultACL() finding {
 	return finding{opinion: denied, code: CodeCrossSend}
 }
 
-// crossSendText is X8's refusal.
+// crossSendText is the refusal of a message that no list lets through, with the list.
 func (p *Policy) crossSendText(d *access.Decision) string {
 	q := question{Access: d.Access, principal: d.Principal, id: AgentOf(d.Resource)}
+	q.rel.parent, q.rel.isParent = d.Parent, d.Parent != "" && q.id == d.Parent
 	f := p.over(stageACL, &q, nil, nil) // what refused
 	mode, title, list := Allowlist, "Allowed patterns:", []string{}
 	switch {

@@ -54,6 +54,19 @@ Target "agent:far:group:7" matches denied pattern "*:group:*".`, d.Text())
 	require.False(t, cross(t, "cross_send: {mode: allowlist, allowlist: []}", "agent:root:main").Allowed())
 }
 
+// The text of a refusal shows the list that refused: not the one of an outer policy
+// that has none and lets what is sent to the parent through.
+func TestCrossSendTextNamesTheListThatRefused(t *testing.T) {
+	outer := compile(t, "version: 1\ndefaults: {msg.send: allow, tool.use: allow}")
+	require.True(t, send(outer, relatives, "agent:root:main").Allowed())
+	p, _, err := outer.Narrow(decode(t, "version: 1\nname: inner\ncross_send: {mode: denylist, denylist: ['agent:root:*']}"), Clamp)
+	require.NoError(t, err)
+	d := send(p, relatives, "agent:root:main")
+	require.False(t, d.Allowed())
+	require.Equal(t, "inner:cross_send", d.Rule)
+	require.Contains(t, d.Text(), `Target "agent:root:main" matches denied pattern "agent:root:*".`)
+}
+
 // X3: patterns by segment.
 func TestSessionPatternsX3(t *testing.T) {
 	for _, c := range []struct {

@@ -103,8 +103,10 @@ func (c *connection) openLater(in *fuse.OpenIn, q *askFirst) fuseconn.Reply {
 	}
 	again := *in
 	return fuseconn.Reply{Later: func(ctx context.Context) (r fuseconn.Reply) {
-		grant, err := c.granted(ctx, &again.InHeader, q, asks.wait)
-		asks.waiting.Add(-1)
+		grant, err := func() (pathresolver.Grant, error) {
+			defer asks.waiting.Add(-1)
+			return c.granted(ctx, &again.InHeader, q, asks.wait)
+		}()
 		if err == nil {
 			c.v.within(func() { err = c.open1(&again, &r.Open, grant) })
 		}

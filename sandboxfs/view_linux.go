@@ -54,8 +54,12 @@ func New(r *pathresolver.Resolver, o Options) (*View, error) {
 			return nil, fmt.Errorf("option Unprivileged: %w", err)
 		}
 	}
+	rules, ok := resolved.Of(r).(resolver)
+	if !ok {
+		return nil, errors.New("a view needs a resolver over descriptors: this program was built with the tag portable")
+	}
 	raiseOpenFiles()
-	v := &View{r: resolved.Of(r).(resolver), o: o, refusals: newRefusals(o.OnRefusal), asks: newAsks(&o), within: func(f func()) { f() }}
+	v := &View{r: rules, o: o, refusals: newRefusals(o.OnRefusal), asks: newAsks(&o), within: func(f func()) { f() }}
 	if o.Unprivileged {
 		v.within = func(f func()) { withoutRights(o.Logger, f) }
 	}

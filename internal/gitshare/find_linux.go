@@ -181,8 +181,10 @@ func (f *finder) branch(r *Repo) {
 		return
 	}
 	for _, name := range names {
-		if info, err := os.Lstat(filepath.Join(r.Dir, "worktrees", name)); err == nil && info.Mode()&os.ModeSymlink != 0 {
-			return // no link is followed to see what is checked out there
+		for _, at := range []string{"", "HEAD", "rebase-merge", "rebase-apply"} {
+			if info, err := os.Lstat(filepath.Join(r.Dir, "worktrees", name, at)); err == nil && info.Mode()&os.ModeSymlink != 0 {
+				return // no link is followed to see what is checked out there
+			}
 		}
 		if name != r.Worktree && branchOf(filepath.Join(r.Dir, "worktrees", name)) == own {
 			return
