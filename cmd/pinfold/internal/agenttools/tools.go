@@ -82,10 +82,10 @@ func permits(p *permission.Policy, agent string, t tool) bool {
 	if !t.aimed {
 		return may(permission.Enforcer{Policy: p}.Check(context.Background(), access.Request{Principal: agent, Action: t.action, Tool: t.name}))
 	}
-	for _, k := range []kin{{parent: true}, {child: true}, {sibling: true}, {}} {
+	for _, k := range []family{{parent: true}, {child: true}, {sibling: true}, {}} {
 		k.agent = agent
 		// The target that a rule may name is not known: a refusal because it
-		// names others is leave for those.
+		// names others allows those.
 		d := permission.Enforcer{Policy: p, Registry: k}.Check(context.Background(), access.Request{Principal: agent, Action: t.action, Resource: somebody, Tool: t.name})
 		if may(d) || d.Code == permission.CodeTargetNotListed || d.Code == permission.CodeCrossSend {
 			return true
@@ -99,14 +99,14 @@ func may(d access.Decision) bool { return d.Effect != access.Deny }
 // somebody is the agent that stands for all.
 const somebody = "somebody"
 
-// kin is a family in which somebody is one thing to the agent.
-type kin struct {
+// family is one in which somebody is one thing to the agent.
+type family struct {
 	agent                  string
 	parent, child, sibling bool
 }
 
 // Parent is permission.Registry's.
-func (k kin) Parent(id string) string {
+func (k family) Parent(id string) string {
 	switch {
 	case id == k.agent && k.parent:
 		return somebody

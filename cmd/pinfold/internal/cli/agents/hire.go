@@ -38,7 +38,7 @@ With --resumable a message for the agent after it has exited starts CMD again;
 --resume starts an agent that has exited again by hand, with the session, policy
 and mailbox that it had.`,
 		Example: `  pinfold hire --id docs -w docs "write the manual" -- claude -p '{task}'
-  pinfold hire --agent .claude/agents/coder.md --id coder "mend the tests"
+  pinfold hire --agent .claude/agents/coder.md --id coder "fix the tests"
   pinfold hire --resume coder`,
 		Args: hireArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

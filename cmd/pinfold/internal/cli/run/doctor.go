@@ -14,7 +14,7 @@ func NewDoctor(a *cli.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what works on this system, and how to mend what does not",
+		Short: "Say what works on this system, and how to fix what does not",
 		Long: `doctor tries what pinfold needs and what makes it faster or stronger, as the
 user who calls it. It exits with 0 when everything that 'pinfold run' needs is
 there, and 1 when something is missing.`,
@@ -94,7 +94,7 @@ func doctorText(o *cli.Output, findings []launcher.Finding) {
 			out.Printf("%31s%s\n", "", f.Means)
 		}
 		if f.Fix != "" {
-			out.Printf("%31smend: %s\n", "", f.Fix)
+			out.Printf("%31sfix: %s\n", "", f.Fix)
 		}
 	}
 	if ready(findings) {

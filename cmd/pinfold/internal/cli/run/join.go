@@ -28,7 +28,7 @@ type joined struct {
 	own     *brokerhttp.Client // as the agent
 	relay   *brokerhttp.Relay
 	signals chan os.Signal
-	leaves  viewhost.Granted
+	grants  viewhost.Grants
 
 	ctx     context.Context // of what goes on beside the command
 	stop    context.CancelFunc
@@ -67,7 +67,7 @@ func (f *runFlags) join(ctx context.Context, a *cli.App, r *pathresolver.Resolve
 	fired, cancel := context.WithCancel(j.ctx)
 	go j.watch(cancel)
 	return &answers{
-		asker: viewhost.NewJoinedAsker(j.own, &j.leaves), wait: viewhost.FUSEWait(policy),
+		asker: viewhost.NewJoinedAsker(j.own, &j.grants), wait: viewhost.FUSEWait(policy),
 		socket: brokerhttp.RelaySocket(hired.Socket), signals: j.signals, fired: fired, end: j.end,
 	}, nil
 }
@@ -126,7 +126,7 @@ func (j *joined) look(ctx context.Context, seen *int64) bool {
 		}
 	}
 	if rows, err := j.own.Grants(ctx); err == nil {
-		j.leaves.Set(slices.DeleteFunc(rows, func(r broker.Request) bool { return r.AgentID != j.agent.ID }))
+		j.grants.Set(slices.DeleteFunc(rows, func(r broker.Request) bool { return r.AgentID != j.agent.ID }))
 	}
 	return !a.State.Ended()
 }

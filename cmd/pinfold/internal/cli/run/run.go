@@ -171,7 +171,7 @@ func runCommand(ctx context.Context, a *cli.App, f *runFlags, command []string) 
 // that comes what must not be left.
 func (f *runFlags) exitCode(own int, refused *refused, left leftover.Left) int {
 	switch {
-	case f.failOnDeny && (refused.total > 0 || refused.untold > 0):
+	case f.failOnDeny && (refused.total > 0 || refused.dropped > 0):
 		return cli.ExitDenied
 	case f.failOnLeft.Fails(left):
 		return cli.ExitLeft

@@ -29,7 +29,7 @@ type refused struct {
 	kinds map[refusalKind]int
 	total int
 
-	untold uint64 // how many attempts, at least, nobody could judge
+	dropped uint64 // how many attempts, at least, nobody could judge
 }
 
 // refusalKind is what makes two refusals the same to a person.
@@ -85,7 +85,7 @@ func (c *refused) close() error {
 
 // unjudged notes how many attempts came too fast.
 func (c *refused) unjudged(n uint64) {
-	c.untold = n
+	c.dropped = n
 	if c.file != nil && n > 0 {
 		c.file.unjudged(n)
 	}
@@ -94,8 +94,8 @@ func (c *refused) unjudged(n uint64) {
 // warn says that there may have been more refusals than were told, also where
 // no terminal looks on.
 func (c *refused) warn(o *cli.Output) {
-	if c.untold > 0 {
-		o.Warning(fmt.Sprintf("%d attempts or more came too fast to be judged, and may have been refused", c.untold))
+	if c.dropped > 0 {
+		o.Warning(fmt.Sprintf("%d attempts or more came too fast to be judged, and may have been refused", c.dropped))
 	}
 }
 

@@ -19,16 +19,16 @@ const maxJoinedWaits = 40
 // Joined asks a broker in another process, as the agent.
 type Joined struct {
 	c      *brokerhttp.Client
-	leaves *Granted
+	grants *Grants
 	turn   chan struct{}
 }
 
 var _ sandboxfs.Asker = (*Joined)(nil)
 
-// NewJoinedAsker asks as the agent whose client c is; leaves is what that was
+// NewJoinedAsker asks as the agent whose client c is; grants is what that was
 // granted, which the caller keeps up to date.
-func NewJoinedAsker(c *brokerhttp.Client, leaves *Granted) *Joined {
-	return &Joined{c: c, leaves: leaves, turn: make(chan struct{}, maxJoinedWaits)}
+func NewJoinedAsker(c *brokerhttp.Client, grants *Grants) *Joined {
+	return &Joined{c: c, grants: grants, turn: make(chan struct{}, maxJoinedWaits)}
 }
 
 // Ask decides now, or waits for the manager where the view lets it.
@@ -52,7 +52,7 @@ func (j *Joined) Ask(ctx context.Context, q sandboxfs.AskRequest) error {
 	return errors.New(d.Reason)
 }
 
-// Record leaves a request behind. That there is leave already is no failure.
+// Record leaves a request behind. That it is granted already is no failure.
 func (j *Joined) Record(ctx context.Context, q sandboxfs.AskRequest) error {
 	d := questionOf(q)
 	_, err := j.c.Ask(ctx, brokerhttp.AskBody{Action: d.Action, Resource: d.Resource, Also: d.Also, Reason: d.Reason, Observed: d.Observed})
@@ -64,7 +64,7 @@ func (j *Joined) Record(ctx context.Context, q sandboxfs.AskRequest) error {
 }
 
 // Granted says from memory whether a may have been granted.
-func (j *Joined) Granted(a access.Access) bool { return j.leaves.cover(a.Resource) }
+func (j *Joined) Granted(a access.Access) bool { return j.grants.cover(a.Resource) }
 
 // questionOf is what a view asks, for the wire.
 func questionOf(q sandboxfs.AskRequest) brokerhttp.DecideBody {

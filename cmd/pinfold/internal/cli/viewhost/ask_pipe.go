@@ -26,10 +26,10 @@ type pipeQuestion struct {
 
 // pipeAnswer is what the broker's process says.
 type pipeAnswer struct {
-	ID      uint64 // 0: Leaves has changed
+	ID      uint64 // 0: Grants has changed
 	Allowed bool
 	Refusal string
-	Leaves  []broker.Request // what the agent is granted now
+	Grants  []broker.Request // what the agent is granted now
 }
 
 // errBrokerGone is the answer where there is nobody to give one.
@@ -37,7 +37,7 @@ var errBrokerGone = errors.New("the broker has ended")
 
 // pipeAsker is the view's end.
 type pipeAsker struct {
-	leaves Granted
+	grants Grants
 
 	writing sync.Mutex // of out; never taken with mu held, so that answers are always read
 	out     *gob.Encoder
@@ -76,7 +76,7 @@ func (p *pipeAsker) Record(ctx context.Context, q sandboxfs.AskRequest) error {
 }
 
 // Granted says from memory whether a may have been granted.
-func (p *pipeAsker) Granted(a access.Access) bool { return p.leaves.cover(a.Resource) }
+func (p *pipeAsker) Granted(a access.Access) bool { return p.grants.cover(a.Resource) }
 
 func (p *pipeAsker) put(ctx context.Context, q pipeQuestion) (pipeAnswer, error) {
 	answer := make(chan pipeAnswer, 1)
@@ -136,7 +136,7 @@ func (p *pipeAsker) listen(in *gob.Decoder) {
 			break
 		}
 		if a.ID == 0 {
-			p.leaves.Set(a.Leaves)
+			p.grants.Set(a.Grants)
 			continue
 		}
 		p.mu.Lock()

@@ -30,7 +30,7 @@ func ServePipe(ctx context.Context, b *broker.Broker, id string, c io.ReadWriter
 	s := &pipeServer{asker: &gateAsker{b: b, who: broker.AgentIdentity(id)}, out: gob.NewEncoder(c), asks: map[uint64]context.CancelFunc{}}
 	defer s.all.Wait()
 	defer stop()
-	s.all.Go(func() { s.tellLeaves(ctx) })
+	s.all.Go(func() { s.tellGrants(ctx) })
 	for in := gob.NewDecoder(c); ; {
 		var q pipeQuestion
 		if in.Decode(&q) != nil {
@@ -79,15 +79,15 @@ func (s *pipeServer) answer(ctx context.Context, q pipeQuestion) (a pipeAnswer) 
 	return a
 }
 
-// tellLeaves says what the agent is granted, each time that something changes.
-func (s *pipeServer) tellLeaves(ctx context.Context) {
+// tellGrants says what the agent is granted, each time that something changes.
+func (s *pipeServer) tellGrants(ctx context.Context) {
 	wake, stop := s.asker.b.Watch(s.asker.who)
 	defer stop()
 	for {
-		s.asker.leaves.read(ctx, s.asker.b, s.asker.who)
-		if rows := s.asker.leaves.rows.Load(); rows != nil {
+		s.asker.grants.read(ctx, s.asker.b, s.asker.who)
+		if rows := s.asker.grants.rows.Load(); rows != nil {
 			s.mu.Lock()
-			_ = s.out.Encode(&pipeAnswer{Leaves: slim(*rows)}) // likewise
+			_ = s.out.Encode(&pipeAnswer{Grants: slim(*rows)}) // likewise
 			s.mu.Unlock()
 		}
 		select {

@@ -29,11 +29,11 @@ func viewCall(q sandboxfs.AskRequest) access.Request {
 type gateAsker struct {
 	b      *broker.Broker
 	who    broker.Identity
-	leaves Granted
+	grants Grants
 
 	mu    sync.Mutex      // of what follows
 	wake  <-chan struct{} // something has changed
-	stale bool            // and leaves may not know yet
+	stale bool            // and grants may not have it yet
 }
 
 // catchUpWithin bounds what a broker that hangs costs an operation.
@@ -59,7 +59,7 @@ func (g *gateAsker) Ask(ctx context.Context, q sandboxfs.AskRequest) error {
 	return errors.New(d.Reason())
 }
 
-// Record leaves a request behind. That there is leave already is no failure.
+// Record leaves a request behind. That it is granted already is no failure.
 func (g *gateAsker) Record(ctx context.Context, q sandboxfs.AskRequest) error {
 	_, err := g.b.Ask(ctx, g.who, viewCall(q))
 	var refused *broker.Error
@@ -73,7 +73,7 @@ func (g *gateAsker) Record(ctx context.Context, q sandboxfs.AskRequest) error {
 // before, such as the program that asked and now does what it asked for.
 func (g *gateAsker) Granted(a access.Access) bool {
 	g.catchUp()
-	return g.leaves.cover(a.Resource)
+	return g.grants.cover(a.Resource)
 }
 
 // catchUp reads what was granted, if something has changed.
@@ -90,7 +90,7 @@ func (g *gateAsker) catchUp() {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), catchUpWithin)
 	defer stop()
-	g.stale = !g.leaves.read(ctx, g.b, g.who)
+	g.stale = !g.grants.read(ctx, g.b, g.who)
 }
 
 // AsksAnything reports whether a view of this configuration ever has to ask.
@@ -108,7 +108,7 @@ func FUSEWait(p *permission.Policy) time.Duration {
 	return least
 }
 
-// covers reports whether a grant may be leave for an operation. It may say so of
+// covers reports whether a grant may cover an operation. It may say so of
 // too much: the broker decides.
 func covers(r broker.Request, place string) bool {
 	if r.Scope == broker.Session {
@@ -126,14 +126,14 @@ func covers(r broker.Request, place string) bool {
 	})
 }
 
-// Granted remembers what an agent was granted, so that a view need not ask the
+// Grants remembers what an agent was granted, so that a view need not ask the
 // broker for each name. It may lag behind: nothing is decided by it.
-type Granted struct {
+type Grants struct {
 	rows atomic.Pointer[[]broker.Request]
 }
 
 // read brings it up to date, and reports whether it could.
-func (l *Granted) read(ctx context.Context, b *broker.Broker, who broker.Identity) bool {
+func (l *Grants) read(ctx context.Context, b *broker.Broker, who broker.Identity) bool {
 	rows, err := b.Grants(ctx, who)
 	if err != nil {
 		return false // what is remembered stays: it is a hint only
@@ -143,10 +143,10 @@ func (l *Granted) read(ctx context.Context, b *broker.Broker, who broker.Identit
 }
 
 // Set replaces what is remembered.
-func (l *Granted) Set(rows []broker.Request) { l.rows.Store(&rows) }
+func (l *Grants) Set(rows []broker.Request) { l.rows.Store(&rows) }
 
-// cover reports whether one of them may be leave for something at place.
-func (l *Granted) cover(place string) bool {
+// cover reports whether one of them may cover something at place.
+func (l *Grants) cover(place string) bool {
 	rows := l.rows.Load()
 	return rows != nil && slices.ContainsFunc(*rows, func(r broker.Request) bool { return covers(r, place) })
 }
