@@ -43,7 +43,7 @@ func (a *Agent) Policy(opt Options) (*Policy, []Problem, error) {
 			return nil, nil, err
 		}
 		for _, x := range excess {
-			if name := strings.TrimPrefix(x.Rule, a.Name+":tools."); slices.Contains(a.Tools, name) && UnknownTool(name) == "" {
+			if name := strings.TrimPrefix(x.Rule, a.Name+":tools."); slices.Contains(a.Tools, name) && unknownTool(name) == "" {
 				x.Message = fmt.Sprintf("tool '%s' goes beyond the profile '%s'", name, profile.Name())
 				found = append(found, a.mismatch("tool "+name, x))
 			}
@@ -70,7 +70,7 @@ func Strict(found []Problem) []Problem {
 func (a *Agent) profile(found *[]Problem, opt Options) (*Source, error) {
 	name := a.Profile
 	if name == "" {
-		name = ProfileFor(a.Name)
+		name = profileFor(a.Name)
 		if !knownAgent(a.Name) {
 			*found = append(*found, Problem{Position: a.position("name"), Severity: Warning, Code: "unknown_agent", Path: "name",
 				Message: fmt.Sprintf("agent '%s' has no profile and is of no known type: it is %s", a.Name, DefaultProfile), Hint: "add 'profile: WRITE', or another"})
@@ -149,7 +149,7 @@ func (a *Agent) mismatch(path string, x Excess) Problem {
 // unknownTools reports tools that nobody has.
 func (a *Agent) unknownTools(found *[]Problem) {
 	for _, name := range slices.Concat(a.Tools, a.Disallowed) {
-		if hint := UnknownTool(name); hint != "" {
+		if hint := unknownTool(name); hint != "" {
 			*found = append(*found, Problem{Position: a.position("tool " + name), Severity: Warning, Code: "unknown_tool", Path: "tools",
 				Message: fmt.Sprintf("unknown tool '%s'", name), Hint: hint})
 		}

@@ -102,7 +102,7 @@ func TestAgentTypes(t *testing.T) {
 		"DESIGN":       "ux-designer ux-implementer planner plan",
 	} {
 		for agentType := range strings.FieldsSeq(types) {
-			require.Equal(t, profile, ProfileFor(agentType), agentType)
+			require.Equal(t, profile, profileFor(agentType), agentType)
 		}
 	}
 	for _, c := range []struct{ name, tools, without, writes, refused string }{

@@ -136,9 +136,9 @@ var knownTools = sync.OnceValue(func() []string {
 	return slices.Compact(known)
 })
 
-// UnknownTool says that no tool of that name is known, and which is meant:
+// unknownTool says that no tool of that name is known, and which is meant:
 // "" if it is known.
-func UnknownTool(name string) (hint string) {
+func unknownTool(name string) (hint string) {
 	known := knownTools()
 	if strings.HasPrefix(name, "mcp__") || slices.Contains(known, name) {
 		return ""

@@ -7,7 +7,7 @@ func (q *question) checkTarget() finding {
 	switch id := AgentOf(q.Resource); {
 	case id == "":
 		return finding{opinion: denied, code: CodeMissingTarget}
-	case Reserved(id) || len(q.Resource) > maxPath || strings.ContainsFunc(q.Resource, notInKey):
+	case isReserved(id) || len(q.Resource) > maxPath || strings.ContainsFunc(q.Resource, notInKey):
 		return finding{opinion: denied, code: CodeInvalidTarget}
 	}
 	return finding{}

@@ -47,7 +47,7 @@ func (p *Policy) lintLayer(l *layer) []Problem {
 	}
 	for _, name := range sorted(doc.Tools) {
 		path, t := join("tools", name), doc.Tools[name]
-		if hint := UnknownTool(name); hint != "" {
+		if hint := unknownTool(name); hint != "" {
 			add("unknown_tool", path, hint, "unknown tool '%s'", name)
 		}
 		if t.AllowedPaths != nil && len(t.AllowedPaths) == 0 && t.Enabled {

@@ -11,9 +11,6 @@ import (
 // `pinfold check` validates there.
 const ProjectFile = ".pinfold.yaml"
 
-// ProjectSchemaID is where the published JSON Schema of ProjectFile lives.
-const ProjectSchemaID = "https://raw.githubusercontent.com/pinfold-dev/pinfold/main/docs/schema/project.schema.json"
-
 // Project is what ProjectFile says. It grants nothing. The struct tags are its
 // schema, as those of Document are.
 type Project struct {

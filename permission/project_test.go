@@ -63,10 +63,13 @@ func TestDecodeProjectIsStrict(t *testing.T) {
 	}
 }
 
+// projectSchemaID is where the published JSON Schema of ProjectFile lives.
+const projectSchemaID = "https://raw.githubusercontent.com/pinfold-dev/pinfold/main/docs/schema/project.schema.json"
+
 // projectSchema is the JSON Schema (2020-12) of a ProjectFile, made from the same
 // struct tags as the decoder.
 func projectSchema() []byte {
-	return publish(schemaOf(reflect.TypeFor[Project]()), ProjectSchemaID, "pinfold project file")
+	return publish(schemaOf(reflect.TypeFor[Project]()), projectSchemaID, "pinfold project file")
 }
 
 // The schema that is shipped is the one that the code makes, and takes what
@@ -83,8 +86,8 @@ func TestProjectSchemaIsShipped(t *testing.T) {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	require.NoError(t, err)
 	c := jsonschema.NewCompiler()
-	require.NoError(t, c.AddResource(ProjectSchemaID, v))
-	s, err := c.Compile(ProjectSchemaID)
+	require.NoError(t, c.AddResource(projectSchemaID, v))
+	s, err := c.Compile(projectSchemaID)
 	require.NoError(t, err)
 	require.NoError(t, fits(t, s, []byte(`{"version": 1, "check": {"agents": ["a/**/*.md"], "policies": [], "strict": true, "baseline": "b.json"}}`)))
 	for _, text := range []string{`{}`, `{"version": 1}`, `{"version": 2, "check": {}}`, `{"version": 1, "check": {"agent": []}}`, `{"version": 1, "check": {"strict": "yes"}}`} {

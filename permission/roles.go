@@ -13,11 +13,11 @@ func (p *Policy) Role(role string) string {
 			return profile
 		}
 	}
-	return ProfileFor(role)
+	return profileFor(role)
 }
 
-// ProfileFor is Role without a policy: what pinfold knows of agent types.
-func ProfileFor(agentType string) string {
+// profileFor is Role without a policy: what pinfold knows of agent types.
+func profileFor(agentType string) string {
 	if src, err := decodeBuiltin("agents"); err == nil {
 		if profile, ok := src.Document.Roles[agentType]; ok {
 			return profile

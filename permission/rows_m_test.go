@@ -151,7 +151,7 @@ func TestBashPolicyAndRolesP9(t *testing.T) {
 	for role, profile := range map[string]string{"intake": "READ_ONLY", "plan": "DESIGN", "verify": "WRITE", "notify": "READ_ONLY", "mine": "DESIGN", "nobody-knows-it": "READ_ONLY"} {
 		require.Equal(t, profile, p.Role(role), role)
 	}
-	require.Equal(t, "VERIFICATION", ProfileFor("verify"))
+	require.Equal(t, "VERIFICATION", profileFor("verify"))
 	require.True(t, slices.Contains(Builtins(), DefaultProfile))
 }
 

@@ -23,8 +23,8 @@ const (
 
 var reservedWords = []string{targetParent, targetChildren, targetFamily, targetSiblings}
 
-// Reserved reports whether id is a word of the schema and can be no agent's id.
-func Reserved(id string) bool { return slices.Contains(reservedWords, id) }
+// isReserved reports whether id is a word of the schema and can be no agent's id.
+func isReserved(id string) bool { return slices.Contains(reservedWords, id) }
 
 func (t Targets) absent() bool { return t.Word == "" && t.IDs == nil }
 

@@ -93,7 +93,7 @@ func (v *validator) plain(path, s string) bool {
 func (v *validator) agentID(path, id string) {
 	if err := CheckID(id); err != nil {
 		code, hint := "bad_value", ""
-		if Reserved(id) {
+		if isReserved(id) {
 			code = "reserved_word"
 			if strings.HasSuffix(path, "]") {
 				hint = fmt.Sprintf("write the word alone, without brackets: %s: %s", lastKey(path), id)
@@ -114,7 +114,7 @@ func lastKey(path string) string {
 // CheckID says why a string can be no agent's id or document's name: nil if
 // it can.
 func CheckID(id string) error {
-	if Reserved(id) {
+	if isReserved(id) {
 		return fmt.Errorf("'%s' is a reserved word and can be no agent's id", id)
 	}
 	if id == "" || len(id) > maxName || strings.ContainsFunc(id, func(r rune) bool { return !idRune(r) }) {

@@ -63,7 +63,7 @@ func NewClient(e Endpoint) (*Client, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") != "" {
 		return nil, fmt.Errorf("the broker's URL %q is none: want http://HOST:PORT", e.URL)
 	}
-	if c.token, err = ReadToken(e.TokenFile); err != nil {
+	if c.token, err = readToken(e.TokenFile); err != nil {
 		return nil, err
 	}
 	c.base = u.Scheme + "://" + u.Host

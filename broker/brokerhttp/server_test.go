@@ -158,7 +158,7 @@ func TestTCPNeedsAToken(t *testing.T) {
 		require.Equal(t, id, st.You)
 		c.Close()
 	}
-	token, err := ReadToken(kid.TokenFile)
+	token, err := readToken(kid.TokenFile)
 	require.NoError(t, err)
 	c := &Client{http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, base: url}
 	bearer := "Bearer " + token

@@ -50,7 +50,7 @@ func (t *tokens) file(id string) string {
 // admit makes an agent's token, unless it has one.
 func (t *tokens) admit(ctx context.Context, id string) error {
 	file := t.file(id)
-	if _, err := ReadToken(file); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := readToken(file); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	token, err := t.b.NewToken(ctx, broker.OperatorIdentity(), id)
@@ -63,7 +63,7 @@ func (t *tokens) admit(ctx context.Context, id string) error {
 // admitOperator reads or makes the operator's token, and honours it from now on.
 func (t *tokens) admitOperator() error {
 	file := t.file("")
-	token, err := ReadToken(file)
+	token, err := readToken(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		token = rand.Text()
 		err = writeToken(file, token)
@@ -123,8 +123,8 @@ func writeToken(file, token string) error {
 	return nil
 }
 
-// ReadToken reads a token file, one line that nobody else may read.
-func ReadToken(file string) (string, error) {
+// readToken reads a token file, one line that nobody else may read.
+func readToken(file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return "", err

@@ -23,7 +23,7 @@ func Load(dir string) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		group, err := Parse(filepath.Base(file), text)
+		group, err := parse(filepath.Base(file), text)
 		if err != nil {
 			return nil, err
 		}
@@ -40,8 +40,8 @@ func Load(dir string) ([]Row, error) {
 
 var title = regexp.MustCompile(`^([A-Z]\d\d[a-z]?) (.+)$`)
 
-// Parse reads one group.
-func Parse(file string, text []byte) ([]Row, error) {
+// parse reads one group.
+func parse(file string, text []byte) ([]Row, error) {
 	archive := txtar.Parse(text)
 	var layout []Entry
 	for line := range strings.Lines(string(archive.Comment)) {

@@ -40,7 +40,7 @@ func writer(args []string) error {
 	}
 	for n := 0; ; n++ {
 		temp, done := filepath.Join(dir, "temp"), filepath.Join(dir, fmt.Sprint("done-", n%50))
-		if err := os.WriteFile(temp, Whole(n), 0o644); err != nil {
+		if err := os.WriteFile(temp, whole(n), 0o644); err != nil {
 			return err
 		}
 		if err := os.Rename(temp, done); err != nil {
@@ -61,13 +61,13 @@ func writer(args []string) error {
 	}
 }
 
-// Whole is content that tells whether it is.
-func Whole(n int) []byte {
+// whole is content that tells whether it is.
+func whole(n int) []byte {
 	body := strings.Repeat(strconv.Itoa(n)+" ", 2000)
 	return fmt.Appendf(nil, "%x %s", sha256.Sum256([]byte(body)), body)
 }
 
-// IsWhole reports whether data is what Whole gave.
+// IsWhole reports whether data is what whole gave.
 func IsWhole(data []byte) bool {
 	sum, body, _ := strings.Cut(string(data), " ")
 	return sum == fmt.Sprintf("%x", sha256.Sum256([]byte(body)))

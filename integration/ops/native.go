@@ -144,7 +144,7 @@ func Info(info fs.FileInfo, err error) Result {
 	if err != nil {
 		return Failed(nil, err)
 	}
-	return Failed([]byte(Kind(info.Mode())), nil)
+	return Failed([]byte(kind(info.Mode())), nil)
 }
 
 // Mode reads an octal number; what is none is 0.

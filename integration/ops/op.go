@@ -77,8 +77,8 @@ func Failed(data []byte, err error) Result {
 	return res
 }
 
-// Kind is the word for a file's type: what "stat" and "lstat" answer.
-func Kind(m fs.FileMode) string {
+// kind is the word for a file's type: what "stat" and "lstat" answer.
+func kind(m fs.FileMode) string {
 	switch {
 	case m.IsRegular():
 		return "file"
