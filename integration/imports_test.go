@@ -159,11 +159,12 @@ func TestImportsModules(t *testing.T) {
 type listed struct {
 	ImportPath string
 	Imports    []string
+	GoFiles    []string
 }
 
 func list(t *testing.T, goos string) []listed {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports", "./...")
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,GoFiles", "./...")
 	cmd.Dir = ".."
 	cmd.Env = append(cmd.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
 	out, err := cmd.Output()
