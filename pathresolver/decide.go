@@ -109,6 +109,9 @@ func (p *policy) refuseTraverseOnly(op Op, unsafePath, place string, kind fs.Fil
 // allows is Decide for opening a file, without building the refusal.
 func (p *policy) allows(op Op, place string) bool {
 	v := p.Verdict(place)
+	if v.AskRead || v.AskWrite {
+		v = p.grant.applied(v, op, place)
+	}
 	if op == OpRead {
 		return !v.Hidden && !v.AskRead
 	}

@@ -137,17 +137,18 @@ func (r *Resolver) Resolve(op Op, unsafePath string, kind fs.FileMode) (place st
 		return "", err
 	}
 	follow := !entryOp(op, kind)
-	if place, ok := r.settled(op, rel, kind, follow); ok {
-		return place, nil
+	place, ok := r.settled(rel, follow)
+	if !ok {
+		w, err := r.locate(op, unsafePath, rel, follow)
+		if err != nil {
+			return "", pathError("resolve", unsafePath, err)
+		}
+		place = w.place
 	}
-	w, err := r.locate(op, unsafePath, rel, follow)
-	if err != nil {
-		return "", pathError("resolve", unsafePath, err)
+	if d := r.Decide(op, place, kind); d != nil {
+		return place, d.asGiven(unsafePath)
 	}
-	if d := r.Decide(op, w.place, kind); d != nil {
-		return w.place, d.asGiven(unsafePath)
-	}
-	return w.place, nil
+	return place, nil
 }
 
 // entryOp reports whether op acts on a name, and so does not follow a last
@@ -157,10 +158,10 @@ func entryOp(op Op, kind fs.FileMode) bool {
 }
 
 // settled reports whether one system call shows that the path leads where its
-// names say, and the rules allow it there.
-func (r *Resolver) settled(op Op, rel string, kind fs.FileMode, follow bool) (place string, ok bool) {
+// names say.
+func (r *Resolver) settled(rel string, follow bool) (place string, ok bool) {
 	place, lexical := lexicalPlace(rel)
-	if !lexical || r.Decide(op, place, kind) != nil {
+	if !lexical {
 		return "", false
 	}
 	flags := oPath
