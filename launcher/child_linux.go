@@ -37,7 +37,7 @@ const (
 // childConfig is all that the children know. It is not passed in argv or the
 // environment, which others can read.
 type childConfig struct {
-	Plan   *Plan
+	Plan   *runPlan
 	Mounts [][]mountArgs // by view and mount
 	// Terminal: make a pseudo-terminal for the streams in TTY.
 	Terminal bool

@@ -36,7 +36,7 @@ type Placed struct {
 }
 
 // views are the project's and those beside it, in the order in which they are
-// mounted. Step.View counts them.
+// mounted. planStep.View counts them.
 func (c *Config) views() []Placed {
 	return append([]Placed{{View: c.View, Root: c.Root, WritePaths: c.WritePaths}}, c.Beside...)
 }

@@ -72,7 +72,7 @@ func (c covers) mask(t *tree, p string) error {
 
 // procMounts carries out the steps that need the new process namespace.
 // It names the guarantees that could not be given.
-func procMounts(t *tree, steps []Step) (lost []string, err error) {
+func procMounts(t *tree, steps []planStep) (lost []string, err error) {
 	c, err := openCovers(t.fd)
 	if err != nil {
 		return nil, &SetupError{Step: "find what covers secrets", Err: err}
@@ -80,16 +80,16 @@ func procMounts(t *tree, steps []Step) (lost []string, err error) {
 	for _, s := range steps {
 		var err error
 		switch s.Do {
-		case DoProc:
+		case doProc:
 			var fd int
 			if fd, err = newMount("proc", attrQuiet|unix.MOUNT_ATTR_NOEXEC); err == nil {
 				err = t.attach(fd, s.Path)
 			}
-		case DoLock:
+		case doLock:
 			err = lock(t, s.Path)
-		case DoMask:
+		case doMask:
 			err = c.mask(t, s.Path)
-		case DoTasks:
+		case doTasks:
 			if err := boundTasks(t, s); err != nil {
 				lost = append(lost, fmt.Sprintf("the number of processes inside is not bounded: %v", err))
 			}
@@ -98,7 +98,7 @@ func procMounts(t *tree, steps []Step) (lost []string, err error) {
 		}
 		if err != nil {
 			se := &SetupError{Step: "set up " + string(s.Do) + " " + s.Path, Err: err}
-			if s.Do == DoProc && err == unix.EPERM {
+			if s.Do == doProc && err == unix.EPERM {
 				se.Fix = "parts of this system's own /proc are masked, as containers do; start the container with an unmasked /proc (docker: --security-opt systempaths=unconfined)"
 			}
 			return nil, se

@@ -26,7 +26,7 @@
 // process group of its own, and reaps.
 //
 // What is mounted where, which environment and which identity the command
-// gets is decided by Plan, a pure function; the other files carry it out.
+// gets is decided by newPlan, a pure function; the other files carry it out.
 //
 // # Refusals
 //

@@ -146,7 +146,7 @@ func probeTasks(t trial) Finding {
 }
 
 func probeTemporary() Finding {
-	h := Host{Memory: memory()}
+	h := hostFacts{Memory: memory()}
 	mib := func(part int64) int64 { return tmpSize(Config{}, h, part) >> 20 }
 	return yes("temporary files", fmt.Sprintf("at most %d MiB each in /tmp and a private home, %d MiB each in /var/tmp and /dev/shm", mib(largePart), mib(smallPart)),
 		"how much of the machine's memory a run's temporary file systems may fill (--tmp-size)", false)

@@ -14,7 +14,7 @@ var allowedEnv = []string{
 }
 
 // environment is what the command gets. Later entries win.
-func environment(c Config, host Host, home string) []string {
+func environment(c Config, host hostFacts, home string) []string {
 	env := map[string]string{}
 	var order []string
 	set := func(k, v string) {

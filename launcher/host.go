@@ -8,19 +8,19 @@ var systemDirs = []string{
 	"/nix/store", "/gnu/store", "/run/current-system", "/var/lib/ca-certificates",
 }
 
-// Host is what NewPlan needs to know about the machine and the caller.
-type Host struct {
+// hostFacts is what newPlan needs to know about the machine and the caller.
+type hostFacts struct {
 	// Privileged: the caller can mount without a user namespace.
 	Privileged bool
 	// ID is the user that the command runs as.
-	ID ID
+	ID userID
 	// System are the system directories that exist, parents first.
-	System []Entry
+	System []hostEntry
 	// ResolvConf is the real path of /etc/resolv.conf; "" if there is none.
 	ResolvConf string
 	// RO are Config.RO resolved: the real path, and a link for each name that
 	// was given and is not the real path.
-	RO []Entry
+	RO []hostEntry
 	// HomeDir is the real path of Config.Home, if given.
 	HomeDir string
 	// Private are Config.Private under all their names. Credentials are what
@@ -38,14 +38,14 @@ type Host struct {
 	Env []string
 }
 
-// Entry is a path of the host that is shown inside.
-type Entry struct {
+// hostEntry is a path of the host that is shown inside.
+type hostEntry struct {
 	Path string
 	Link string // for a symbolic link: where it leads
 }
 
-// ID is a user.
-type ID struct {
+// userID is a user.
+type userID struct {
 	UID, GID int
 	Groups   []int
 	Name     string

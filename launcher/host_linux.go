@@ -14,9 +14,9 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/hostpath"
 )
 
-// LookAtHost collects what NewPlan needs for c.
-func LookAtHost(c Config) (Host, error) {
-	h := Host{Privileged: privileged(), Env: os.Environ()}
+// lookAtHost collects what newPlan needs for c.
+func lookAtHost(c Config) (hostFacts, error) {
+	h := hostFacts{Privileged: privileged(), Env: os.Environ()}
 	h.Memory, h.Tasks = memory(), tasks(c.MaxTasks)
 	var err error
 	if h.ID, err = identity(c.User); err != nil {
@@ -28,10 +28,10 @@ func LookAtHost(c Config) (Host, error) {
 		case err != nil:
 		case st.Mode()&os.ModeSymlink != 0:
 			if to, err := os.Readlink(d); err == nil {
-				h.System = append(h.System, Entry{Path: d, Link: to})
+				h.System = append(h.System, hostEntry{Path: d, Link: to})
 			}
 		case st.IsDir():
-			h.System = append(h.System, Entry{Path: d})
+			h.System = append(h.System, hostEntry{Path: d})
 		}
 	}
 	if p, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil {
@@ -73,9 +73,9 @@ func capable(capability uint) bool {
 }
 
 // identity is the caller's own, or that of the user who is named.
-func identity(name string) (ID, error) {
+func identity(name string) (userID, error) {
 	if name == "" {
-		id := ID{UID: os.Geteuid(), GID: os.Getegid(), Home: os.Getenv("HOME"), Name: os.Getenv("USER")}
+		id := userID{UID: os.Geteuid(), GID: os.Getegid(), Home: os.Getenv("HOME"), Name: os.Getenv("USER")}
 		if !filepath.IsAbs(id.Home) {
 			id.Home = ""
 			if u, err := user.Current(); err == nil {
@@ -88,27 +88,27 @@ func identity(name string) (ID, error) {
 	u, err := user.Lookup(name)
 	if err != nil {
 		if _, number := strconv.Atoi(name); number != nil {
-			return ID{}, err
+			return userID{}, err
 		}
 		if u, err = user.LookupId(name); err != nil {
-			return ID{}, err
+			return userID{}, err
 		}
 	}
-	id := ID{Name: u.Username, Home: filepath.Clean(u.HomeDir)}
+	id := userID{Name: u.Username, Home: filepath.Clean(u.HomeDir)}
 	if id.UID, err = strconv.Atoi(u.Uid); err != nil {
-		return ID{}, err
+		return userID{}, err
 	}
 	if id.GID, err = strconv.Atoi(u.Gid); err != nil {
-		return ID{}, err
+		return userID{}, err
 	}
 	groups, err := u.GroupIds()
 	if err != nil {
-		return ID{}, err
+		return userID{}, err
 	}
 	for _, g := range groups {
 		n, err := strconv.Atoi(g)
 		if err != nil {
-			return ID{}, err
+			return userID{}, err
 		}
 		id.Groups = append(id.Groups, n)
 	}
@@ -148,21 +148,21 @@ func follow(p string, written []string) (given, real string, err error) {
 
 // resolve finds the real path of p, and keeps p as a link to it where it is
 // another name.
-func resolve(p string, written []string) ([]Entry, error) {
+func resolve(p string, written []string) ([]hostEntry, error) {
 	given, real, err := follow(p, written)
 	if err != nil {
 		return nil, err
 	}
 	if real == given {
-		return []Entry{{Path: real}}, nil
+		return []hostEntry{{Path: real}}, nil
 	}
 	parent, err := filepath.EvalSymlinks(filepath.Dir(given))
 	if err != nil {
 		return nil, err
 	}
-	entries := []Entry{{Path: real}}
+	entries := []hostEntry{{Path: real}}
 	if name := filepath.Join(parent, filepath.Base(given)); name != real {
-		entries = append(entries, Entry{Path: name, Link: real})
+		entries = append(entries, hostEntry{Path: name, Link: real})
 	}
 	return entries, nil
 }

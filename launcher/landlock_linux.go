@@ -22,7 +22,7 @@ const (
 // what lies beyond would still be refused. Rules bind inodes, and those in
 // the project come and go, so the project is granted as a whole and the view
 // decides within. Abstract sockets and signals stay inside.
-func landlockProject(p *Plan) (lost []string, err error) {
+func landlockProject(p *runPlan) (lost []string, err error) {
 	writable := slices.Concat([]string{p.Root}, p.Beside, p.Writable)
 	config := landlock.MustConfig(landlock.AccessFSSet(llKnown), landlock.ScopedSet(ll.ScopeAbstractUnixSocket|ll.ScopeSignal))
 	err = config.BestEffort().Restrict(

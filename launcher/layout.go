@@ -20,14 +20,14 @@ func (b *builder) system() {
 	}
 	// DNS works where /etc/resolv.conf leads into /run.
 	if r := b.host.ResolvConf; r != "" && !inSystem(b.host.System, r) {
-		b.item(r, func() { b.show(Entry{Path: r}, false) })
+		b.item(r, func() { b.show(hostEntry{Path: r}, false) })
 	}
 }
 
 // show makes a host's tree, file or link visible at its own path, read-only.
-func (b *builder) show(e Entry, asOther bool) { b.showAt(e, e.Path, asOther) }
+func (b *builder) show(e hostEntry, asOther bool) { b.showAt(e, e.Path, asOther) }
 
-func (b *builder) showAt(e Entry, from string, asOther bool) {
+func (b *builder) showAt(e hostEntry, from string, asOther bool) {
 	// It may be there already. Of a system directory that is named as a whole root
 	// gets what everybody may read, as without; what else is meant has to be named.
 	if s, ok := b.shown(e.Path); ok && !s.Write && (asOther || !s.Other || s.Path == e.Path) {
@@ -35,10 +35,10 @@ func (b *builder) showAt(e Entry, from string, asOther bool) {
 	}
 	b.mountpoint(path.Dir(e.Path))
 	if e.Link != "" {
-		b.add(Step{Do: DoLink, Path: e.Path, From: e.Link})
+		b.add(planStep{Do: doLink, Path: e.Path, From: e.Link})
 		return
 	}
-	b.add(Step{Do: DoBind, Path: e.Path, From: from, Other: asOther})
+	b.add(planStep{Do: doBind, Path: e.Path, From: from, Other: asOther})
 }
 
 // devices makes a minimal /dev. A device is shown on a read-only mount: it
@@ -50,19 +50,19 @@ func (b *builder) devices(nested bool) {
 	}
 	b.item("/dev", func() {
 		b.dir("/dev")
-		b.add(Step{Do: DoTmpfs, Path: "/dev", Mode: 0o755, Size: setUpSize})
+		b.add(planStep{Do: doTmpfs, Path: "/dev", Mode: 0o755, Size: setUpSize})
 		b.seals = append(b.seals, "/dev")
 		for _, n := range names {
-			b.add(Step{Do: DoDevice, Path: "/dev/" + n, From: "/dev/" + n})
+			b.add(planStep{Do: doDevice, Path: "/dev/" + n, From: "/dev/" + n})
 		}
 		for _, l := range [][2]string{
 			{"ptmx", "pts/ptmx"}, {"fd", "/proc/self/fd"},
 			{"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"},
 		} {
-			b.add(Step{Do: DoLink, Path: "/dev/" + l[0], From: l[1]})
+			b.add(planStep{Do: doLink, Path: "/dev/" + l[0], From: l[1]})
 		}
 		b.dir("/dev/pts")
-		b.add(Step{Do: DoDevpts, Path: "/dev/pts"})
+		b.add(planStep{Do: doDevpts, Path: "/dev/pts"})
 	})
 }
 
@@ -98,7 +98,7 @@ func (b *builder) home(c Config) string {
 		}
 		b.item(at, func() {
 			b.mountpoint(at)
-			b.add(Step{Do: DoBind, Path: at, From: h, Write: true})
+			b.add(planStep{Do: doBind, Path: at, From: h, Write: true})
 			b.plan.Writable = append(b.plan.Writable, at)
 		})
 		return at
@@ -130,7 +130,7 @@ func (b *builder) self(name string) {
 	if name != "" && b.host.Self != "" {
 		b.item(selfDir, func() {
 			b.dir(selfDir)
-			b.add(Step{Do: DoBind, Path: path.Join(selfDir, name), From: b.host.Self})
+			b.add(planStep{Do: doBind, Path: path.Join(selfDir, name), From: b.host.Self})
 		})
 	}
 }
@@ -139,7 +139,7 @@ func (b *builder) self(name string) {
 func (b *builder) files(files map[string][]byte) {
 	for _, p := range slices.Sorted(maps.Keys(files)) {
 		b.dir(path.Dir(p))
-		b.add(Step{Do: DoFile, Path: p, Mode: 0o444, Data: files[p]})
+		b.add(planStep{Do: doFile, Path: p, Mode: 0o444, Data: files[p]})
 	}
 }
 
@@ -148,7 +148,7 @@ func (b *builder) files(files map[string][]byte) {
 func (b *builder) sockets(sockets map[string]string) {
 	for _, p := range slices.Sorted(maps.Keys(sockets)) {
 		b.dir(path.Dir(p))
-		b.add(Step{Do: DoBind, Path: p, From: sockets[p]})
+		b.add(planStep{Do: doBind, Path: p, From: sockets[p]})
 		b.plan.Sockets = append(b.plan.Sockets, p)
 	}
 }
@@ -160,7 +160,7 @@ func (b *builder) view(nth int, v Placed) {
 		return
 	}
 	for i, m := range v.View.Mounts() {
-		b.add(Step{Do: DoView, Path: path.Join(v.Root, m.Place), View: nth, Mount: i})
+		b.add(planStep{Do: doView, Path: path.Join(v.Root, m.Place), View: nth, Mount: i})
 	}
 }
 
@@ -201,7 +201,7 @@ func (b *builder) readOnlyParent(tmp, p string) {
 			return
 		}
 		b.dir(top)
-		b.add(Step{Do: DoTmpfs, Path: top, Mode: 0o755, Size: setUpSize})
+		b.add(planStep{Do: doTmpfs, Path: top, Mode: 0o755, Size: setUpSize})
 		b.seals = append(b.seals, top)
 	})
 }
@@ -209,9 +209,9 @@ func (b *builder) readOnlyParent(tmp, p string) {
 // proc mounts /proc and takes from it what reaches beyond the run: kernel
 // settings (core_pattern runs a host program), interrupts, memory, keys.
 func (b *builder) proc() {
-	b.plan.Inner = append(b.plan.Inner, Step{Do: DoProc, Path: "/proc"})
+	b.plan.Inner = append(b.plan.Inner, planStep{Do: doProc, Path: "/proc"})
 	if n := b.host.Tasks; n > 0 {
-		b.plan.Inner = append(b.plan.Inner, Step{Do: DoTasks, Path: pidMax, Size: int64(n)})
+		b.plan.Inner = append(b.plan.Inner, planStep{Do: doTasks, Path: pidMax, Size: int64(n)})
 	}
 	b.dir("/proc")
 	if b.plan.Nested && b.plan.ID.UID != 0 {
@@ -220,7 +220,7 @@ func (b *builder) proc() {
 		return
 	}
 	for _, n := range []string{"sys", "sysrq-trigger", "irq", "bus", "fs", "driver", "dynamic_debug", "mtrr"} {
-		b.plan.Inner = append(b.plan.Inner, Step{Do: DoLock, Path: "/proc/" + n, Maybe: true})
+		b.plan.Inner = append(b.plan.Inner, planStep{Do: doLock, Path: "/proc/" + n, Maybe: true})
 	}
 	masked := []string{"keys", "key-users", "acpi", "scsi", "kcore"}
 	if b.plan.ID.UID == 0 {
@@ -229,6 +229,6 @@ func (b *builder) proc() {
 			"pagetypeinfo", "kpagecount", "kpageflags", "kpagecgroup")
 	}
 	for _, n := range masked {
-		b.plan.Inner = append(b.plan.Inner, Step{Do: DoMask, Path: "/proc/" + n, Maybe: true})
+		b.plan.Inner = append(b.plan.Inner, planStep{Do: doMask, Path: "/proc/" + n, Maybe: true})
 	}
 }

@@ -28,7 +28,7 @@ const (
 )
 
 // tmpSize is how much a temporary file system may hold, in bytes.
-func tmpSize(c Config, h Host, part int64) int64 {
+func tmpSize(c Config, h hostFacts, part int64) int64 {
 	if c.TmpSize > 0 {
 		return c.TmpSize
 	}

@@ -28,7 +28,7 @@ func tasks(wanted int) int {
 
 // boundTasks is called by process 1 of the namespace: the kernel takes the bound
 // for that of the process that writes it.
-func boundTasks(t *tree, s Step) error {
+func boundTasks(t *tree, s planStep) error {
 	fd, err := unix.Openat(t.fd, strings.TrimPrefix(s.Path, "/"), unix.O_WRONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", s.Path, err)

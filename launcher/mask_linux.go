@@ -19,7 +19,7 @@ import (
 //
 // Some file systems, overlayfs among them, have no idmapped mounts. There the
 // secrets that exist in /etc are covered one by one, and the loss is reported.
-func (m *mounter) disown(s Step, fd int) {
+func (m *mounter) disown(s planStep, fd int) {
 	if m.nobody == 0 {
 		m.nobody = -1
 		if ns, err := mapRootAway(); err == nil {
@@ -63,7 +63,7 @@ func mapRootAway() (int, error) {
 }
 
 // coverSecrets covers what lies beneath a bind and only root may read.
-func (m *mounter) coverSecrets(s Step) error {
+func (m *mounter) coverSecrets(s planStep) error {
 	for _, secret := range rootOnly(s.From) {
 		if err := m.covers.mask(&m.tree, s.Path+secret[len(s.From):]); err != nil {
 			return err

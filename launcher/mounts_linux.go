@@ -23,7 +23,7 @@ var scaffolds = []string{"/tmp", "/run", "/mnt", "/media"}
 // mounter carries out the steps of a plan.
 type mounter struct {
 	tree    tree
-	plan    *Plan
+	plan    *runPlan
 	sources map[string]int // detached copies of what the host shows
 	nobody  int            // see disown; 0 until needed, -1 where there is none
 	covered []string       // binds whose secrets are covered by name instead
@@ -32,7 +32,7 @@ type mounter struct {
 
 // build makes the new root and carries out p.Steps; mountView is called for
 // each mount of the view. The caller must be in a mount namespace of its own.
-func build(p *Plan, mountView func(t *tree, s Step) error) (t *tree, lost []string, err error) {
+func build(p *runPlan, mountView func(t *tree, s planStep) error) (t *tree, lost []string, err error) {
 	step := func(what string, err error) error { return &SetupError{Step: what, Err: err} }
 	// Nothing that is mounted here may reach the host.
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
@@ -42,12 +42,12 @@ func build(p *Plan, mountView func(t *tree, s Step) error) (t *tree, lost []stri
 	// All that is taken from the host is taken before the scaffold covers
 	// some of it.
 	for _, s := range p.Steps {
-		if s.Do != DoBind && s.Do != DoDevice {
+		if s.Do != doBind && s.Do != doDevice {
 			continue
 		}
 		attr := uint64(attrReadOnly)
 		switch {
-		case s.Do == DoDevice:
+		case s.Do == doDevice:
 			attr = attrDevice
 		case s.Write:
 			attr = attrQuiet
@@ -76,7 +76,7 @@ func build(p *Plan, mountView func(t *tree, s Step) error) (t *tree, lost []stri
 		return nil, nil, step("make what covers secrets", err)
 	}
 	for _, s := range p.Steps {
-		if s.Do == DoView {
+		if s.Do == doView {
 			err = mountView(&m.tree, s)
 		} else {
 			err = m.do(s)
@@ -92,11 +92,11 @@ func build(p *Plan, mountView func(t *tree, s Step) error) (t *tree, lost []stri
 	return &m.tree, m.lost(), nil
 }
 
-// take copies what a step shows of the host. LookAtHost has found where the paths
+// take copies what a step shows of the host. lookAtHost has found where the paths
 // that were named lead: no link is followed any more, so that what was decided
 // about is what is shown, whatever somebody puts at the path meanwhile. Only the
 // caller's sockets may be named over links.
-func take(p *Plan, s Step, attr uint64) (int, error) {
+func take(p *runPlan, s planStep, attr uint64) (int, error) {
 	if slices.Contains(p.Sockets, s.Path) {
 		return clone(unix.AT_FDCWD, s.From, attr, unix.AT_SYMLINK_NOFOLLOW)
 	}
@@ -127,34 +127,34 @@ func attachScaffold(root int) error {
 }
 
 // do carries out one step.
-func (m *mounter) do(s Step) error {
+func (m *mounter) do(s planStep) error {
 	t := &m.tree
 	switch s.Do {
-	case DoDir:
+	case doDir:
 		return t.mkdir(s.Path, s.Mode)
-	case DoLink:
+	case doLink:
 		return t.symlink(s.Path, s.From)
-	case DoFile:
+	case doFile:
 		return t.file(s.Path, s.Mode, s.Data)
-	case DoTmpfs:
+	case doTmpfs:
 		return m.tmpfs(s)
-	case DoDevpts:
+	case doDevpts:
 		fd, err := newMount("devpts", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC, "newinstance", "ptmxmode=0666", "mode=0600")
 		if err != nil {
 			return err
 		}
 		return t.attach(fd, s.Path)
-	case DoBind, DoDevice:
+	case doBind, doDevice:
 		return m.bind(s)
-	case DoMask:
+	case doMask:
 		return m.covers.mask(t, s.Path)
-	case DoSeal:
+	case doSeal:
 		return t.setattr(s.Path, unix.MOUNT_ATTR_RDONLY)
 	}
 	return fmt.Errorf("unknown step %q", s.Do)
 }
 
-func (m *mounter) tmpfs(s Step) error {
+func (m *mounter) tmpfs(s planStep) error {
 	options := []string{"mode=" + strconv.FormatUint(uint64(s.Mode), 8),
 		"size=" + strconv.FormatInt(s.Size, 10), "nr_inodes=" + strconv.FormatInt(max(s.Size/bytesPerInode, leastInodes), 10)}
 	if s.Owned {
@@ -168,7 +168,7 @@ func (m *mounter) tmpfs(s Step) error {
 }
 
 // bind attaches what was taken from the host, on a file or directory like it.
-func (m *mounter) bind(s Step) error {
+func (m *mounter) bind(s planStep) error {
 	fd := m.sources[s.Path]
 	delete(m.sources, s.Path)
 	var st unix.Stat_t

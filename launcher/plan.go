@@ -10,21 +10,21 @@ import (
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
-// Plan is everything that the set-up will do, in order, decided before
+// runPlan is everything that the set-up will do, in order, decided before
 // anything is done.
-type Plan struct {
+type runPlan struct {
 	// Namespaces are the kinds of namespace the set-up helper gets, by the names of
 	// /proc/self/ns. Init gets a "pid" namespace of its own besides.
 	Namespaces []string
-	Steps      []Step // carried out by the set-up helper, with the host still in sight
-	Inner      []Step // carried out by init, which owns the new /proc
+	Steps      []planStep // carried out by the set-up helper, with the host still in sight
+	Inner      []planStep // carried out by init, which owns the new /proc
 
 	Command  []string
 	Dir      string
 	Env      []string
 	Root     string
 	Beside   []string // where the other views are shown
-	ID       ID
+	ID       userID
 	SetID    bool     // switch to ID first
 	Writable []string // what Landlock lets the command change, beside the project
 	Sockets  []string // those of the host that it may connect to
@@ -35,15 +35,15 @@ type Plan struct {
 	HangMillis     int64
 }
 
-// NewPlan decides what to do for c on host. It is pure: it reads no file.
-func NewPlan(c Config, host Host) (*Plan, error) {
+// newPlan decides what to do for c on host. It is pure: it reads no file.
+func newPlan(c Config, host hostFacts) (*runPlan, error) {
 	if len(c.Command) == 0 || c.Command[0] == "" {
 		return nil, &SetupError{Step: "read the command", Err: errors.New("no command given")}
 	}
 	if c.User != "" && !host.Privileged {
 		return nil, &SetupError{Step: "switch user", Err: errors.New("only root can run the command as another user")}
 	}
-	p := &Plan{
+	p := &runPlan{
 		Namespaces: []string{"mnt", "ipc", "uts"},
 		Command:    c.Command,
 		Root:       c.Root,
@@ -108,8 +108,8 @@ func watchable(c Config) bool {
 
 // builder collects steps. made knows the directories that exist by then.
 type builder struct {
-	plan  *Plan
-	host  Host
+	plan  *runPlan
+	host  hostFacts
 	made  map[string]bool
 	items []item
 	seals []string // temporary file systems that become read-only at the end
@@ -133,7 +133,7 @@ func (b *builder) place() {
 	}
 }
 
-func (b *builder) add(s Step) { b.plan.Steps = append(b.plan.Steps, s) }
+func (b *builder) add(s planStep) { b.plan.Steps = append(b.plan.Steps, s) }
 
 // dir makes a directory and its parents in what has been built so far.
 func (b *builder) dir(p string) {
@@ -142,7 +142,7 @@ func (b *builder) dir(p string) {
 	}
 	b.dir(path.Dir(p))
 	b.made[p] = true
-	b.add(Step{Do: DoDir, Path: p, Mode: 0o755})
+	b.add(planStep{Do: doDir, Path: p, Mode: 0o755})
 }
 
 // mountpoint makes a directory to mount on, unless a tree of the host that is
@@ -154,10 +154,10 @@ func (b *builder) mountpoint(p string) {
 }
 
 // shown finds the innermost tree of the host that p lies in.
-func (b *builder) shown(p string) (last Step, ok bool) {
+func (b *builder) shown(p string) (last planStep, ok bool) {
 	for _, s := range b.plan.Steps {
-		if (s.Do == DoBind || s.Do == DoTmpfs) && beneath(p, s.Path) {
-			last, ok = s, s.Do == DoBind
+		if (s.Do == doBind || s.Do == doTmpfs) && beneath(p, s.Path) {
+			last, ok = s, s.Do == doBind
 		}
 	}
 	return last, ok
@@ -166,14 +166,14 @@ func (b *builder) shown(p string) (last Step, ok bool) {
 // tmpfs mounts a temporary file system that the command may write.
 func (b *builder) tmpfs(p string, mode uint32, size int64) {
 	b.mountpoint(p)
-	b.add(Step{Do: DoTmpfs, Path: p, Mode: mode, Owned: mode != 0o1777, Size: size})
+	b.add(planStep{Do: doTmpfs, Path: p, Mode: mode, Owned: mode != 0o1777, Size: size})
 	b.plan.Writable = append(b.plan.Writable, p)
 }
 
 func (b *builder) seal() {
 	slices.Reverse(b.seals)
 	for _, p := range append(b.seals, "/") {
-		b.add(Step{Do: DoSeal, Path: p})
+		b.add(planStep{Do: doSeal, Path: p})
 	}
 }
 
@@ -211,7 +211,7 @@ func checkRoot(step, root string) error {
 }
 
 // checkBeside refuses trees of which one could be reached through another.
-func checkBeside(c Config, host Host) error {
+func checkBeside(c Config, host hostFacts) error {
 	for i, v := range c.Beside {
 		const step = "place the tree beside the project"
 		if err := checkRoot(step, v.Root); err != nil {
@@ -234,7 +234,7 @@ func checkBeside(c Config, host Host) error {
 }
 
 // checkPlaces refuses what would make two rules speak about one file.
-func checkPlaces(c Config, host Host) error {
+func checkPlaces(c Config, host hostFacts) error {
 	if err := checkRoot("place the project", c.Root); err != nil {
 		return err
 	}

@@ -23,10 +23,10 @@ type fakeMounts struct {
 
 func (f fakeMounts) Mounts() []sandboxfs.Mount { return f.mounts }
 
-func debian() Host {
-	return Host{
-		ID: ID{UID: 1000, GID: 1000, Name: "me", Home: "/home/me"},
-		System: []Entry{{Path: "/usr"}, {Path: "/bin", Link: "usr/bin"}, {Path: "/lib", Link: "usr/lib"},
+func debian() hostFacts {
+	return hostFacts{
+		ID: userID{UID: 1000, GID: 1000, Name: "me", Home: "/home/me"},
+		System: []hostEntry{{Path: "/usr"}, {Path: "/bin", Link: "usr/bin"}, {Path: "/lib", Link: "usr/lib"},
 			{Path: "/etc"}, {Path: "/opt"}},
 		ResolvConf: "/run/systemd/resolve/stub-resolv.conf",
 		Memory:     16 << 30,
@@ -41,114 +41,114 @@ func TestPlans(t *testing.T) {
 	base := Config{Root: "/srv/project", View: split, WritePaths: []string{"out", "src"}, Command: []string{"make", "all"}}
 	root := debian()
 	root.Privileged = true
-	root.ID = ID{Name: "root", Home: "/root"}
+	root.ID = userID{Name: "root", Home: "/root"}
 
-	for name, make := range map[string]func() (Config, Host){
-		"user": func() (Config, Host) { return base, debian() },
-		"root": func() (Config, Host) { return base, root },
-		"root-as-user": func() (Config, Host) {
+	for name, make := range map[string]func() (Config, hostFacts){
+		"user": func() (Config, hostFacts) { return base, debian() },
+		"root": func() (Config, hostFacts) { return base, root },
+		"root-as-user": func() (Config, hostFacts) {
 			h := root
-			h.ID = ID{UID: 33, GID: 33, Groups: []int{33, 44}, Name: "www-data", Home: "/var/www"}
+			h.ID = userID{UID: 33, GID: 33, Groups: []int{33, 44}, Name: "www-data", Home: "/var/www"}
 			c := base
 			c.User = "www-data"
 			return c, h
 		},
-		"project-in-home": func() (Config, Host) {
+		"project-in-home": func() (Config, hostFacts) {
 			c := base
 			c.Root, c.Dir = "/home/me/code/project", "/home/me/code/project/src"
 			return c, debian()
 		},
-		"project-in-tmp": func() (Config, Host) {
+		"project-in-tmp": func() (Config, hostFacts) {
 			c := base
 			c.Root = "/tmp/a/b/project"
 			return c, debian()
 		},
-		"all-in-tmp": func() (Config, Host) {
+		"all-in-tmp": func() (Config, hostFacts) {
 			c, h := base, debian()
 			c.Root, h.ID.Home = "/tmp/x/code/project", "/tmp/x/home"
-			h.RO = []Entry{{Path: "/tmp/x/home/tool"}, {Path: "/tmp/y/tool"}}
+			h.RO = []hostEntry{{Path: "/tmp/x/home/tool"}, {Path: "/tmp/y/tool"}}
 			return c, h
 		},
-		"home-and-ro": func() (Config, Host) {
+		"home-and-ro": func() (Config, hostFacts) {
 			c, h := base, debian()
 			c.Home, h.HomeDir = "x", "/data/agent-home"
-			h.ID = ID{Name: "root", Home: "/root"}
+			h.ID = userID{Name: "root", Home: "/root"}
 			h.Privileged = true
-			h.RO = []Entry{{Path: "/opt/private"}, {Path: "/home/me/.nvm/v20"}, {Path: "/home/me/node", Link: "/home/me/.nvm/v20"},
+			h.RO = []hostEntry{{Path: "/opt/private"}, {Path: "/home/me/.nvm/v20"}, {Path: "/home/me/node", Link: "/home/me/.nvm/v20"},
 				{Path: "/usr/share"}, {Path: "/data/agent-home/.config"}, {Path: "/root/sdk/go"}}
 			return c, h
 		},
-		"home-of-a-daemon": func() (Config, Host) {
+		"home-of-a-daemon": func() (Config, hostFacts) {
 			c, h := base, debian()
 			c.Home, h.HomeDir, h.ID.Home = "x", "/data/agent-home", "/usr/sbin"
 			return c, h
 		},
-		"home-around-project": func() (Config, Host) {
+		"home-around-project": func() (Config, hostFacts) {
 			c, h := base, debian()
 			c.Root, c.Home, h.HomeDir = "/home/me/code/project", "x", "/data/agent-home"
 			return c, h
 		},
-		"beside-around": func() (Config, Host) { // a git directory in the directory that holds its checkout
+		"beside-around": func() (Config, hostFacts) { // a git directory in the directory that holds its checkout
 			c := base
 			c.Root = "/srv/main/wt"
 			c.Beside = []Placed{{Root: "/srv/main/.git", WritePaths: []string{"objects"},
 				View: fakeMounts{mounts: []sandboxfs.Mount{{Place: "."}}}}}
 			return c, debian()
 		},
-		"beside-in-home-and-tmp": func() (Config, Host) {
+		"beside-in-home-and-tmp": func() (Config, hostFacts) {
 			c := base
 			one := fakeMounts{mounts: []sandboxfs.Mount{{Place: "."}}}
 			c.Root = "/home/me/wt/project"
 			c.Beside = []Placed{{Root: "/home/me/code/main/.git", View: one}, {Root: "/tmp/x/y/.git", View: one}}
 			return c, debian()
 		},
-		"beside-in-ro": func() (Config, Host) {
+		"beside-in-ro": func() (Config, hostFacts) {
 			c, h := base, debian()
 			c.Beside = []Placed{{Root: "/data/main/.git", View: split}}
-			h.RO = []Entry{{Path: "/data/main"}}
+			h.RO = []hostEntry{{Path: "/data/main"}}
 			return c, h
 		},
-		"homes-in-opt": func() (Config, Host) {
+		"homes-in-opt": func() (Config, hostFacts) {
 			c, h := base, root
 			c.Root = "/opt/dev/project"
 			c.Beside = []Placed{{View: fakeMounts{mounts: []sandboxfs.Mount{{Place: "."}}}, Root: "/usr/repos/project.git"}}
 			h.Homes = []string{"/opt/dev", "/opt/shown", "/opt/svc", "/usr/repos", "/usr/svc"}
-			h.RO = []Entry{{Path: "/opt/shown"}, {Path: "/opt/svc/tool"}, {Path: "/opt"}}
+			h.RO = []hostEntry{{Path: "/opt/shown"}, {Path: "/opt/svc/tool"}, {Path: "/opt"}}
 			return c, h
 		},
-		"own-home-in-opt": func() (Config, Host) {
+		"own-home-in-opt": func() (Config, hostFacts) {
 			h := debian()
 			h.ID.Home = "/opt/me"
 			h.Homes = []string{"/opt/me", "/opt/other"}
 			return base, h
 		},
-		"private": func() (Config, Host) {
+		"private": func() (Config, hostFacts) {
 			h := debian()
-			h.RO = []Entry{{Path: "/home/me"}, {Path: "/data/keys/aws"}, {Path: "/srv/cloud/bin"}, {Path: "/home/me/link", Link: "/data/keys/aws"}}
+			h.RO = []hostEntry{{Path: "/home/me"}, {Path: "/data/keys/aws"}, {Path: "/srv/cloud/bin"}, {Path: "/home/me/link", Link: "/data/keys/aws"}}
 			h.Private = []string{"/home/me/.local/state/pinfold", "/srv/other/pinfold"}
 			h.Credentials = []string{"/home/me/.netrc", "/data/keys/aws", "/srv/cloud", "/etc/registry.json", "/home/me/.local/state/pinfold/token"}
 			return base, h
 		},
-		"private-home": func() (Config, Host) {
+		"private-home": func() (Config, hostFacts) {
 			c, h := base, debian()
 			c.Home, h.HomeDir = "x", "/data/agent-home"
-			h.RO = []Entry{{Path: "/home/me/sdk"}}
+			h.RO = []hostEntry{{Path: "/home/me/sdk"}}
 			h.Private = []string{"/home/me/.local/state/pinfold", "/data/agent-home/state/pinfold", "/home/me/sdk/state"}
 			h.Credentials = []string{"/home/me/.netrc", "/data/agent-home/.docker/config.json", "/home/me/sdk/token"}
 			return c, h
 		},
-		"root-names-system": func() (Config, Host) {
+		"root-names-system": func() (Config, hostFacts) {
 			h := debian()
-			h.ID = ID{Name: "root", Home: "/root"}
-			h.RO = []Entry{{Path: "/usr"}, {Path: "/etc/ssl"}, {Path: "/etc"}}
+			h.ID = userID{Name: "root", Home: "/root"}
+			h.RO = []hostEntry{{Path: "/usr"}, {Path: "/etc/ssl"}, {Path: "/etc"}}
 			return base, h
 		},
-		"no-network": func() (Config, Host) {
+		"no-network": func() (Config, hostFacts) {
 			c := base
 			c.NoNetwork = true
 			return c, debian()
 		},
-		"nested-files-env": func() (Config, Host) {
+		"nested-files-env": func() (Config, hostFacts) {
 			c := base
 			c.Nested, c.Self, c.Env = true, "pinfold", []string{"WANTED", "ABSENT", "SET=3"}
 			c.Files = map[string][]byte{"/run/pinfold/policy.json": []byte("{}")}
@@ -158,7 +158,7 @@ func TestPlans(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, h := make()
-			p, err := NewPlan(c, h)
+			p, err := newPlan(c, h)
 			require.NoError(t, err)
 			golden := filepath.Join("testdata", name+".plan")
 			if *update {
@@ -174,48 +174,50 @@ func TestPlans(t *testing.T) {
 
 func TestPlansRefused(t *testing.T) {
 	ok := Config{Root: "/srv/project", Command: []string{"true"}}
-	_, err := NewPlan(ok, debian())
+	_, err := newPlan(ok, debian())
 	require.NoError(t, err)
-	for name, spoil := range map[string]func(*Config, *Host){
-		"no command":          func(c *Config, _ *Host) { c.Command = nil },
-		"empty command":       func(c *Config, _ *Host) { c.Command = []string{""} },
-		"user as a user":      func(c *Config, _ *Host) { c.User = "root" },
-		"relative root":       func(c *Config, _ *Host) { c.Root = "project" },
-		"unclean root":        func(c *Config, _ *Host) { c.Root = "/srv/../project" },
-		"everything":          func(c *Config, _ *Host) { c.Root = "/" },
-		"project in proc":     func(c *Config, _ *Host) { c.Root = "/proc/self" },
-		"home is project":     func(_ *Config, h *Host) { h.HomeDir = "/srv/project" },
-		"home in project":     func(_ *Config, h *Host) { h.HomeDir = "/srv/project/home" },
-		"project in home":     func(_ *Config, h *Host) { h.HomeDir = "/srv" },
-		"home is sysfs":       func(_ *Config, h *Host) { h.HomeDir = "/sys" },
-		"home in run":         func(_ *Config, h *Host) { h.HomeDir = "/run/user/1000" },
-		"home is everything":  func(_ *Config, h *Host) { h.HomeDir = "/" },
-		"home in usr":         func(_ *Config, h *Host) { h.HomeDir = "/usr/local" },
-		"ro is everything":    func(_ *Config, h *Host) { h.RO = []Entry{{Path: "/"}} },
-		"ro is proc":          func(_ *Config, h *Host) { h.RO = []Entry{{Path: "/proc/1"}} },
-		"ro is the home":      func(_ *Config, h *Host) { h.HomeDir, h.RO = "/data/home", []Entry{{Path: "/home/me"}} },
-		"ro is what home has": func(_ *Config, h *Host) { h.HomeDir, h.RO = "/data/home", []Entry{{Path: "/data/home"}} },
-		"ro in project":       func(_ *Config, h *Host) { h.RO = []Entry{{Path: "/srv/project/out"}} },
-		"beside in project":   func(c *Config, _ *Host) { c.Beside = []Placed{{Root: "/srv/project/.git"}} },
-		"beside the project":  func(c *Config, _ *Host) { c.Beside = []Placed{{Root: "/srv/project"}} },
-		"beside around":       func(c *Config, _ *Host) { c.Beside = []Placed{{Root: "/srv"}} },
-		"beside everything":   func(c *Config, _ *Host) { c.Beside = []Placed{{Root: "/"}} },
-		"beside relative":     func(c *Config, _ *Host) { c.Beside = []Placed{{Root: "main/.git"}} },
-		"beside in proc":      func(c *Config, _ *Host) { c.Beside = []Placed{{Root: "/proc/1/root"}} },
-		"beside in home":      func(c *Config, h *Host) { h.HomeDir, c.Beside = "/data/home", []Placed{{Root: "/data/home/x"}} },
-		"beside holds home":   func(c *Config, h *Host) { h.HomeDir, c.Beside = "/data/home", []Placed{{Root: "/data"}} },
-		"beside each other":   func(c *Config, _ *Host) { c.Beside = []Placed{{Root: "/data/a"}, {Root: "/data/a/b"}} },
-		"file outside of run": func(c *Config, _ *Host) { c.Files = map[string][]byte{"/etc/passwd": nil} },
-		"socket in project":   func(c *Config, _ *Host) { c.Sockets = map[string]string{"/srv/project/s": "/s"} },
-		"socket of nowhere":   func(c *Config, _ *Host) { c.Sockets = map[string]string{"/run/s": "s"} },
-		"ro in our state":     func(_ *Config, h *Host) { h.RO, h.Private = []Entry{{Path: "/x/state/run"}}, []string{"/x/state"} },
-		"ro is our state":     func(_ *Config, h *Host) { h.RO, h.Private = []Entry{{Path: "/x/state"}}, []string{"/x/state"} },
-		"home in our state":   func(_ *Config, h *Host) { h.HomeDir, h.Private = "/x/state/h", []string{"/x/state"} },
-		"file with dots":      func(c *Config, _ *Host) { c.Files = map[string][]byte{"/run/../etc/x": nil} },
+	for name, spoil := range map[string]func(*Config, *hostFacts){
+		"no command":          func(c *Config, _ *hostFacts) { c.Command = nil },
+		"empty command":       func(c *Config, _ *hostFacts) { c.Command = []string{""} },
+		"user as a user":      func(c *Config, _ *hostFacts) { c.User = "root" },
+		"relative root":       func(c *Config, _ *hostFacts) { c.Root = "project" },
+		"unclean root":        func(c *Config, _ *hostFacts) { c.Root = "/srv/../project" },
+		"everything":          func(c *Config, _ *hostFacts) { c.Root = "/" },
+		"project in proc":     func(c *Config, _ *hostFacts) { c.Root = "/proc/self" },
+		"home is project":     func(_ *Config, h *hostFacts) { h.HomeDir = "/srv/project" },
+		"home in project":     func(_ *Config, h *hostFacts) { h.HomeDir = "/srv/project/home" },
+		"project in home":     func(_ *Config, h *hostFacts) { h.HomeDir = "/srv" },
+		"home is sysfs":       func(_ *Config, h *hostFacts) { h.HomeDir = "/sys" },
+		"home in run":         func(_ *Config, h *hostFacts) { h.HomeDir = "/run/user/1000" },
+		"home is everything":  func(_ *Config, h *hostFacts) { h.HomeDir = "/" },
+		"home in usr":         func(_ *Config, h *hostFacts) { h.HomeDir = "/usr/local" },
+		"ro is everything":    func(_ *Config, h *hostFacts) { h.RO = []hostEntry{{Path: "/"}} },
+		"ro is proc":          func(_ *Config, h *hostFacts) { h.RO = []hostEntry{{Path: "/proc/1"}} },
+		"ro is the home":      func(_ *Config, h *hostFacts) { h.HomeDir, h.RO = "/data/home", []hostEntry{{Path: "/home/me"}} },
+		"ro is what home has": func(_ *Config, h *hostFacts) { h.HomeDir, h.RO = "/data/home", []hostEntry{{Path: "/data/home"}} },
+		"ro in project":       func(_ *Config, h *hostFacts) { h.RO = []hostEntry{{Path: "/srv/project/out"}} },
+		"beside in project":   func(c *Config, _ *hostFacts) { c.Beside = []Placed{{Root: "/srv/project/.git"}} },
+		"beside the project":  func(c *Config, _ *hostFacts) { c.Beside = []Placed{{Root: "/srv/project"}} },
+		"beside around":       func(c *Config, _ *hostFacts) { c.Beside = []Placed{{Root: "/srv"}} },
+		"beside everything":   func(c *Config, _ *hostFacts) { c.Beside = []Placed{{Root: "/"}} },
+		"beside relative":     func(c *Config, _ *hostFacts) { c.Beside = []Placed{{Root: "main/.git"}} },
+		"beside in proc":      func(c *Config, _ *hostFacts) { c.Beside = []Placed{{Root: "/proc/1/root"}} },
+		"beside in home":      func(c *Config, h *hostFacts) { h.HomeDir, c.Beside = "/data/home", []Placed{{Root: "/data/home/x"}} },
+		"beside holds home":   func(c *Config, h *hostFacts) { h.HomeDir, c.Beside = "/data/home", []Placed{{Root: "/data"}} },
+		"beside each other":   func(c *Config, _ *hostFacts) { c.Beside = []Placed{{Root: "/data/a"}, {Root: "/data/a/b"}} },
+		"file outside of run": func(c *Config, _ *hostFacts) { c.Files = map[string][]byte{"/etc/passwd": nil} },
+		"socket in project":   func(c *Config, _ *hostFacts) { c.Sockets = map[string]string{"/srv/project/s": "/s"} },
+		"socket of nowhere":   func(c *Config, _ *hostFacts) { c.Sockets = map[string]string{"/run/s": "s"} },
+		"ro in our state": func(_ *Config, h *hostFacts) {
+			h.RO, h.Private = []hostEntry{{Path: "/x/state/run"}}, []string{"/x/state"}
+		},
+		"ro is our state":   func(_ *Config, h *hostFacts) { h.RO, h.Private = []hostEntry{{Path: "/x/state"}}, []string{"/x/state"} },
+		"home in our state": func(_ *Config, h *hostFacts) { h.HomeDir, h.Private = "/x/state/h", []string{"/x/state"} },
+		"file with dots":    func(c *Config, _ *hostFacts) { c.Files = map[string][]byte{"/run/../etc/x": nil} },
 	} {
 		c, h := ok, debian()
 		spoil(&c, &h)
-		_, err := NewPlan(c, h)
+		_, err := newPlan(c, h)
 		var se *SetupError
 		assert.True(t, errors.As(err, &se), "%s: %v", name, err)
 	}

@@ -66,8 +66,8 @@ func userHome(home string) bool {
 
 // inSystem reports whether p lies in a system directory that is shown, or in a
 // link to one.
-func inSystem(system []Entry, p string) bool {
-	return slices.ContainsFunc(system, func(e Entry) bool { return beneath(p, e.Path) })
+func inSystem(system []hostEntry, p string) bool {
+	return slices.ContainsFunc(system, func(e hostEntry) bool { return beneath(p, e.Path) })
 }
 
 // shownTree is a tree of the host that is shown inside.
@@ -150,10 +150,10 @@ func (b *builder) coverPlace(c Config, p string, covered map[string]bool) {
 	b.item(p, func() {
 		holds := slices.ContainsFunc(c.views(), func(v Placed) bool { return beneath(v.Root, p) }) || slices.ContainsFunc(b.items, func(it item) bool { return it.path != p && beneath(it.path, p) })
 		if !holds {
-			b.add(Step{Do: DoMask, Path: p})
+			b.add(planStep{Do: doMask, Path: p})
 			return
 		}
-		b.add(Step{Do: DoTmpfs, Path: p, Mode: 0o755, Size: setUpSize})
+		b.add(planStep{Do: doTmpfs, Path: p, Mode: 0o755, Size: setUpSize})
 		b.seals = append(b.seals, p)
 	})
 }

@@ -25,7 +25,7 @@ const (
 // lookAtPrivate finds what is not to be seen inside: the caller's own state, the
 // operator's credentials, and the homes that lie in system directories, each
 // under all the names that mounts give it. What is shown has been found before.
-func (h *Host) lookAtPrivate(c Config) error {
+func (h *hostFacts) lookAtPrivate(c Config) error {
 	mounts, err := hostpath.ReadMounts()
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (h *Host) lookAtPrivate(c Config) error {
 
 // settle returns the names of p. A directory that is not there yet, but would be
 // shown once somebody makes it, is made: what does not exist cannot be covered.
-func (h *Host) settle(p string, mounts hostpath.Mounts) ([]string, error) {
+func (h *hostFacts) settle(p string, mounts hostpath.Mounts) ([]string, error) {
 	real, exists, err := hostpath.Place(p)
 	if hostpath.Unreachable(err) {
 		return nil, nil
@@ -97,11 +97,11 @@ func (h *Host) settle(p string, mounts hostpath.Mounts) ([]string, error) {
 }
 
 // shows reports whether --ro or --home shows the place, or would.
-func (h *Host) shows(p string) bool {
+func (h *hostFacts) shows(p string) bool {
 	if h.HomeDir != "" && beneath(p, h.HomeDir) {
 		return true
 	}
-	return slices.ContainsFunc(h.RO, func(e Entry) bool { return e.Link == "" && beneath(p, e.Path) })
+	return slices.ContainsFunc(h.RO, func(e hostEntry) bool { return e.Link == "" && beneath(p, e.Path) })
 }
 
 // passes reports whether Config.Env passes a variable on.

@@ -11,7 +11,7 @@ import (
 // restrict gives up every right that process 1 has, so that the command,
 // which this thread starts, is born without them. The order matters: each
 // step needs rights that a later one gives up.
-func restrict(p *Plan) (lost []string, err error) {
+func restrict(p *runPlan) (lost []string, err error) {
 	if err := dropBounding(); err != nil {
 		return nil, &SetupError{Step: "empty the capability bounding set", Err: err}
 	}
@@ -73,7 +73,7 @@ func dropBounding() error {
 
 // setID switches user, group and supplementary groups; root's own are
 // dropped too.
-func setID(id ID) error {
+func setID(id userID) error {
 	if err := unix.Setgroups(id.Groups); err != nil {
 		return err
 	}

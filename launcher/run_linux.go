@@ -44,11 +44,11 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	if c.View == nil {
 		return Result{}, &SetupError{Step: "show the project", Err: fmt.Errorf("no view given")}
 	}
-	host, err := LookAtHost(c)
+	host, err := lookAtHost(c)
 	if err != nil {
 		return Result{}, err
 	}
-	plan, err := NewPlan(c, host)
+	plan, err := newPlan(c, host)
 	if err != nil {
 		return Result{}, err
 	}
@@ -69,7 +69,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 // session is one run, as the supervisor sees it.
 type session struct {
 	config Config
-	plan   *Plan
+	plan   *runPlan
 	std    *streams
 
 	pid    int // of the set-up helper

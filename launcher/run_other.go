@@ -20,9 +20,6 @@ func CanWatch() bool { return false }
 // SocketsRefused reports true: nothing is shown.
 func SocketsRefused() bool { return true }
 
-// LookAtHost needs Linux.
-func LookAtHost(Config) (Host, error) { return Host{}, errLinux }
-
 // Probe says that nothing works here.
 func Probe() []Finding {
 	return []Finding{{Name: "linux", Required: true, Detail: "this is another system", Means: "pinfold run and pinfold mount do not work"}}

@@ -63,7 +63,7 @@ type streams struct {
 var streamNames = [3]string{"standard input", "standard output", "standard error"}
 
 // openStreams decides on each stream and makes the pipes. The caller closes.
-func openStreams(c Config, id ID) (s *streams, err error) {
+func openStreams(c Config, id userID) (s *streams, err error) {
 	s = &streams{outer: [3]*os.File{c.Stdin, c.Stdout, c.Stderr}}
 	defer func() {
 		if err != nil {
@@ -102,7 +102,7 @@ func openStreams(c Config, id ID) (s *streams, err error) {
 	return s, nil
 }
 
-func (s *streams) pipe(i int, id ID) error {
+func (s *streams) pipe(i int, id userID) error {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return err

@@ -5,29 +5,29 @@ import (
 	"strings"
 )
 
-// Do is the kind of a step.
-type Do string
+// stepKind is the kind of a step.
+type stepKind string
 
 // The kinds of step. Path is always a path inside.
 const (
-	DoDir    Do = "dir"    // make a directory
-	DoFile   Do = "file"   // write a read-only file with Data
-	DoLink   Do = "link"   // make a symbolic link to From
-	DoTmpfs  Do = "tmpfs"  // mount an empty temporary file system
-	DoBind   Do = "bind"   // show the host's From, recursively, at Path
-	DoDevice Do = "device" // show the host's device From at Path
-	DoDevpts Do = "devpts" // mount a pseudo-terminal file system of its own
-	DoView   Do = "view"   // mount mount Mount of the view
-	DoMask   Do = "mask"   // cover a file or directory with an empty, unreadable one
-	DoSeal   Do = "seal"   // make the file system mounted here read-only
-	DoProc   Do = "proc"   // mount /proc for the new process namespace
-	DoLock   Do = "lock"   // make this part of /proc read-only
-	DoTasks  Do = "tasks"  // bound the processes and threads of the process namespace to Size
+	doDir    stepKind = "dir"    // make a directory
+	doFile   stepKind = "file"   // write a read-only file with Data
+	doLink   stepKind = "link"   // make a symbolic link to From
+	doTmpfs  stepKind = "tmpfs"  // mount an empty temporary file system
+	doBind   stepKind = "bind"   // show the host's From, recursively, at Path
+	doDevice stepKind = "device" // show the host's device From at Path
+	doDevpts stepKind = "devpts" // mount a pseudo-terminal file system of its own
+	doView   stepKind = "view"   // mount mount Mount of the view
+	doMask   stepKind = "mask"   // cover a file or directory with an empty, unreadable one
+	doSeal   stepKind = "seal"   // make the file system mounted here read-only
+	doProc   stepKind = "proc"   // mount /proc for the new process namespace
+	doLock   stepKind = "lock"   // make this part of /proc read-only
+	doTasks  stepKind = "tasks"  // bound the processes and threads of the process namespace to Size
 )
 
-// Step is one step of the set-up.
-type Step struct {
-	Do    Do
+// planStep is one step of the set-up.
+type planStep struct {
+	Do    stepKind
 	Path  string
 	From  string
 	Mode  uint32
@@ -42,7 +42,7 @@ type Step struct {
 }
 
 // String shows the step on one line, for messages and golden tests.
-func (s Step) String() string {
+func (s planStep) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-6s %s", s.Do, s.Path)
 	if s.From != "" && s.From != s.Path {
@@ -54,7 +54,7 @@ func (s Step) String() string {
 	if s.Size != 0 {
 		fmt.Fprintf(&b, " size=%d", s.Size)
 	}
-	if s.Do == DoView {
+	if s.Do == doView {
 		if s.View != 0 {
 			fmt.Fprintf(&b, " view=%d", s.View)
 		}
@@ -75,7 +75,7 @@ func (s Step) String() string {
 }
 
 // String shows the plan, one fact a line.
-func (p *Plan) String() string {
+func (p *runPlan) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("namespaces %s", strings.Join(p.Namespaces, " "))

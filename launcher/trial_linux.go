@@ -136,7 +136,7 @@ func tryTasks() error {
 		return err
 	}
 	defer unix.Close(fd)
-	return boundTasks(&tree{fd: fd}, Step{Path: strings.TrimPrefix(pidMax, "/proc"), Size: int64(most)})
+	return boundTasks(&tree{fd: fd}, planStep{Path: strings.TrimPrefix(pidMax, "/proc"), Size: int64(most)})
 }
 
 // tryConfine gives up everything, and sees whether it is gone.

@@ -23,7 +23,7 @@ type viewMounter struct {
 // itself: a descriptor that was opened outside its user namespace cannot be
 // mounted. It is called before init makes the process namespace, so that
 // requests carry the process numbers of the host.
-func (v *viewMounter) mount(t *tree, s Step) error {
+func (v *viewMounter) mount(t *tree, s planStep) error {
 	fuse, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return &SetupError{Step: "open /dev/fuse", Err: err, Fix: fuseHint(err)}
@@ -88,7 +88,7 @@ func (v *viewMounter) served() error {
 // target opens the mount point of a mount. Nested ones lie in the project,
 // where others write: no link is followed there, and the walk starts at the
 // root of the view's first mount.
-func (v *viewMounter) target(t *tree, s Step) (int, error) {
+func (v *viewMounter) target(t *tree, s planStep) (int, error) {
 	top, nested := v.tops[s.View]
 	if !nested {
 		return t.open(s.Path)
@@ -103,7 +103,7 @@ func (v *viewMounter) target(t *tree, s Step) (int, error) {
 // written lists the paths of the mounts that are not read-only.
 func (v *viewMounter) written() (list []string) {
 	for _, s := range v.cfg.Plan.Steps {
-		if s.Do == DoView && v.cfg.Mounts[s.View][s.Mount].Flags&unix.MS_RDONLY == 0 {
+		if s.Do == doView && v.cfg.Mounts[s.View][s.Mount].Flags&unix.MS_RDONLY == 0 {
 			list = append(list, s.Path)
 		}
 	}
