@@ -119,7 +119,7 @@ func (r *Resolver) look(op Op, unsafePath string, follow bool, act func(fd handl
 				err = errAgain // became a link after the walk
 			}
 		}
-		_ = closeHandle(fd)
+		closeHandle(fd)
 		if err != errAgain {
 			return err
 		}

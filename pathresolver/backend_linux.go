@@ -64,7 +64,10 @@ func openat(dir handle, name string, flags int, mode uint32) (handle, error) {
 	return fsat.Openat(dir, name, flags, mode)
 }
 
-func closeHandle(h handle) error { return unix.Close(h) }
+// closeHandle closes what was only read, on the way out.
+func closeHandle(h handle) { _ = unix.Close(h) }
+
+func closeFile(h handle) error { return unix.Close(h) }
 
 // closePath closes what was opened by oPath.
 func closePath(h handle) { fsat.ClosePath(h) }

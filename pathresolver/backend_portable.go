@@ -219,7 +219,7 @@ func openSub(dir handle, name, place string, info fs.FileInfo, open bool) (handl
 	o := &object{top: dir.top, place: place, info: info, root: root}
 	if open {
 		if o.file, err = root.Open("."); err != nil {
-			_ = closeHandle(o)
+			closeHandle(o)
 			return noHandle, errno(err)
 		}
 	}
@@ -239,13 +239,16 @@ func held(o *object) (handle, error) {
 		err = syscall.ELOOP
 	}
 	if err != nil {
-		_ = closeHandle(o)
+		closeHandle(o)
 		return noHandle, errno(err)
 	}
 	return o, nil
 }
 
-func closeHandle(o handle) error {
+// closeHandle closes what was only read, on the way out.
+func closeHandle(o handle) { _ = closeFile(o) }
+
+func closeFile(o handle) error {
 	if o == noHandle {
 		return nil
 	}
@@ -261,7 +264,7 @@ func closeHandle(o handle) error {
 	return errno(err)
 }
 
-func closePath(o handle) { _ = closeHandle(o) }
+func closePath(o handle) { closeHandle(o) }
 
 // now describes what is held as it is now: EAGAIN of the walk when a name that
 // was looked at has something else by now.

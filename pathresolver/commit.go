@@ -159,7 +159,7 @@ func (w *Replacement) look(still func(*File) error) (now *File, err error) {
 		err = syscall.EISDIR
 	}
 	if err != nil {
-		_ = closeHandle(fd)
+		closeHandle(fd)
 		return nil, err
 	}
 	now = &File{fd: fd, place: w.place, st: st}
@@ -244,7 +244,7 @@ func (w *Replacement) writeNew(ctx context.Context) error {
 			_ = unlink(w.dir, w.name, 0)
 		}
 	}
-	_ = closeHandle(fd)
+	closeHandle(fd)
 	return err
 }
 
@@ -357,7 +357,7 @@ func (w *Replacement) letGo(now *File) {
 	if runtime.GOOS != "windows" {
 		return
 	}
-	_ = closeHandle(w.out)
+	closeHandle(w.out)
 	w.out, w.gone = noHandle, true
 	for _, f := range []*File{w.old, now} {
 		if f != nil {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // Rule is the stable code of the rule that refused an operation.
@@ -165,3 +167,17 @@ func EscapePath(p string) string {
 func badWord(what, word string, valid ...string) error {
 	return fmt.Errorf("unknown %s %q: want %s", what, word, strings.Join(valid, ", "))
 }
+
+// Op names what a caller wants to do with a path.
+type Op = access.Op
+
+// The operations; see access.
+const (
+	OpRead   = access.OpRead
+	OpWrite  = access.OpWrite
+	OpCreate = access.OpCreate
+	OpDelete = access.OpDelete
+	OpRename = access.OpRename
+	OpLink   = access.OpLink
+	OpMeta   = access.OpMeta
+)

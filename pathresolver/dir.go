@@ -111,7 +111,7 @@ func (d *Dir) Close() error {
 	if fd == noHandle {
 		return fs.ErrClosed
 	}
-	return closeHandle(fd)
+	return closeFile(fd)
 }
 
 // dirFlags open a directory to be read.
@@ -135,7 +135,7 @@ func (r *Resolver) newDir(fd handle, place string) (*Dir, error) {
 	}
 	var err error
 	if d.id, err = identify(fd); err != nil {
-		_ = closeHandle(fd)
+		closeHandle(fd)
 		return nil, err
 	}
 	return d, nil

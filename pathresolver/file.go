@@ -51,7 +51,7 @@ func (r *Resolver) newPlaced(fd handle, unsafePath, place string) (*File, error)
 		err = r.refuseTraverseOnly(OpRead, unsafePath, place, fsat.FileMode(f.st.Mode))
 	}
 	if err != nil {
-		_ = closeHandle(fd)
+		closeHandle(fd)
 		return nil, err
 	}
 	return f, nil
@@ -120,7 +120,7 @@ func (f *File) Close() error {
 	if fd == noHandle {
 		return fs.ErrClosed
 	}
-	return closeHandle(fd)
+	return closeFile(fd)
 }
 
 // readUpTo reads a regular file, at most so many bytes of it.

@@ -56,7 +56,7 @@ func (d *Dir) reader() (fd handle, done func(), err error) {
 		if fd, err = openat(d.fd, ".", dirFlags, 0); err != nil {
 			return noHandle, nil, err
 		}
-		return fd, func() { _ = closeHandle(fd) }, nil
+		return fd, func() { closeHandle(fd) }, nil
 	}
 	return d.fd, func() { d.state.Store(listDone) }, nil
 }

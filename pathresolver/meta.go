@@ -60,7 +60,7 @@ func (r *Resolver) Truncate(unsafePath string, size int64) error {
 	fd, _, err := r.openFD(unsafePath, os.O_WRONLY, 0, &st)
 	if err == nil {
 		err = ftruncate(fd, size)
-		_ = closeHandle(fd)
+		closeHandle(fd)
 	}
 	return pathError("truncate", unsafePath, err)
 }

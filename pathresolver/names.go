@@ -85,7 +85,7 @@ func (r *Resolver) mkdirOnce(unsafePath, rel string, mode uint32) error {
 		if err == nil {
 			r.noteMadeIn(dir, names[n], joinPlace(parent, names[n]))
 		}
-		_ = closeHandle(dir)
+		closeHandle(dir)
 		if err == syscall.EEXIST {
 			return errAgain // somebody else's directory, or a file in the way
 		}

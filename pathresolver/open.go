@@ -44,11 +44,11 @@ func (r *Resolver) openFD(unsafePath string, flag int, perm fs.FileMode, st *sta
 			err = ftruncate(fd, 0)
 		}
 		if err == errAgain {
-			_ = closeHandle(fd)
+			closeHandle(fd)
 			continue
 		}
 		if err != nil {
-			_ = closeHandle(fd)
+			closeHandle(fd)
 			return noHandle, "", err
 		}
 		return fd, place, nil

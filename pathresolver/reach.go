@@ -55,7 +55,7 @@ func mustBeDirectory(fd handle) error {
 	default:
 		err = syscall.ENOTDIR
 	}
-	_ = closeHandle(fd)
+	closeHandle(fd)
 	return err
 }
 
@@ -82,7 +82,7 @@ func (r *Resolver) lastStep(dir handle, name string, flags int, mode uint32, hom
 		err = syscall.ELOOP // O_PATH alone would have followed it
 	}
 	if err != nil {
-		_ = closeHandle(fd)
+		closeHandle(fd)
 		return noHandle, err
 	}
 	return fd, nil

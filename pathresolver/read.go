@@ -92,7 +92,7 @@ func (r *Resolver) openRaw(unsafePath string, flag int, perm fs.FileMode, st *st
 	fd, place, err := r.openFD(unsafePath, flag, perm, st)
 	if err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFDIR && r.hidesAny() {
 		if err = r.refuseListing(unsafePath, place); err != nil {
-			_ = closeHandle(fd)
+			closeHandle(fd)
 		}
 	}
 	return fd, err

@@ -60,7 +60,20 @@ func (r *Resolver) Replace(unsafePath string, o ReplaceOptions) (*Replacement, e
 	if o.Perm == 0 {
 		o.Perm = 0o666
 	}
-	return r.startReplace(unsafePath, o)
+	rel, err := r.relative(OpWrite, unsafePath)
+	if err != nil {
+		return nil, err
+	}
+	for range maxAttempts {
+		w, err := r.replaceOnce(unsafePath, rel, o)
+		if err == nil {
+			return w, nil
+		}
+		if err != errAgain {
+			return nil, pathError("write", unsafePath, err)
+		}
+	}
+	return nil, r.refuse(OpWrite, unsafePath, RuleUnstable, "the path kept changing while it was resolved")
 }
 
 // Place is where the content goes.
@@ -139,23 +152,6 @@ type replacing struct {
 	name    string   // of the file
 	temp    string   // the name of out, if it has one
 	locked  bool     // the lock of the directory is held
-}
-
-func (r *Resolver) startReplace(unsafePath string, o ReplaceOptions) (*Replacement, error) {
-	rel, err := r.relative(OpWrite, unsafePath)
-	if err != nil {
-		return nil, err
-	}
-	for range maxAttempts {
-		w, err := r.replaceOnce(unsafePath, rel, o)
-		if err == nil {
-			return w, nil
-		}
-		if err != errAgain {
-			return nil, pathError("write", unsafePath, err)
-		}
-	}
-	return nil, r.refuse(OpWrite, unsafePath, RuleUnstable, "the path kept changing while it was resolved")
 }
 
 // replaceOnce tries the place that the path spells, and walks when links or
@@ -362,7 +358,7 @@ func (w *Replacement) makeParents() error {
 			}
 			return openErr
 		}
-		_ = closeHandle(w.dir)
+		closeHandle(w.dir)
 		w.dir, w.parent, w.missing = next, joinPlace(w.parent, name), w.missing[1:]
 		if err == nil {
 			w.made = append(w.made, w.parent)
@@ -380,12 +376,12 @@ func (w *Replacement) Close() error {
 		_ = unlink(w.dir, w.temp, 0)
 	}
 	if w.out != noHandle {
-		_ = closeHandle(w.out)
+		closeHandle(w.out)
 	}
 	if w.old != nil {
 		_ = w.old.Close()
 	}
-	err := closeHandle(w.dir)
+	err := closeFile(w.dir)
 	w.dir = noHandle
 	if !w.committed {
 		w.removeParents()
@@ -403,7 +399,7 @@ func (w *Replacement) removeParents() {
 			return
 		}
 		err = unlink(dir, name, asDir)
-		_ = closeHandle(dir)
+		closeHandle(dir)
 		if err != nil {
 			return
 		}

@@ -198,7 +198,7 @@ func (r *Resolver) examine(place string) cause {
 		case kind != syscall.S_IFREG:
 			c = cause{code: CodePathSpecial, text: "is a device, a FIFO or a socket"}
 		}
-		_ = closeHandle(fd)
+		closeHandle(fd)
 		if c.code != "" {
 			return c
 		}

@@ -74,7 +74,7 @@ func (w *walker) pop(depth int) {
 		last := w.stack[len(w.stack)-1]
 		w.stack = w.stack[:len(w.stack)-1]
 		if last.owned {
-			_ = closeHandle(last.fd)
+			closeHandle(last.fd)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func (w *walker) enter(name string, only, more, follow bool) (done bool, err err
 	keep := false
 	defer func() {
 		if !keep {
-			_ = closeHandle(fd)
+			closeHandle(fd)
 		}
 	}()
 	next := step{fd: fd, name: name, owned: true}

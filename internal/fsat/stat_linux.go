@@ -3,6 +3,8 @@ package fsat
 import (
 	"errors"
 	"strconv"
+	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,6 +49,27 @@ func SameMount(a, b Identity) bool {
 		return a.Mount == b.Mount
 	}
 	return a.Dev == b.Dev
+}
+
+// Statx is statx(2) without allocation. An empty name with AT_EMPTY_PATH asks
+// about dirfd itself, which may be O_PATH.
+func Statx(dirfd int, name string, flags int, mask uint32, sx *unix.Statx_t) error {
+	var short [shortPath + 1]byte
+	buf, err := cstring(short[:], name)
+	if err != nil {
+		return err
+	}
+	for {
+		_, _, errno := syscall.Syscall6(unix.SYS_STATX, uintptr(dirfd), uintptr(unsafe.Pointer(&buf[0])),
+			uintptr(flags), uintptr(mask), uintptr(unsafe.Pointer(sx)), 0)
+		switch errno {
+		case 0:
+			return nil
+		case unix.EINTR:
+			continue
+		}
+		return errno
+	}
 }
 
 // Fstat is fstat(2).
