@@ -15,7 +15,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
@@ -44,22 +43,11 @@ func onTerminal(t *testing.T, env []string, args ...string) *terminal {
 // programOnTerminal starts another one there.
 func programOnTerminal(t *testing.T, program string, env []string, args ...string) *terminal {
 	t.Helper()
-	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	require.NoError(t, err)
-	fd := int(keys.Fd())
-	require.NoError(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	require.NoError(t, err)
-	// Wide, as a line that is folded is two.
-	require.NoError(t, unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 300}))
-	side, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
+	keys, side, err := newTerminal()
 	require.NoError(t, err)
 	x := &terminal{T: t, keys: keys, cmd: exec.Command(program, args...), news: make(chan struct{}, 1), over: make(chan struct{})}
-	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = side, side, side
 	x.cmd.Env = append(os.Environ(), env...)
-	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	require.NoError(t, x.cmd.Start())
-	require.NoError(t, side.Close())
+	require.NoError(t, startOnTerminal(x.cmd, side))
 	go func() {
 		defer close(x.over)
 		for buf := make([]byte, 4096); ; {
