@@ -17,15 +17,6 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// checkFormats are the ways to print a report of `check`, by the word that
-// --format takes.
-var checkFormats = map[string]func(*cli.Output, *checkReport) error{
-	"text":   checkText,
-	"json":   checkJSON,
-	"sarif":  checkSARIF,
-	"github": checkGitHub,
-}
-
 type checkFlags struct {
 	policyflag.Flags
 	roots         []string
@@ -83,12 +74,12 @@ wrongly.`,
 	flags.BoolVar(&f.strict, "strict", false, "of files: count warnings as errors")
 	flags.StringVar(&f.baseline, "baseline", "", "of files: leave out the findings that `FILE` knows")
 	flags.StringVar(&f.writeBaseline, "write-baseline", "", "of files: write what is found to `FILE`, and exit with 0")
-	flags.StringVar(&f.format, "format", "text", "how to print: `text|json|sarif|github`")
+	flags.StringVar(&f.format, "format", "text", "how to print: `"+strings.Join(formatNames(), "|")+"`")
 	flags.BoolVar(&f.json, "json", false, "the same as --format json")
 	_ = cmd.MarkFlagFilename("baseline", "json")
 	_ = cmd.MarkFlagFilename("write-baseline", "json")
 	_ = cmd.MarkFlagDirname("directory")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json", "sarif", "github"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -101,8 +92,8 @@ func (f *checkFlags) complete(cmd *cobra.Command) error {
 		}
 		f.format = "json"
 	}
-	if _, ok := checkFormats[f.format]; !ok {
-		return cli.UsageError(cli.UnknownWord("format", f.format, "text", "json", "sarif", "github"), "")
+	if !slices.Contains(formatNames(), f.format) {
+		return cli.UsageError(cli.UnknownWord("format", f.format, formatNames()...), "")
 	}
 	if f.baseline != "" && f.writeBaseline != "" {
 		return cli.UsageError(errors.New("--baseline leaves findings out and --write-baseline writes them: give one"), "")
@@ -133,7 +124,7 @@ func check(a *cli.App, f *checkFlags) error {
 		cfg.Protect = slices.Concat(protect, policyflag.ProtectList(root, f.ListFrom))
 		report.add(root, len(cfg.WritePaths), slices.Concat(validateForRun(cfg), opened(cfg.Unprotect), historyWarning(cfg)))
 	}
-	if err := checkFormats[f.format](a.Out, &report); err != nil {
+	if err := formatOf(f.format).roots(a.Out, &report); err != nil {
 		return err
 	}
 	if report.Errors > 0 {

@@ -30,14 +30,6 @@ type filesReport struct {
 	Problems []permission.Problem `json:"problems"`
 }
 
-// filesFormats are the ways to print it, by the word that --format takes.
-var filesFormats = map[string]func(*cli.Output, *filesReport) error{
-	"text":   filesText,
-	"json":   func(o *cli.Output, r *filesReport) error { return cli.WriteJSON(o.Stdout, r) },
-	"sarif":  filesSARIF,
-	"github": filesGitHub,
-}
-
 // onlyFiles refuses the flags that describe a policy where files do.
 func (f *checkFlags) onlyFiles(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
@@ -87,7 +79,7 @@ func (c *filesCheck) report(f *checkFlags, r filesReport) error {
 	}
 	r.Files = len(c.files)
 	r.count(found, f.strict)
-	if err := filesFormats[f.format](c.out, &r); err != nil {
+	if err := formatOf(f.format).files(c.out, &r); err != nil {
 		return err
 	}
 	if !r.OK {

@@ -10,6 +10,33 @@ import (
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
+// format is a way to print what check found.
+type format struct {
+	name  string // as --format takes it
+	roots func(*cli.Output, *checkReport) error
+	files func(*cli.Output, *filesReport) error
+}
+
+var formats = []format{
+	{"text", checkText, filesText},
+	{"json", checkJSON, filesJSON},
+	{"sarif", checkSARIF, filesSARIF},
+	{"github", checkGitHub, filesGitHub},
+}
+
+func formatNames() []string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.name
+	}
+	return names
+}
+
+// formatOf finds a format whose name has been checked.
+func formatOf(name string) format {
+	return formats[slices.IndexFunc(formats, func(f format) bool { return f.name == name })]
+}
+
 // checkText prints one line for each finding, with its code, and then what
 // helps to mend it.
 func checkText(o *cli.Output, r *checkReport) error {
@@ -98,6 +125,9 @@ func colourOf(s permission.Severity) string {
 	}
 	return cli.ColourDim
 }
+
+// filesJSON prints it as docs/schema/check-files.schema.json describes it.
+func filesJSON(o *cli.Output, r *filesReport) error { return cli.WriteJSON(o.Stdout, r) }
 
 func filesText(o *cli.Output, r *filesReport) error {
 	for _, p := range r.Problems {
