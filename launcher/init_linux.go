@@ -24,7 +24,7 @@ func initMain(cfg *childConfig) (code int) {
 			code = ExitSetup
 		}
 	}()
-	if err := dieWith(); err != nil {
+	if err := dieWithParent(); err != nil {
 		return ExitSetup
 	}
 	in := &initProcess{cfg: cfg}

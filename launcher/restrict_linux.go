@@ -33,7 +33,7 @@ func restrict(p *runPlan) (lost []string, err error) {
 		return nil, &SetupError{Step: "become undumpable", Err: err}
 	}
 	// A change of uid clears the parent-death signal (prctl(2)).
-	if err := dieWith(); err != nil {
+	if err := dieWithParent(); err != nil {
 		return nil, &SetupError{Step: "set the parent-death signal", Err: err}
 	}
 	if !p.Nested {

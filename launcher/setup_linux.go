@@ -21,7 +21,7 @@ func setupMain(cfg *childConfig) (code int) {
 			code = ExitSetup
 		}
 	}()
-	if err := dieWith(); err != nil {
+	if err := dieWithParent(); err != nil {
 		return ExitSetup
 	}
 	k := &setupHelper{cfg: cfg}
@@ -33,9 +33,15 @@ func setupMain(cfg *childConfig) (code int) {
 	return k.wait()
 }
 
-// dieWith ties this process to its parent's life. The parent may have died
-// before; then its end of the channel is closed, which the first receive says.
-func dieWith() error {
+// dieWithParent has the kernel kill this process when its parent dies, even by
+// kill -9. From the supervisor it reaches every process inside: the set-up helper
+// dies with the supervisor, init with the helper, and the rest with init, which
+// is process 1 of their namespace. The supervisor's descriptors of the view close
+// with it, which ends the view's connections.
+//
+// A parent that died before this call has closed its end of the channel, so the
+// first receive fails.
+func dieWithParent() error {
 	return unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
 }
 
