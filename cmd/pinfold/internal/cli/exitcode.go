@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"strconv"
 )
 
 // The exit codes of pinfold. This is the only table of them; docs/cli.md
@@ -20,6 +21,26 @@ const (
 	ExitNotExec  = 126 // run: the command cannot be executed
 	ExitNotFound = 127 // run: the command was not found
 	ExitSignal   = 128 // run: plus the number of the signal that ended the command
+)
+
+// exitMeaning is a line of a man page about exit codes.
+type exitMeaning struct{ code, text string }
+
+var (
+	exitMeanings = []exitMeaning{
+		{strconv.Itoa(ExitOK), "done; check: no violation; why: allowed"},
+		{strconv.Itoa(ExitFailed), "it failed; check: violations; why: denied"},
+		{strconv.Itoa(ExitUsage), "called wrongly: an unknown flag, a missing argument, an unknown word"},
+	}
+	runExitMeanings = []exitMeaning{
+		{strconv.Itoa(ExitLeft), "with --fail-on-left: something was left that can act later"},
+		{strconv.Itoa(ExitDenied), "with --fail-on-deny: something was refused, or came too fast to be judged"},
+		{strconv.Itoa(ExitRunOwn), "an error of pinfold's own; CMD did not run"},
+		{strconv.Itoa(ExitNotExec), "CMD cannot be executed"},
+		{strconv.Itoa(ExitNotFound), "CMD was not found inside"},
+		{strconv.Itoa(ExitSignal) + "+n", "signal n ended CMD"},
+		{"other", "CMD's own"},
+	}
 )
 
 // ExitError is an error that says how to exit, and perhaps what to do about

@@ -64,6 +64,17 @@ func manPage(c *cobra.Command) string {
 			}
 		}
 	}
+	section("EXIT STATUS")
+	meanings := exitMeanings
+	if c.Name() == "run" {
+		meanings = runExitMeanings
+	}
+	for _, m := range meanings {
+		fmt.Fprintf(&b, ".TP\n\\fB%s\\fR\n%s\n", roff(m.code), roff(m.text))
+	}
+	if c == c.Root() {
+		b.WriteString("A run has codes of its own:\n.BR pinfold\\-run (1).\n")
+	}
 	if c.Example != "" {
 		section("EXAMPLES")
 		fmt.Fprintf(&b, ".EX\n%s\n.EE\n", roff(c.Example))
