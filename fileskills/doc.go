@@ -20,6 +20,19 @@
 // listed, what is asked, and what the documentation says. No list of write
 // tools exists that could forget one.
 //
+// # A new skill
+//
+// A skill is a file (mkdir.go is the shortest) and a line in the list in
+// registry.go. It is described and offered from there. These know it by name,
+// and a test fails for each that does not:
+//
+//   - its cases in skilltest, and the lists of what is offered (skilltest/run.go);
+//   - the presets and profiles that allow it (permission/builtin), and the tools
+//     of other agents that give it (sameTools in permission/agent_tools.go);
+//   - whether its change is shown to whoever approves it
+//     (cmd/pinfold/internal/proposal/call.go);
+//   - docs/skills.md.
+//
 // # Files
 //
 // A skill reaches files through FS only. Its production implementation is

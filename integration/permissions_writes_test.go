@@ -2,13 +2,16 @@ package integration
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/integration/ops"
+	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // grant is a session that may do something.
@@ -129,3 +132,27 @@ func failed(res ops.Result) error {
 type opError struct{ ops.Result }
 
 func (e *opError) Error() string { return strings.TrimSpace(e.Rule + " " + e.Errno + " " + e.Text) }
+
+// TestEverySkillIsKnown holds what lists skills by name to the skills there are:
+// a preset and a profile that let somebody write, the tools of other agents that
+// stand for them, and the page that describes them.
+func TestEverySkillIsKnown(t *testing.T) {
+	page, err := os.ReadFile("../docs/skills.md")
+	require.NoError(t, err)
+	definition, err := permission.ParseAgent("a.md", []byte("---\nname: a\nprofile: WRITE\ntools: Read, Grep, Glob, Write, Edit\n---\n"))
+	require.NoError(t, err)
+	agent, _, err := definition.Policy(permission.Options{})
+	require.NoError(t, err)
+	policies := map[string]*permission.Policy{"an agent with the same tools": agent}
+	for _, name := range []string{"sandboxed", "WRITE"} {
+		policies[name], err = permission.Preset(name, permission.Options{})
+		require.NoError(t, err)
+	}
+	for _, s := range fileskills.All() {
+		require.Contains(t, string(page), "`"+s.Name+"`")
+		for name, p := range policies {
+			d := p.Check(t.Context(), access.Request{Action: access.ToolUse, Resource: s.Name})
+			require.Equal(t, access.Allow, d.Effect, "%s: %s", name, s.Name)
+		}
+	}
+}

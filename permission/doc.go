@@ -37,6 +37,22 @@
 // Find returns the files that a path or glob covers, DecodeProject reads the
 // .pinfold.yaml that names them for CI.
 //
+// # A new key
+//
+// A key of a document is a field of Document or FS (document.go); decoding,
+// encoding and the JSON Schema come from its tags. After that:
+//
+//   - newLayer (layer.go) compiles it. What types cannot say about its value is
+//     said by the validator (validate_parts.go).
+//   - Check asks it: about files in opineRead and opineWrite (check_file.go),
+//     about tools in check_tool.go, about agents in check_target.go.
+//   - What the resolver must hold too goes into its Config in Policy.Resolver
+//     (bridge.go).
+//   - fileExcess and its like (excess.go) say when a child asks for more.
+//
+// 'go test ./permission -update' writes the schema anew, and docs/policy.md
+// describes the key.
+//
 // # Guarantees
 //
 // Decoding is strict: an unknown key, a key twice, another type or an unknown

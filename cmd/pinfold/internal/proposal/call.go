@@ -19,7 +19,7 @@ type skillCall struct {
 	input json.RawMessage
 }
 
-// skills are those of ours that write content.
+// skills are those of ours whose change is shown: they write content.
 var skills = []string{"write_file", "edit_file", "edit_file_batch", "append_file", "regex_replace", "copy_file"}
 
 // callOf is what a request would do, in terms of skills; several are done one
