@@ -29,7 +29,7 @@ func TestLayoutAPI(t *testing.T) {
 	want := map[string]string{}
 	for _, pkg := range list(t, "linux") {
 		name := strings.TrimPrefix(pkg.ImportPath, module)
-		if isFree(name) || strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "internal/") || strings.Contains(name, "/internal/") {
+		if !isPublic(name) {
 			continue
 		}
 		want[name+".txt"] = exported(t, filepath.Join("..", name), pkg.GoFiles)
@@ -163,4 +163,38 @@ func exported(t *testing.T, dir string, files []string) string {
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// isPublic reports whether programs outside of the module may import a package.
+func isPublic(name string) bool {
+	return !isFree(name) && !strings.HasPrefix(name, "cmd/") && !strings.HasPrefix(name, "internal/") && !strings.Contains(name, "/internal/")
+}
+
+// shownElsewhere are public packages without an example of their own.
+var shownElsewhere = map[string]string{
+	"broker/brokerhttp":    "its socket and its client are a program's, not a snippet",
+	"broker/otelaudit":     "it needs a collector",
+	"broker/pgstore":       "it needs a server; Open is called as sqlitestore's",
+	"broker/sqlitestore":   "in the example of broker",
+	"broker/storetest":     "in the tests of the stores",
+	"fileskills/skilltest": "in its package comment; Run takes a *testing.T",
+}
+
+// TestLayoutOfExamples holds that every public package shows how it is used, in a
+// function that is compiled with its tests.
+func TestLayoutOfExamples(t *testing.T) {
+	for _, pkg := range list(t, "linux") {
+		name := strings.TrimPrefix(pkg.ImportPath, module)
+		if !isPublic(name) {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join("..", name, "example*_test.go"))
+		require.NoError(t, err)
+		has := slices.ContainsFunc(files, func(file string) bool {
+			text, err := os.ReadFile(file)
+			return err == nil && strings.Contains(string(text), "\nfunc Example")
+		})
+		_, elsewhere := shownElsewhere[name]
+		assert.NotEqual(t, elsewhere, has, "%s: an example, or a reason in shownElsewhere", name)
+	}
 }
