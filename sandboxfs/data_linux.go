@@ -4,7 +4,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
-	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
+	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
 
 // ReadFile is read(2). On the read-only mount there is no handle: the file is
@@ -46,19 +46,15 @@ func (c *connection) readable(in *fuse.InHeader, fh uint64) (fd int, done func()
 	return fd, func() { closeFD(fd) }, nil
 }
 
-// WriteFile is write(2) of a file whose data goes through the server.
-func (c *connection) WriteFile(in *fuse.WriteIn, data fuseconn.Data) (uint32, fuse.Status) {
+// Write is write(2) of a file whose data goes through the server.
+func (c *connection) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
 	c.requests.Add(1)
 	h, err := c.opens.get(in.Fh)
 	if err != nil {
 		return 0, status(err)
 	}
 	if h.text {
-		text, ok := data.Bytes()
-		if !ok {
-			return 0, fuse.EACCES // no line is that long
-		}
-		size, err := c.writeText(in, h, text)
+		size, err := c.writeText(in, h, data)
 		return size, status(err)
 	}
 	if in.WriteFlags&fuse.WRITE_KILL_SUIDGID != 0 {
@@ -69,7 +65,7 @@ func (c *connection) WriteFile(in *fuse.WriteIn, data fuseconn.Data) (uint32, fu
 	// The kernel believes to know where the file ends; the host may have
 	// written since. Pages of a shared mapping have a place of their own.
 	atEnd := in.Flags&unix.O_APPEND != 0 && in.WriteFlags&fuse.WRITE_CACHE == 0
-	size, err := data.WriteTo(h.fd, int64(in.Offset), atEnd)
+	size, err := fsat.Pwrite(h.fd, data, int64(in.Offset), atEnd)
 	return uint32(size), status(err)
 }
 

@@ -38,11 +38,6 @@ type Conn struct {
 
 	slowReads slowReads
 	writing   atomic.Int32 // writes being answered
-
-	pipes   pipes
-	piping  atomic.Int32 // reads being answered through a pipe
-	large   atomic.Bool  // the last request was a large write, so the next one probably is
-	unpiped atomic.Bool  // splice(2) does not work here: reads go through memory
 }
 
 // Connect takes over fd, which was mounted, and agrees with the kernel on the
@@ -65,19 +60,6 @@ func (s *Server) Connect(fd int, h Handler, o *fuse.MountOptions, ended func()) 
 // Serve has the requests answered from now on.
 func (c *Conn) Serve() { c.loop.server.add(c.loop) }
 
-// Stats are counts for tests.
-type Stats struct {
-	Pipes     int  // pipes that are kept for the next large read or write
-	Unspliced bool // splice(2) did not work for reads, and is not tried any more
-}
-
-// Stats returns counts of this connection.
-func (c *Conn) Stats() Stats {
-	c.pipes.mu.Lock()
-	defer c.pipes.mu.Unlock()
-	return Stats{Pipes: len(c.pipes.free), Unspliced: c.unpiped.Load()}
-}
-
 // init answers the first request.
 func (c *Conn) init() error {
 	var err error
@@ -98,37 +80,21 @@ func (c *Conn) init() error {
 	return nil
 }
 
-// read waits for a request.
+// read waits for a request. It lies at the beginning of buf, and is answered in
+// the rest.
 func (c *Conn) read(buf []byte) (request, error) {
 	for {
-		q, err := c.readOne(buf)
+		n, err := unix.Read(c.fd, buf[:MaxData+structRoom])
 		switch {
 		case err == unix.EINTR || err == unix.ENOENT: // the process was interrupted before it was read
 		case err != nil:
 			return request{}, err
-		case len(q.in) < inHeaderSize:
+		case n < inHeaderSize:
 			return request{}, errors.New("short read")
 		default:
-			return q, nil
+			return request{in: buf[:n], room: buf[(n+7)&^7:]}, nil
 		}
 	}
-}
-
-func (c *Conn) readOne(buf []byte) (request, error) {
-	if c.large.Load() {
-		if p := c.pipes.get(); p != nil {
-			if p.fill(c.fd) == nil {
-				return c.unpack(p, buf)
-			}
-			c.pipes.put(p)
-			c.large.Store(false) // splice may be refused (seccomp) where read is not; else it fails as well
-		}
-	}
-	n, err := unix.Read(c.fd, buf[:MaxData+structRoom])
-	if err != nil {
-		return request{}, err
-	}
-	return newRequest(buf[:n], buf), nil
 }
 
 // answer has the Handler do what is asked, and tells the kernel unless it wants
@@ -143,9 +109,6 @@ func (c *Conn) answer(q request) {
 		}
 	}
 	c.write(q, size)
-	if q.data != nil {
-		c.pipes.put(q.data)
-	}
 }
 
 // answerLater has a goroutine of its own make the answer. The caller is
@@ -194,19 +157,12 @@ func (c *Conn) end(err error) {
 	}
 	c.interrupts.end()
 	c.busy.Wait()
-	c.pipes.close()
 	_ = c.file.Close()
 	c.ended()
 }
 
 // request is what was read, and the room for the answer.
-type request struct {
-	in, room []byte
-	data     *pipe // what is written, if it is not in in
-}
-
-// newRequest is what lies at the beginning of buf, and answered in its rest.
-func newRequest(in, buf []byte) request { return request{in: in, room: buf[(len(in)+7)&^7:]} }
+type request struct{ in, room []byte }
 
 // See linux/fuse.h.
 const (
@@ -248,15 +204,6 @@ func (q request) reply(r Reply) (size int) {
 // answered is the error in the answer, 0 for none.
 func (q request) answered() syscall.Errno {
 	return syscall.Errno(-int32(binary.NativeEndian.Uint32(q.room[4:])))
-}
-
-// isWrite reports whether it writes size bytes, and is nothing unusual.
-func (q request) isWrite(size int) bool {
-	if len(q.in) < int(layouts[opWrite].fixed) || q.op() != opWrite {
-		return false
-	}
-	in := argsOf[fuse.WriteIn](q)
-	return int(in.Size) == size && in.TotalExtlen == 0 && in.NodeId != pollInode
 }
 
 // awaited reports whether the process that made it sleeps until it is answered.

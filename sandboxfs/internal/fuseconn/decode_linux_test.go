@@ -105,11 +105,6 @@ func (r *recorder) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint
 	return uint32(len(data)), r.note("write", &in.InHeader, in.Fh, in.Offset, in.Flags, in.WriteFlags, data)
 }
 
-func (r *recorder) WriteFile(in *fuse.WriteIn, data Data) (uint32, fuse.Status) {
-	b, _ := data.Bytes()
-	return r.Write(nil, in, b)
-}
-
 func (r *recorder) Flush(_ <-chan struct{}, in *fuse.FlushIn) fuse.Status {
 	return r.note("flush", &in.InHeader, in.Fh, in.LockOwner)
 }
@@ -284,15 +279,13 @@ func TestInterruptRequest(t *testing.T) {
 	require.Equal(t, ErrInterrupted, context.Cause(ctx))
 }
 
-// The four operations that go-fuse has as well never get to the Handler by it.
+// The three operations that go-fuse has as well never get to the Handler by it.
 func TestGoFuseHasTheRest(t *testing.T) {
 	_, fs := newRecorded(t)
 	all := rest{fs}
 	require.Equal(t, fuse.EIO, all.Open(nil, &fuse.OpenIn{}, &fuse.OpenOut{}))
 	require.Equal(t, fuse.EIO, all.SetLkw(nil, &fuse.LkIn{}))
 	_, st := all.Read(nil, &fuse.ReadIn{}, nil)
-	require.Equal(t, fuse.EIO, st)
-	_, st = all.Write(nil, &fuse.WriteIn{}, nil)
 	require.Equal(t, fuse.EIO, st)
 	require.Empty(t, fs.calls)
 }

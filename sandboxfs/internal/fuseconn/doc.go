@@ -2,7 +2,7 @@
 // decodes them, schedules who answers them, and writes the answers. What a
 // request means is up to a Handler. This package knows of no rule and no place,
 // and of files only the descriptors that a Handler gives it; a Handler knows of
-// no thread, no buffer and no pipe.
+// no thread and no buffer.
 //
 //	s := fuseconn.NewServer(run)
 //	c, err := s.Connect(fd, handler, options, ended) // agrees with the kernel on the protocol

@@ -3,11 +3,49 @@ package fuseconn
 import (
 	"sync/atomic"
 	"time"
+	"unsafe"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
+
+// readFile answers a read.
+func (c *Conn) readFile(q request, in *fuse.ReadIn) (size int) {
+	if int(in.Size) > len(q.room)-outHeaderSize {
+		return q.fail(fuse.EIO)
+	}
+	fd, release, st := c.h.ReadFile(in)
+	if st != fuse.OK {
+		return q.fail(st)
+	}
+	defer release()
+	n, err := c.pread(in.Unique, fd, q.room[outHeaderSize:][:in.Size], int64(in.Offset))
+	if err != nil {
+		return q.fail(fuse.ToStatus(err))
+	}
+	return q.finish(n, fuse.OK)
+}
+
+// writeFile answers a write.
+func (c *Conn) writeFile(q request, in *fuse.WriteIn) (size int) {
+	data := q.in[unsafe.Sizeof(*in):]
+	if int(in.Size) != len(data) {
+		return q.fail(fuse.EIO)
+	}
+	// Another write is being answered besides only if it takes long (or has just
+	// handed over). Then this one may take long, too, and each that had to wait
+	// for the watchdog would add that to the wait of the next request.
+	defer c.writing.Add(-1)
+	if c.writing.Add(1) > 1 {
+		c.slow(in.Unique)
+	}
+	out := answerOf[fuse.WriteOut](q, &size)
+	var st fuse.Status
+	out.Size, st = c.h.Write(nil, in, data)
+	return q.finish(size, st)
+}
 
 const (
 	// longRead is how long a read takes that had to wait for a disk. Copying
