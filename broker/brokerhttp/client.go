@@ -50,6 +50,8 @@ type Client struct {
 	base  string
 	token string
 	met   atomic.Bool // somebody has answered
+
+	only *http.ClientConn // all that there will ever be; nil: it connects anew
 }
 
 // NewClient makes a client. It connects when it is first used.
@@ -83,8 +85,17 @@ func dialer(socket string) func(context.Context, string, string) (net.Conn, erro
 	}
 }
 
-// Close closes connections that are not in use.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+// Close closes connections that are not in use, and the one of NewConnClient.
+func (c *Client) Close() {
+	if c.only != nil {
+		_ = c.only.Close() // nothing is owed any more
+		return
+	}
+	c.http.CloseIdleConnections()
+}
+
+// over says whether this client will never reach the broker again.
+func (c *Client) over() bool { return c.only != nil && c.only.Err() != nil }
 
 // UnreachableError is that nobody answered. Nothing is known of what was asked for.
 type UnreachableError struct{ Err error }
@@ -192,7 +203,7 @@ func (c *Client) outlast(ctx context.Context, try func() (done bool, err error))
 			continue
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case !away(err) || !c.met.Load() && notThere(err):
+		case !away(err) || c.over() || !c.met.Load() && notThere(err):
 			return err
 		}
 		if lost.IsZero() {

@@ -40,9 +40,12 @@ func (c *call) followHirer(ctx context.Context, id string) error {
 	return nil
 }
 
-// socket is the connection, where it is no TCP.
+// socket is the connection, where the kernel says who is at its other end.
 func (c *call) socket() *net.UnixConn {
 	conn := c.Context().Value(ownerKey{}).(*identified) // identify has seen it
+	if conn.private {
+		return nil
+	}
 	socket, _ := conn.Conn.(*net.UnixConn)
 	return socket
 }

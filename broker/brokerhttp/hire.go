@@ -3,6 +3,7 @@ package brokerhttp
 import (
 	"context"
 	"errors"
+	"net"
 	"path/filepath"
 
 	"github.com/pinfold-dev/pinfold/broker"
@@ -83,6 +84,7 @@ func (s *Server) launch(ctx context.Context, agent broker.Agent, command []strin
 	}
 	return s.opt.Launch(ctx, Launch{
 		Agent: agent, Policy: policy, Command: command, Socket: AgentSocket(s.opt.Dir, agent.ID),
+		Serve: func(c net.Conn) { s.servePrivate(c, agent.ID) },
 		Ended: func() { s.Dismiss(agent.ID) },
 	})
 }

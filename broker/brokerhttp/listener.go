@@ -17,6 +17,7 @@ type identified struct {
 	net.Conn
 	who     broker.Identity // nobody, where each request says who asks by a token
 	tcp     bool
+	private bool  // made by this process, of whose other end the kernel therefore knows nothing
 	refused error // why nothing is answered on it
 }
 

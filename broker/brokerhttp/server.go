@@ -50,19 +50,24 @@ type Launch struct {
 	Policy  *permission.Policy
 	Command []string
 	Socket  string // the agent's, on the host
-	Ended   func() // to be called once the command has ended: its socket goes
+	// Serve answers on a connection as to this agent, until either side closes it.
+	// Its other half is for the process that serves the agent's view (NewConnClient):
+	// whoever holds it is the agent.
+	Serve func(net.Conn)
+	Ended func() // to be called once the command has ended: its socket goes
 }
 
 // Server answers for one broker on unix sockets, one for the operator and one
 // for each agent, and on request over TCP. It is safe for use by many
 // goroutines.
 type Server struct {
-	b      *broker.Broker
-	opt    Options
-	http   *httpguard.Server
-	tokens *tokens
-	turns  turns
-	unlock func()
+	b       *broker.Broker
+	opt     Options
+	http    *httpguard.Server
+	private *httpguard.Server // of private connections
+	tokens  *tokens
+	turns   turns
+	unlock  func()
 
 	mu     sync.Mutex
 	agents map[string]*listener
@@ -105,17 +110,10 @@ func New(ctx context.Context, b *broker.Broker, opt Options) (*Server, error) {
 		unlock()
 		return nil, err
 	}
-	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s.serves, s.ending = serving, cancel
-	s.http = httpguard.NewServer(&http.Server{
-		Handler:           s.handler(),
-		ReadHeaderTimeout: headerTime,
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    maxHeader,
-		BaseContext:       func(net.Listener) context.Context { return serving },
-		ConnContext:       withOwner,
-		ErrorLog:          slog.NewLogLogger(opt.Logger.Handler(), slog.LevelWarn),
-	})
+	s.serves, s.ending = context.WithCancel(context.WithoutCancel(ctx))
+	s.http = s.newHTTP(&http.Server{ReadHeaderTimeout: headerTime, IdleTimeout: idleTime})
+	// No such connection may end by being idle: its client cannot make another.
+	s.private = s.newHTTP(&http.Server{Protocols: overHTTP2(), HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams}})
 	if opt.Before != nil {
 		if err := opt.Before(ctx); err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -125,6 +123,16 @@ func New(ctx context.Context, b *broker.Broker, opt Options) (*Server, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// newHTTP has h, which says how its connections are treated, answer the API.
+func (s *Server) newHTTP(h *http.Server) *httpguard.Server {
+	h.Handler = s.handler()
+	h.MaxHeaderBytes = maxHeader
+	h.BaseContext = func(net.Listener) context.Context { return s.serves }
+	h.ConnContext = withOwner
+	h.ErrorLog = slog.NewLogLogger(s.opt.Logger.Handler(), slog.LevelWarn)
+	return httpguard.NewServer(h)
 }
 
 // OperatorSocket is the operator's socket in a server's directory.
@@ -175,7 +183,7 @@ func (s *Server) Close() error {
 	}
 	s.mu.Unlock()
 	s.ending()
-	err := s.http.End(drainTime)
+	err := errors.Join(s.http.End(drainTime), s.private.End(drainTime))
 	s.serving.Wait()
 	s.unlock()
 	return err

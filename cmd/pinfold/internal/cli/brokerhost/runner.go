@@ -82,7 +82,7 @@ func (r *Runner) Launch(ctx context.Context, l brokerhttp.Launch) error {
 		return err
 	}
 	p, err := startView(View{
-		Policy: held.Config, NoNetwork: !network, Wait: viewhost.FUSEWait(l.Policy), Command: command,
+		Agent: id, Policy: held.Config, NoNetwork: !network, Wait: viewhost.FUSEWait(l.Policy), Command: command,
 		Env: []string{"PINFOLD_TASK=" + l.Agent.Task}, Socket: l.Socket,
 	})
 	if err != nil {
@@ -91,7 +91,7 @@ func (r *Runner) Launch(ctx context.Context, l brokerhttp.Launch) error {
 	}
 	ended, over := context.WithCancel(r.ctx)
 	r.all.Go(func() { r.follow(ended, id, p) })
-	r.all.Go(func() { viewhost.ServePipe(ended, r.b, id, p.asks) })
+	l.Serve(p.asks)
 	r.all.Go(func() {
 		exit := p.wait()
 		over()

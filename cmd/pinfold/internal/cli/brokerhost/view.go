@@ -4,6 +4,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"syscall"
@@ -20,7 +21,7 @@ type hiredProcess struct {
 	cmd  *exec.Cmd
 	life *os.File // what it reads; it ends with us
 	told *os.File // what it says at the end
-	asks *os.File // what its view asks
+	asks net.Conn // over which its view asks
 	out  child.Tail
 	gone chan struct{} // closed once it has been waited for
 }
@@ -107,6 +108,7 @@ const SocketInside = "/run/pinfold/broker.sock"
 // command in its view, on standard input, as gob: a path may hold any byte.
 // The stream stays open as long as the broker lives.
 type View struct {
+	Agent     string // its id
 	Policy    pathresolver.Config
 	NoNetwork bool
 	Wait      time.Duration // that an open may wait for an answer; see sandboxfs.Options
@@ -118,7 +120,7 @@ type View struct {
 // Descriptors of the process that runs a hired agent's command.
 const (
 	ReportFD = 3 // End, at the end
-	AsksFD   = 4 // what the view asks; see pipeAsker
+	AsksFD   = 4 // a private connection to the broker, as the agent; see brokerhttp.NewConnClient
 )
 
 // End is what that process says at the end.

@@ -1,16 +1,25 @@
 package child
 
 import (
+	"errors"
+	"net"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-// SocketPair are two ends of a connection that nobody else can reach.
-func SocketPair(name string) (ours, theirs *os.File, err error) {
+// SocketPair are two ends of a connection that nobody else can reach; theirs is to be
+// inherited.
+func SocketPair(name string) (ours net.Conn, theirs *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, os.NewSyscallError("socketpair", err)
 	}
-	return os.NewFile(uintptr(fds[0]), name), os.NewFile(uintptr(fds[1]), name), nil
+	end := os.NewFile(uintptr(fds[0]), name)
+	theirs = os.NewFile(uintptr(fds[1]), name)
+	ours, err = net.FileConn(end)
+	if err = errors.Join(err, end.Close()); err != nil {
+		return nil, nil, errors.Join(err, theirs.Close())
+	}
+	return ours, theirs, nil
 }

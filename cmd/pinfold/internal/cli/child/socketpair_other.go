@@ -4,10 +4,11 @@ package child
 
 import (
 	"errors"
+	"net"
 	"os"
 )
 
 // SocketPair fails: there is no view here that would ask.
-func SocketPair(string) (ours, theirs *os.File, err error) {
+func SocketPair(string) (ours net.Conn, theirs *os.File, err error) {
 	return nil, nil, errors.New("agents have views on Linux only")
 }

@@ -39,8 +39,10 @@ func (t *controllingTerminal) Take(ctx context.Context) (release func(), err err
 		if took {
 			return t.release, nil
 		}
-		if !pause(ctx, backgroundLook) {
+		select {
+		case <-ctx.Done():
 			return nil, ctx.Err()
+		case <-time.After(backgroundLook):
 		}
 	}
 }

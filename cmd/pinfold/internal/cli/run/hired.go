@@ -5,10 +5,12 @@ import (
 	"encoding/gob"
 	"errors"
 	"io"
+	"net"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerhost"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
@@ -54,7 +56,12 @@ func NewHiredView(a *cli.App) *cobra.Command {
 
 // runHired is `pinfold run` without flags: the policy has been decided.
 func runHired(ctx context.Context, a *cli.App, v brokerhost.View) (launcher.Result, error) {
-	var err error
+	given := os.NewFile(brokerhost.AsksFD, "asks")
+	asks, err := net.FileConn(given) // a copy that no process inherits
+	if err = errors.Join(err, given.Close()); err != nil {
+		return launcher.Result{}, err
+	}
+	defer func() { _ = asks.Close() }()                             // nothing is owed on it
 	if v.Policy, err = hostfile.HidePrivate(v.Policy); err != nil { // as the agent is told it, too
 		return launcher.Result{}, err
 	}
@@ -68,9 +75,12 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View) (launcher.Resu
 	f := runFlags{}
 	options := f.viewOptions(&refused{})
 	if viewhost.AsksAnything(v.Policy) {
-		asks := os.NewFile(brokerhost.AsksFD, "asks")
-		defer func() { _ = asks.Close() }() // the view is closed, and asks no more
-		options.Ask, options.AskWait = viewhost.NewPipe(asks), v.Wait
+		asker, leave, err := joinHirer(ctx, asks, v.Agent)
+		if err != nil {
+			return launcher.Result{}, err
+		}
+		defer leave() // the view is closed, and asks no more
+		options.Ask, options.AskWait = asker, v.Wait
 	}
 	f.traces.Follow(r, &options)
 	view, err := sandboxfs.New(r, options)
@@ -97,4 +107,29 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View) (launcher.Resu
 	err = errors.Join(err, view.Close())
 	leftlog.Keep(a.Out, r, v.Command, f.traces.Left())
 	return result, err
+}
+
+// maxHiredWaits is how many opens of a hired agent wait at a time: as many as the
+// broker lets one agent wait with.
+const maxHiredWaits = 200
+
+// joinHirer asks the broker that started this process, over the connection that it
+// gave it, until leave.
+func joinHirer(ctx context.Context, conn net.Conn, agent string) (asker *viewhost.Joined, leave func(), err error) {
+	c, err := brokerhttp.NewConnClient(conn)
+	if err != nil {
+		return nil, nil, err
+	}
+	asker = viewhost.NewJoined(c, agent, maxHiredWaits)
+	ctx, stop := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		asker.Watch(ctx, func() {}) // the broker signals this process by itself
+	}()
+	return asker, func() {
+		stop()
+		<-watched
+		c.Close()
+	}, nil
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
@@ -18,7 +17,9 @@ import (
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
-const joinRetry = 500 * time.Millisecond // between looks for a broker that is away
+// maxWaits is how many opens of a joined run wait at a time: each holds a
+// connection, and the broker bounds those of one agent.
+const maxWaits = 40
 
 // joined is a run whose command is an agent of another process's broker, hired
 // by whom PINFOLD_SOCKET stands for. The broker meets one peer, this process;
@@ -28,7 +29,6 @@ type joined struct {
 	own     *brokerhttp.Client // as the agent
 	relay   *brokerhttp.Relay
 	signals chan os.Signal
-	grants  viewhost.Grants
 
 	ctx     context.Context // of what goes on beside the command
 	stop    context.CancelFunc
@@ -65,9 +65,14 @@ func (f *runFlags) join(ctx context.Context, a *cli.App, r *pathresolver.Resolve
 		return nil, errors.Join(err, j.end(broker.Exit{Code: cli.ExitRunOwn, Output: err.Error()}))
 	}
 	fired, cancel := context.WithCancel(j.ctx)
-	go j.watch(cancel)
+	asker := viewhost.NewJoined(j.own, j.agent.ID, maxWaits)
+	go func() {
+		defer close(j.watched)
+		defer cancel()
+		asker.Watch(j.ctx, j.interrupt)
+	}()
 	return &answers{
-		asker: viewhost.NewJoinedAsker(j.own, &j.grants), wait: viewhost.FUSEWait(policy),
+		asker: asker, wait: viewhost.FUSEWait(policy),
 		socket: brokerhttp.RelaySocket(hired.Socket), signals: j.signals, fired: fired, end: j.end,
 	}, nil
 }
@@ -90,45 +95,12 @@ func (j *joined) relayTo(ctx context.Context, shown []string, socket string) (er
 	return err
 }
 
-// watch passes interrupts on, remembers what was granted, and says when the
-// agent was fired. It goes on where the broker was away.
-func (j *joined) watch(fired context.CancelFunc) {
-	defer close(j.watched)
-	var seen int64
-	for {
-		ctx, stop := context.WithCancel(j.ctx)
-		gone := false
-		_ = j.own.Watch(ctx, func() { // why it ends does not matter
-			if gone = !j.look(ctx, &seen); gone {
-				stop()
-			}
-		})
-		stop()
-		if gone || !pause(j.ctx, joinRetry) {
-			fired()
-			return
-		}
+// interrupt passes an interrupt on to the command.
+func (j *joined) interrupt() {
+	select {
+	case j.signals <- os.Interrupt:
+	default: // the command has not had the last one yet
 	}
-}
-
-// look says whether the agent is still one: one that was fired is nobody.
-func (j *joined) look(ctx context.Context, seen *int64) bool {
-	a, err := j.own.Agent(ctx, j.agent.ID)
-	var refused *broker.Error
-	if err != nil {
-		return !errors.As(err, &refused) || refused.Code == broker.CodeUnavailable
-	}
-	if a.Interrupts > *seen {
-		*seen = a.Interrupts
-		select {
-		case j.signals <- os.Interrupt:
-		default: // the command has not had the last one yet
-		}
-	}
-	if rows, err := j.own.Grants(ctx); err == nil {
-		j.grants.Set(slices.DeleteFunc(rows, func(r broker.Request) bool { return r.AgentID != j.agent.ID }))
-	}
-	return !a.State.Ended()
 }
 
 // end says how the command has ended, and lets go of everything. A broker that
@@ -148,14 +120,4 @@ func (j *joined) end(exit broker.Exit) error {
 	}
 	j.own.Close()
 	return err
-}
-
-// pause waits, and says whether ctx lasts.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
 }

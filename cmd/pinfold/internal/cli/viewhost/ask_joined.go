@@ -3,6 +3,7 @@ package viewhost
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
@@ -11,24 +12,65 @@ import (
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
-// maxJoinedWaits is how many opens of a joined run wait at a time: each holds
-// a connection, and the broker bounds those of one agent. The next ones are
-// refused at once, and leave a request behind.
-const maxJoinedWaits = 40
+// watchAgain is how soon a broker that is away is looked for again.
+const watchAgain = 500 * time.Millisecond
 
-// Joined asks a broker in another process, as the agent.
+// Joined asks a broker in another process, as an agent.
 type Joined struct {
 	c      *brokerhttp.Client
-	grants *Grants
-	turn   chan struct{}
+	agent  string
+	grants grants
+	turn   chan struct{} // room for each open that waits
 }
 
 var _ sandboxfs.Asker = (*Joined)(nil)
 
-// NewJoinedAsker asks as the agent whose client c is; grants is what that was
-// granted, which the caller keeps up to date.
-func NewJoinedAsker(c *brokerhttp.Client, grants *Grants) *Joined {
-	return &Joined{c: c, grants: grants, turn: make(chan struct{}, maxJoinedWaits)}
+// NewJoined asks as the agent whose client c is. At most waits opens wait for an
+// answer at a time: the next ones are refused at once, and leave a request behind.
+func NewJoined(c *brokerhttp.Client, agent string, waits int) *Joined {
+	return &Joined{c: c, agent: agent, turn: make(chan struct{}, waits)}
+}
+
+// Watch remembers what the agent is granted, and calls interrupted when it was
+// interrupted, until it is no agent any more or ctx ends. It goes on where the
+// broker was away.
+func (j *Joined) Watch(ctx context.Context, interrupted func()) {
+	var seen int64
+	for {
+		looking, stop := context.WithCancel(ctx)
+		gone := false
+		_ = j.c.Watch(looking, func() { // why it ends does not matter
+			if gone = !j.look(looking, &seen, interrupted); gone {
+				stop()
+			}
+		})
+		stop()
+		if gone {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(watchAgain):
+		}
+	}
+}
+
+// look says whether the agent is still one: one that was fired is nobody.
+func (j *Joined) look(ctx context.Context, seen *int64, interrupted func()) bool {
+	a, err := j.c.Agent(ctx, j.agent)
+	var refused *broker.Error
+	if err != nil {
+		return !errors.As(err, &refused) || refused.Code == broker.CodeUnavailable
+	}
+	if a.Interrupts > *seen {
+		*seen = a.Interrupts
+		interrupted()
+	}
+	if rows, err := j.c.Grants(ctx); err == nil {
+		j.grants.set(j.agent, rows)
+	}
+	return !a.State.Ended()
 }
 
 // Ask decides now, or waits for the manager where the view lets it.

@@ -29,7 +29,7 @@ func viewCall(q sandboxfs.AskRequest) access.Request {
 type gateAsker struct {
 	b      *broker.Broker
 	who    broker.Identity
-	grants Grants
+	grants grants
 
 	mu    sync.Mutex      // of what follows
 	wake  <-chan struct{} // something has changed
@@ -126,27 +126,30 @@ func covers(r broker.Request, place string) bool {
 	})
 }
 
-// Grants remembers what an agent was granted, so that a view need not ask the
+// grants remembers what an agent was granted, so that a view need not ask the
 // broker for each name. It may lag behind: nothing is decided by it.
-type Grants struct {
+type grants struct {
 	rows atomic.Pointer[[]broker.Request]
 }
 
 // read brings it up to date, and reports whether it could.
-func (l *Grants) read(ctx context.Context, b *broker.Broker, who broker.Identity) bool {
+func (l *grants) read(ctx context.Context, b *broker.Broker, who broker.Identity) bool {
 	rows, err := b.Grants(ctx, who)
 	if err != nil {
 		return false // what is remembered stays: it is a hint only
 	}
-	l.Set(slices.DeleteFunc(rows, func(r broker.Request) bool { return r.AgentID != who.AgentID() }))
+	l.set(who.AgentID(), rows)
 	return true
 }
 
-// Set replaces what is remembered.
-func (l *Grants) Set(rows []broker.Request) { l.rows.Store(&rows) }
+// set replaces what is remembered by those of rows that are the agent's.
+func (l *grants) set(agent string, rows []broker.Request) {
+	rows = slices.DeleteFunc(rows, func(r broker.Request) bool { return r.AgentID != agent })
+	l.rows.Store(&rows)
+}
 
 // cover reports whether one of them may cover something at place.
-func (l *Grants) cover(place string) bool {
+func (l *grants) cover(place string) bool {
 	rows := l.rows.Load()
 	return rows != nil && slices.ContainsFunc(*rows, func(r broker.Request) bool { return covers(r, place) })
 }

@@ -1,0 +1,73 @@
+package brokerhttp
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+
+	"github.com/pinfold-dev/pinfold/broker"
+)
+
+// A private connection is one half of a pair that this process has made; it gives
+// the other half to one process and to nobody else. So the connection says who asks.
+// It cannot be made a second time, and carries many requests at once: HTTP/2
+// without TLS, which no other connection speaks.
+
+// maxStreams is how many requests a private connection carries at once: more than
+// the broker lets one agent wait with.
+const maxStreams = 256
+
+// overHTTP2 has a server or a client speak HTTP/2 without TLS and nothing else.
+func overHTTP2() *http.Protocols {
+	p := new(http.Protocols)
+	p.SetUnencryptedHTTP2(true)
+	return p
+}
+
+// servePrivate answers on c as to an agent, until one side closes it. It returns at
+// once; a server that is ending closes c.
+func (s *Server) servePrivate(c net.Conn, agent string) {
+	one := make(onlyConn, 1)
+	one <- &identified{Conn: c, who: broker.AgentIdentity(agent), private: true}
+	_ = s.private.Serve(one) // ends when c is accepted, which is then the server's
+}
+
+// onlyConn is a listener with one connection, and no other to come.
+type onlyConn chan net.Conn
+
+func (l onlyConn) Accept() (net.Conn, error) {
+	select {
+	case c := <-l:
+		return c, nil
+	default:
+		return nil, io.EOF
+	}
+}
+
+// Close closes the connection unless it was accepted.
+func (l onlyConn) Close() error {
+	c, err := l.Accept()
+	if err != nil {
+		return nil
+	}
+	return c.Close()
+}
+
+func (onlyConn) Addr() net.Addr { return &net.UnixAddr{Net: "unix"} }
+
+// NewConnClient is a client over conn, whose other half was given to Launch.Serve.
+// It owns conn, and connects to nothing else: once conn has ended, every call fails,
+// and none waits for a broker to come back.
+func NewConnClient(conn net.Conn) (*Client, error) {
+	t := &http.Transport{
+		Protocols:   overHTTP2(),
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil },
+	}
+	only, err := t.NewClientConn(context.Background(), "http", "broker:80")
+	if err != nil {
+		_ = conn.Close() // nobody has it
+		return nil, err
+	}
+	return &Client{http: &http.Client{Transport: only}, base: "http://broker", only: only}, nil
+}
