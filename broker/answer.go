@@ -12,8 +12,8 @@ func answerTopic(id string) string { return "answer:" + id }
 // the verb ask, and hands it over. It waits as long as ctx lasts, and can be
 // called again, also by another broker and after a restart: an answer that was
 // handed over before is returned once more (D17). It is refused with
-// CodeDeadlock where whoever was asked waits for the caller, over others or
-// directly, and with CodeAgentGone once nobody is left to answer.
+// codeDeadlock where whoever was asked waits for the caller, over others or
+// directly, and with codeAgentGone once nobody is left to answer.
 func (b *Broker) AwaitAnswer(ctx context.Context, who Identity, askID string) (Message, error) {
 	if !b.attempts.admit(who) {
 		return Message{}, tooOften()
@@ -29,7 +29,7 @@ func (b *Broker) AwaitAnswer(ctx context.Context, who Identity, askID string) (M
 		}
 		var circle bool
 		if key, circle, err = t.waitFor(who.agent, ask.RecipientID); err == nil && circle {
-			return t.refused(who, "await", ask.RecipientID, refuse(CodeDeadlock, "[ERROR] \"%s\" waits for \"%s\" already: both would wait for ever", ask.RecipientID, who))
+			return t.refused(who, "await", ask.RecipientID, refuse(codeDeadlock, "[ERROR] \"%s\" waits for \"%s\" already: both would wait for ever", ask.RecipientID, who))
 		}
 		return err
 	})
@@ -43,7 +43,7 @@ func (b *Broker) AwaitAnswer(ctx context.Context, who Identity, askID string) (M
 		}
 		a, err := tx.Agent(ask.RecipientID)
 		if errors.Is(err, ErrNotFound) || err == nil && !reachable(a) {
-			err = refuse(CodeAgentGone, "[ERROR] \"%s\" is gone and will not answer", ask.RecipientID)
+			err = refuse(codeAgentGone, "[ERROR] \"%s\" is gone and will not answer", ask.RecipientID)
 		}
 		return false, err
 	})

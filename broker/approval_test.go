@@ -130,11 +130,11 @@ func TestApproverLacksPermission(t *testing.T) {
 	worker := w.hire(middle, "worker", workerDoc)
 	r := w.ask(worker, "src/a")
 	_, err := w.Approve(t.Context(), middle, r.ID, broker.Answer{})
-	require.Contains(t, refused(t, broker.CodeApproverLacks, err), "approver_lacks_permission")
+	require.Contains(t, refused(t, "approver_lacks_permission", err), "approver_lacks_permission")
 	r, err = w.Wait(t.Context(), worker, r.ID)
 	require.NoError(t, err)
 	require.Equal(t, broker.Denied, r.Status)
-	require.Equal(t, broker.CodeApproverLacks, r.Code)
+	require.Equal(t, access.Code("approver_lacks_permission"), r.Code)
 
 	// With leave of its own it may.
 	own, err := w.Ask(t.Context(), middle, write("src"))

@@ -67,7 +67,7 @@ func (t *tx) ask(ctx context.Context, a Agent, c *access.Request) (Request, erro
 			return Request{}, err
 		}
 		if manager.State.Ended() {
-			return Request{}, refuse(CodeNoManager, "No manager to approve request")
+			return Request{}, refuse(codeNoManager, "No manager to approve request")
 		}
 	}
 	pending, err := t.CountRequests(RequestFilter{AgentID: a.ID, Statuses: []Status{Pending}})

@@ -76,16 +76,15 @@ func TestWhatIsRecorded(t *testing.T) {
 func TestTampering(t *testing.T) {
 	for _, c := range []struct {
 		name, do string
-		kind     broker.Tampering
 		seq      int64
 		text     string
 	}{
-		{"changed", `UPDATE records SET reason = 'another' WHERE seq = 5`, broker.Changed, 5, "audit record 5 was changed: its content does not have its hash"},
-		{"removed", `DELETE FROM records WHERE seq = 5`, broker.Removed, 5, "audit record 5 was removed: 6 follows 4"},
-		{"removed and renumbered", `DELETE FROM records WHERE seq = 5; UPDATE records SET seq = seq - 1 WHERE seq > 5`, broker.Removed, 5, "audit record 5 follows a record that was removed, and the numbers after it were changed"},
-		{"reordered", `UPDATE records SET seq = -5 WHERE seq = 5; UPDATE records SET seq = 5 WHERE seq = 6; UPDATE records SET seq = 6 WHERE seq = -5`, broker.Reordered, 5, "audit record 5 was reordered: it was written after another record than the one before it"},
-		{"truncated", `DELETE FROM records WHERE seq > 7`, broker.Truncated, 8, "audit record 8 and all after it were cut off: the audit had 13"},
-		{"all gone", `DELETE FROM records`, broker.Truncated, 1, "audit record 1 and all after it were cut off: the audit had 13"},
+		{"changed", `UPDATE records SET reason = 'another' WHERE seq = 5`, 5, "audit record 5 was changed: its content does not have its hash"},
+		{"removed", `DELETE FROM records WHERE seq = 5`, 5, "audit record 5 was removed: 6 follows 4"},
+		{"removed and renumbered", `DELETE FROM records WHERE seq = 5; UPDATE records SET seq = seq - 1 WHERE seq > 5`, 5, "audit record 5 follows a record that was removed, and the numbers after it were changed"},
+		{"reordered", `UPDATE records SET seq = -5 WHERE seq = 5; UPDATE records SET seq = 5 WHERE seq = 6; UPDATE records SET seq = 6 WHERE seq = -5`, 5, "audit record 5 was reordered: it was written after another record than the one before it"},
+		{"truncated", `DELETE FROM records WHERE seq > 7`, 8, "audit record 8 and all after it were cut off: the audit had 13"},
+		{"all gone", `DELETE FROM records`, 1, "audit record 1 and all after it were cut off: the audit had 13"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -98,7 +97,6 @@ func TestTampering(t *testing.T) {
 			_, err := w.Verify(t.Context(), operator, broker.Head{})
 			var e *broker.TamperedError
 			require.ErrorAs(t, err, &e)
-			require.Equal(t, c.kind, e.Kind)
 			require.Equal(t, c.seq, e.Seq)
 			require.Equal(t, c.text, err.Error())
 		})
@@ -126,9 +124,7 @@ func TestKeptHead(t *testing.T) {
 		w.send(worker, "other nonsense")
 	}
 	_, err = w.Verify(t.Context(), operator, kept)
-	var e *broker.TamperedError
-	require.ErrorAs(t, err, &e)
-	require.Equal(t, broker.Rewritten, e.Kind)
+	require.ErrorContains(t, err, "was written anew")
 	_, err = w.Verify(t.Context(), worker, broker.Head{})
 	refused(t, broker.CodeOperatorOnly, err)
 }

@@ -124,7 +124,7 @@ func TestGrantAnswersWhatItCovers(t *testing.T) {
 			must(w.Interrupt(t.Context(), manager, "worker"))
 			for name := range left {
 				if name != "sibling" {
-					require.Equal(t, broker.CodeInterrupted, soon(t, s.answer[name]).value.Code, name)
+					require.Equal(t, access.Code("interrupted"), soon(t, s.answer[name]).value.Code, name)
 				}
 			}
 			must(w.Verify(t.Context(), operator, broker.Head{}))

@@ -36,7 +36,7 @@ func (t *tx) expire(r *Request) (over bool, err error) {
 	default:
 		return false, nil
 	}
-	return true, t.end(r, Expired, CodeExpired)
+	return true, t.end(r, Expired, codeExpired)
 }
 
 // expireDue ends every request and grant whose time is over. Nothing rests on
@@ -72,7 +72,7 @@ func (t *tx) cancelOf(agentID string, code access.Code) error {
 
 // cancelFor cancels what was to be answered by an agent that is gone (D16).
 func (t *tx) cancelFor(approverID string) error {
-	return t.cancelAll(RequestFilter{ApproverID: &approverID, Statuses: []Status{Pending}}, CodeApproverGone)
+	return t.cancelAll(RequestFilter{ApproverID: &approverID, Statuses: []Status{Pending}}, codeApproverGone)
 }
 
 func (t *tx) cancelAll(f RequestFilter, code access.Code) error {
@@ -95,7 +95,7 @@ func (t *tx) endGrants(agentID string) error {
 		return err
 	}
 	for _, r := range rows {
-		if err := t.end(&r, Revoked, CodeAgentGone); err != nil {
+		if err := t.end(&r, Revoked, codeAgentGone); err != nil {
 			return err
 		}
 	}
@@ -110,8 +110,8 @@ func (r *Request) refusal() (access.Code, string) {
 	case Pending:
 		return permission.CodeAsk, "it was asked for, and is not answered yet: request " + r.ID
 	case Denied:
-		if r.Code == CodeApproverLacks {
-			return CodeApproverLacks, "Denied: the manager who approved it may not do it itself"
+		if r.Code == codeApproverLacks {
+			return codeApproverLacks, "Denied: the manager who approved it may not do it itself"
 		}
 		if r.DenyReason != "" {
 			return CodeDenied, r.DenyReason
@@ -120,14 +120,14 @@ func (r *Request) refusal() (access.Code, string) {
 	case Revoked:
 		return CodeDenied, "the leave was withdrawn before it was used"
 	case Expired:
-		return CodeExpired, "nobody answered in time: the policy's approvals.max_wait is over"
+		return codeExpired, "nobody answered in time: the policy's approvals.max_wait is over"
 	case Cancelled:
 		switch r.Code {
-		case CodeApproverGone:
+		case codeApproverGone:
 			return r.Code, "the manager who was asked is gone"
-		case CodeDeadlock:
+		case codeDeadlock:
 			return r.Code, "the agent and its manager would wait for each other for ever"
-		case CodeInterrupted:
+		case codeInterrupted:
 			return r.Code, "the agent was interrupted"
 		}
 		return r.Code, "the agent has ended"

@@ -32,7 +32,7 @@ func TestApproverGone(t *testing.T) {
 	got := soon(t, answer)
 	require.NoError(t, got.err)
 	require.Equal(t, broker.Cancelled, got.value.Status)
-	require.Equal(t, broker.CodeApproverGone, got.value.Code)
+	require.Equal(t, access.Code("approver_gone"), got.value.Code)
 	require.NotEqual(t, "Denied by manager", got.value.Denial())
 	box, err := w.Receive(t.Context(), operator, false)
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ func TestApproverGone(t *testing.T) {
 
 	// D14: nobody is left to ask.
 	d := w.Gate(worker).Check(t.Context(), write("src/b"))
-	require.Equal(t, broker.CodeNoManager, d.Code)
+	require.Equal(t, access.Code("no_manager"), d.Code)
 	require.Equal(t, "No manager to approve request", d.Reason())
 	_, err = w.Requests(t.Context(), manager)
 	refused(t, permission.CodeNoIdentity, err)
@@ -58,11 +58,11 @@ func TestInterrupt(t *testing.T) {
 	})
 	_, err := w.Interrupt(t.Context(), manager, "worker")
 	require.NoError(t, err)
-	require.Equal(t, broker.CodeInterrupted, soon(t, answer).value.Code)
+	require.Equal(t, access.Code("interrupted"), soon(t, answer).value.Code)
 	require.Equal(t, broker.Working, soon(t, stop).value.State)
 	w.ask(worker, "src/a")
 	_, err = w.Interrupt(t.Context(), worker, "root")
-	refused(t, permission.CodeNotGranted, err)
+	refused(t, "not_granted", err)
 	other := w.hire(operator, "other", managerDoc)
 	_, err = w.Interrupt(t.Context(), other, "worker")
 	there := refused(t, access.Code("target_not_child"), err)
@@ -90,12 +90,12 @@ func TestFire(t *testing.T) {
 	require.NoError(t, err)
 
 	_, err = w.Fire(t.Context(), a, "b")
-	refused(t, permission.CodeToolDisabled, err)
+	refused(t, "tool_disabled", err)
 	stopped := background(func() (struct{}, error) { return struct{}{}, w.AwaitStop(t.Context(), "boss") })
 	fired := background(func() ([]broker.Agent, error) { return w.Fire(t.Context(), root, "boss") })
 	_, err = w.AwaitAgent(t.Context(), "boss", func(a broker.Agent) bool { return a.State == broker.Fired })
 	require.NoError(t, err)
-	require.Equal(t, broker.CodeAgentGone, soon(t, answer).value.Code)
+	require.Equal(t, access.Code("agent_gone"), soon(t, answer).value.Code)
 	select {
 	case <-stopped:
 		require.Fail(t, "a leaf still runs")
@@ -157,7 +157,7 @@ func TestRequestFailed(t *testing.T) {
 	_, worker := w.pair()
 	answer := w.waiting(worker, w.ask(worker, "src/a"))
 	w.tamper(`DELETE FROM requests`)
-	require.Equal(t, "Request failed", refused(t, broker.CodeRequestFailed, soon(t, answer).err))
+	require.Equal(t, "Request failed", refused(t, "request_failed", soon(t, answer).err))
 }
 
 // D4: a message for an agent that has exited starts it again, in one place, if
@@ -282,13 +282,13 @@ func TestDeadlock(t *testing.T) {
 	two := background(func() (broker.Message, error) { return other.AwaitAnswer(t.Context(), middle, second.Message.ID) })
 	w.eventually(func() bool { return len(w.waits()) == 2 })
 	d := w.Gate(worker).Check(t.Context(), write("src/a"))
-	require.Equal(t, broker.CodeDeadlock, d.Code)
+	require.Equal(t, access.Code("deadlock"), d.Code)
 	require.Empty(t, must(w.Requests(t.Context(), middle)))
 
 	// A question closes the circle as well: then asking is refused.
 	third := question(worker, "agent:middle:main")
 	_, err := w.AwaitAnswer(t.Context(), worker, third.Message.ID)
-	refused(t, broker.CodeDeadlock, err)
+	refused(t, "deadlock", err)
 
 	// Without the circle the same wait stands, and the answers come.
 	for _, answer := range []struct {
@@ -326,7 +326,7 @@ func TestTimesThatAreOver(t *testing.T) {
 		worker := w.hire(manager, "worker", workerDoc+"approvals: {max_wait: 1m}\n")
 		began := time.Now()
 		d := w.Gate(worker).Check(t.Context(), write("src/a"))
-		require.Equal(t, broker.CodeExpired, d.Code)
+		require.Equal(t, access.Code("expired"), d.Code)
 		require.NotContains(t, d.Reason(), "Denied")
 		require.GreaterOrEqual(t, time.Since(began), time.Minute)
 

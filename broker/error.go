@@ -9,7 +9,7 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// Error is the broker's refusal. Its code is one of Codes or, where a policy
+// Error is the broker's refusal. Its code is one of the broker's or, where a policy
 // refused, one of package permission's. Its message is for whoever asked, and
 // whole: the same on every surface.
 type Error struct {
@@ -36,15 +36,6 @@ func (e *Error) Is(target error) bool {
 		return false
 	}
 	return target == fs.ErrPermission
-}
-
-// Codes returns the broker's own codes.
-func Codes() []access.Code {
-	return []access.Code{
-		CodeDenied, CodeNoManager, CodeApproverGone, CodeAgentGone, CodeInterrupted, CodeDeadlock, CodeExpired,
-		CodeApproverLacks, CodeRequestFailed, CodeNotFound, CodeNotManager, CodeResolved, CodeMismatch, CodeInvalid,
-		CodeExists, CodeTooMany, CodeTooLarge, CodeRateLimited, CodeHopLimit, CodeLoop, CodeUnavailable, CodeOperatorOnly,
-	}
 }
 
 func refuse(code access.Code, format string, args ...any) *Error {

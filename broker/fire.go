@@ -82,7 +82,7 @@ func (t *tx) fire(who Identity, a *Agent) error {
 // release ends all that an agent waits for, has leave for, or is waited for as
 // a manager.
 func (t *tx) release(id string) error {
-	if err := t.cancelOf(id, CodeAgentGone); err != nil {
+	if err := t.cancelOf(id, codeAgentGone); err != nil {
 		return err
 	}
 	if err := t.cancelFor(id); err != nil {
@@ -141,7 +141,7 @@ func (b *Broker) interrupt(ctx context.Context, who Identity, call access.Reques
 		if err := t.UpdateAgent(a, a.State); err != nil {
 			return err
 		}
-		if err := t.cancelOf(a.ID, CodeInterrupted); err != nil {
+		if err := t.cancelOf(a.ID, codeInterrupted); err != nil {
 			return err
 		}
 		t.record(Record{Principal: who.String(), Action: "interrupt", Resource: a.ID, Effect: access.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})

@@ -111,5 +111,5 @@ func (g *Gate) failed(d access.Decision, c *access.Request, err error) access.De
 	if errors.As(err, &refusal) {
 		return d.Refused(refusal.Code, refusal.Message)
 	}
-	return d.Refused(CodeRequestFailed, "the wait for an answer ended: "+err.Error())
+	return d.Refused(codeRequestFailed, "the wait for an answer ended: "+err.Error())
 }

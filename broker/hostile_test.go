@@ -52,7 +52,7 @@ func TestRequestsOfOthers(t *testing.T) {
 	_, err := w.Approve(t.Context(), manager, r.ID, broker.Answer{})
 	refused(t, broker.CodeNotManager, err) // D19: the direct parent alone
 	_, err = w.Approve(t.Context(), worker, r.ID, broker.Answer{})
-	refused(t, broker.CodeApproverLacks, err) // D21
+	refused(t, "approver_lacks_permission", err) // D21
 	own := w.ask(worker, "src/a")
 	stranger := w.hire(operator, "stranger", managerDoc)
 	for _, id := range []string{own.ID, "00000000-0000-7000-8000-000000000000", "x\x1b[2J", "\x00", "\xff", ""} {

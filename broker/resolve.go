@@ -42,8 +42,8 @@ func (b *Broker) Approve(ctx context.Context, who Identity, id string, answer An
 			r.Status = Approved
 		}
 		if lacks != "" {
-			r.Status, r.Scope, r.Code, r.Until = Denied, "", CodeApproverLacks, time.Time{}
-			return refuse(CodeApproverLacks, "approver_lacks_permission: %s", lacks)
+			r.Status, r.Scope, r.Code, r.Until = Denied, "", codeApproverLacks, time.Time{}
+			return refuse(codeApproverLacks, "approver_lacks_permission: %s", lacks)
 		}
 		return nil
 	})

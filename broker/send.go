@@ -168,7 +168,7 @@ func sentText(v Verb, target Agent) string {
 func chain(cause []string, sender, target string) ([]string, error) {
 	path := append(slices.Clone(cause), sender)
 	if len(path) > maxHops {
-		return nil, refuse(CodeHopLimit, "[ERROR] Hop limit: the message would be number %d of one chain without a person in between, and %d are allowed", len(path), maxHops)
+		return nil, refuse(codeHopLimit, "[ERROR] Hop limit: the message would be number %d of one chain without a person in between, and %d are allowed", len(path), maxHops)
 	}
 	same := 1
 	for i := range len(path) - 1 {
@@ -177,7 +177,7 @@ func chain(cause []string, sender, target string) ([]string, error) {
 		}
 	}
 	if same >= maxSameEdge {
-		return nil, refuse(CodeLoop, "[ERROR] Loop: \"%s\" would send to \"%s\" for the %drd time in one chain without a person in between", sender, target, same)
+		return nil, refuse(codeLoop, "[ERROR] Loop: \"%s\" would send to \"%s\" for the %drd time in one chain without a person in between", sender, target, same)
 	}
 	return path, nil
 }

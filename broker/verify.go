@@ -5,30 +5,17 @@ import (
 	"fmt"
 )
 
-// Tampering says what was done to a record.
-type Tampering string
-
-// The kinds of tampering that Verify tells apart.
-const (
-	Changed   Tampering = "changed"   // its content is not what was written
-	Removed   Tampering = "removed"   // it, or those up to it, are not there
-	Reordered Tampering = "reordered" // it stands elsewhere than it was written
-	Truncated Tampering = "truncated" // it and all after it are not there
-	Rewritten Tampering = "rewritten" // the chain is whole, but another one than was kept
-)
-
-// TamperedError says where the audit is not what was written. Seq is the first
-// record that is concerned.
+// TamperedError says where the audit is not what was written, and in which way:
+// changed, removed, reordered, cut off, or written anew.
 type TamperedError struct {
-	Kind Tampering
-	Seq  int64
-	What string
+	Seq  int64 // the first record that is concerned
+	what string
 }
 
-func (e *TamperedError) Error() string { return fmt.Sprintf("audit record %d %s", e.Seq, e.What) }
+func (e *TamperedError) Error() string { return fmt.Sprintf("audit record %d %s", e.Seq, e.what) }
 
-func tampered(kind Tampering, seq int64, format string, args ...any) error {
-	return &TamperedError{kind, seq, fmt.Sprintf(format, args...)}
+func tampered(seq int64, format string, args ...any) error {
+	return &TamperedError{seq, fmt.Sprintf(format, args...)}
 }
 
 // Verify reads the whole audit and returns its head, or a *TamperedError for
@@ -65,11 +52,11 @@ func (v *verifier) chain(ctx context.Context, kept Head) error {
 		case r.Seq != last.Seq+1:
 			return v.gap(ctx, last, r)
 		case r.digest() != r.Hash:
-			return tampered(Changed, r.Seq, "was changed: its content does not have its hash")
+			return tampered(r.Seq, "was changed: its content does not have its hash")
 		case r.Prev != last.Hash:
 			return v.misplaced(ctx, last, r)
 		case r.Seq == kept.Seq && r.Hash != kept.Hash:
-			return tampered(Rewritten, r.Seq, "was written anew: its hash is %s, and %s was kept", r.Hash, kept.Hash)
+			return tampered(r.Seq, "was written anew: its hash is %s, and %s was kept", r.Hash, kept.Hash)
 		}
 		last = r
 		return nil
@@ -78,11 +65,11 @@ func (v *verifier) chain(ctx context.Context, kept Head) error {
 	case err != nil:
 		return err
 	case last.Seq < v.head.Seq:
-		return tampered(Truncated, last.Seq+1, "and all after it were cut off: the audit had %d", v.head.Seq)
+		return tampered(last.Seq+1, "and all after it were cut off: the audit had %d", v.head.Seq)
 	case last.Seq < kept.Seq:
-		return tampered(Truncated, last.Seq+1, "and all after it were cut off: the audit had %d when its head was kept", kept.Seq)
+		return tampered(last.Seq+1, "and all after it were cut off: the audit had %d when its head was kept", kept.Seq)
 	case last.Hash != v.head.Hash:
-		return tampered(Changed, last.Seq, "was changed: its hash is not the head's")
+		return tampered(last.Seq, "was changed: its hash is not the head's")
 	}
 	return nil
 }
@@ -92,9 +79,9 @@ func (v *verifier) gap(ctx context.Context, last, r Record) error {
 	if found, err := v.find(ctx, r.Prev); err != nil {
 		return err
 	} else if found && r.Prev != last.Hash {
-		return tampered(Reordered, r.Seq, "was reordered: it was written after another record than the one before it")
+		return tampered(r.Seq, "was reordered: it was written after another record than the one before it")
 	}
-	return tampered(Removed, last.Seq+1, "was removed: %d follows %d", r.Seq, last.Seq)
+	return tampered(last.Seq+1, "was removed: %d follows %d", r.Seq, last.Seq)
 }
 
 // misplaced tells why a record that is itself as it was written does not follow
@@ -105,11 +92,11 @@ func (v *verifier) misplaced(ctx context.Context, last, r Record) error {
 	case err != nil:
 		return err
 	case found || r.Prev == "":
-		return tampered(Reordered, r.Seq, "was reordered: it was written after another record than the one before it")
+		return tampered(r.Seq, "was reordered: it was written after another record than the one before it")
 	case v.fewer(ctx):
-		return tampered(Removed, r.Seq, "follows a record that was removed, and the numbers after it were changed")
+		return tampered(r.Seq, "follows a record that was removed, and the numbers after it were changed")
 	}
-	return tampered(Changed, last.Seq, "was changed, and its hash with it: the next record was written after another one")
+	return tampered(last.Seq, "was changed, and its hash with it: the next record was written after another one")
 }
 
 // fewer reports whether there are fewer records than the head says.

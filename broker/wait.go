@@ -38,7 +38,7 @@ func (b *Broker) Wait(ctx context.Context, who Identity, id string) (Request, er
 		return r.Status != Pending || !r.Deadline.IsZero() && !time.Now().Before(r.Deadline), nil
 	})
 	if errors.Is(err, ErrNotFound) {
-		return Request{}, refuse(CodeRequestFailed, "Request failed")
+		return Request{}, refuse(codeRequestFailed, "Request failed")
 	}
 	if err == nil && r.Status == Pending {
 		err = b.update(ctx, func(t *tx) error {
@@ -72,7 +72,7 @@ func noApproval(id string) *Error {
 func (t *tx) beginWait(r *Request) (key string, err error) {
 	key, circle, err := t.waitFor(r.AgentID, r.ApproverID)
 	if err == nil && circle {
-		err = t.end(r, Cancelled, CodeDeadlock)
+		err = t.end(r, Cancelled, codeDeadlock)
 	}
 	return key, err
 }

@@ -36,7 +36,7 @@ func (r *Resolver) guardConfigured(f *findings) *gitrepo.Repository {
 
 // unclear says that what git would do cannot be told.
 func (r *Resolver) unclear(err error, gitDir string) Violation {
-	v := Violation{Code: CodeGitUnclear, Field: "git", Value: gitDir,
+	v := Violation{Code: codeGitUnclear, Field: "git", Value: gitDir,
 		Message: "what git on the host would run here cannot be told: " + EscapePath(err.Error()),
 		Hint:    "fix or remove that file; --unprotect .git would leave all of git's files unprotected"}
 	var e *gitrepo.Error
@@ -55,14 +55,14 @@ func (r *Resolver) guardNamed(f *findings, repo *gitrepo.Repository) {
 			continue
 		}
 		if place == "." && n.Glob == "" {
-			f.add(Violation{Code: CodeGitUnclear, Field: "git", Value: n.Path,
+			f.add(Violation{Code: codeGitUnclear, Field: "git", Value: n.Path,
 				Message: fmt.Sprintf("git runs what lies in the whole of the sandbox root: %s names it", r.namedBy(n))})
 			continue
 		}
 		text, called := globNamed(n, place)
 		g, err := compileGlob(text)
 		if err != nil {
-			f.add(Violation{Code: CodeGitUnclear, Field: "git", Value: n.Path,
+			f.add(Violation{Code: codeGitUnclear, Field: "git", Value: n.Path,
 				Message: fmt.Sprintf("%s names '%s', which cannot be protected: %s", r.namedBy(n), EscapePath(called), err)})
 			continue
 		}

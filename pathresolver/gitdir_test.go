@@ -426,7 +426,7 @@ func TestConfiguredByGit(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, ".git/config"), []byte("[core\n\thooksPath = x\n"), 0o644))
 	found := pathresolver.Validate(pathresolver.Config{Root: root, WritePaths: []string{"."}})
 	require.Len(t, found, 1)
-	require.Equal(t, pathresolver.CodeGitUnclear, found[0].Code)
+	require.Equal(t, pathresolver.Code("git_unclear"), found[0].Code)
 	require.Contains(t, found[0].Message, "1")
 	require.Empty(t, pathresolver.Validate(pathresolver.Config{Root: root}), "who writes nothing need not know")
 }

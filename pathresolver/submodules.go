@@ -102,7 +102,7 @@ func (r *Resolver) guardGit(f *findings, wanted bool) {
 	fd, err := r.openPlace(".git", oPath|oNoFollow, 0)
 	if err != nil {
 		if wanted && err == syscall.ENOENT {
-			f.add(Violation{Code: CodeGitMissing, Severity: SeverityWarning, Field: "git", Value: ".git",
+			f.add(Violation{Code: codeGitMissing, Severity: SeverityWarning, Field: "git", Value: ".git",
 				Message: "there is no .git beneath the sandbox root"})
 		}
 		return

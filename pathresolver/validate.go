@@ -133,7 +133,7 @@ func (r *Resolver) compileRules(f *findings, field string, given, ours []string)
 	for i, text := range slices.Concat(given, ours) {
 		g, err := compileGlob(text)
 		if err != nil {
-			f.add(Violation{Code: CodeBadPattern, Field: fieldOf(field, i), Value: text,
+			f.add(Violation{Code: codeBadPattern, Field: fieldOf(field, i), Value: text,
 				Message: fmt.Sprintf("%s glob '%s' %s", field, EscapePath(text), err)})
 			continue
 		}
@@ -173,7 +173,7 @@ func defaultGlobs(f *findings, cfg Config) []string {
 	_, others := NewTrustedSet(cfg.Unprotect)
 	for i, name := range cfg.Unprotect {
 		if name != ".git" && !slices.Contains(defaults, name) && slices.Contains(others, name) {
-			f.add(Violation{Code: CodeUnknownUnprotect, Field: fieldOf("unprotect", i), Value: name,
+			f.add(Violation{Code: codeUnknownUnprotect, Field: fieldOf("unprotect", i), Value: name,
 				Message: fmt.Sprintf("unprotect '%s' is not protected by default", EscapePath(name)),
 				Hint:    "want one of: .git, " + strings.Join(slices.Concat(defaults, trustedNames()), ", ")})
 		}
@@ -196,9 +196,9 @@ func (r *Resolver) findRoot(f *findings, cfg Config) bool {
 	shown := EscapePath(cfg.Root)
 	switch {
 	case cfg.Root == "":
-		return bad(CodeRootEmpty, "no sandbox root is given")
+		return bad(codeRootEmpty, "no sandbox root is given")
 	case strings.IndexByte(cfg.Root, 0) >= 0:
-		return bad(CodeRootUnreadable, "sandbox root '%s' holds a NUL byte", shown)
+		return bad(codeRootUnreadable, "sandbox root '%s' holds a NUL byte", shown)
 	}
 	given, err := filepath.Abs(cfg.Root)
 	if err == nil {
@@ -211,23 +211,23 @@ func (r *Resolver) findRoot(f *findings, cfg Config) bool {
 	}
 	switch {
 	case os.IsNotExist(err):
-		return bad(CodeRootMissing, "sandbox root '%s' does not exist", shown)
+		return bad(codeRootMissing, "sandbox root '%s' does not exist", shown)
 	case err != nil:
-		return bad(CodeRootUnreadable, "sandbox root '%s' cannot be examined: %s", shown, reason(err))
+		return bad(codeRootUnreadable, "sandbox root '%s' cannot be examined: %s", shown, reason(err))
 	case !info.IsDir():
-		return bad(CodeRootNotDirectory, "sandbox root '%s' is not a directory", shown)
+		return bad(codeRootNotDirectory, "sandbox root '%s' is not a directory", shown)
 	}
 	if why := broadRoot(r.root, info); why != "" && !cfg.AllowBroadRoot {
-		f.add(Violation{Code: CodeRootBroad, Field: "root", Value: cfg.Root,
+		f.add(Violation{Code: codeRootBroad, Field: "root", Value: cfg.Root,
 			Message: fmt.Sprintf("sandbox root '%s' is %s", shown, why),
 			Hint:    "name a project directory, or allow it with --allow-broad-root"})
 		return false
 	}
 	if err := r.openRoot(r.root, cfg.ForceWalker); err != nil {
-		return bad(CodeRootUnreadable, "sandbox root '%s' cannot be opened: %s", shown, reason(err))
+		return bad(codeRootUnreadable, "sandbox root '%s' cannot be opened: %s", shown, reason(err))
 	}
 	for _, place := range r.refusedMounts() {
-		f.add(Violation{Code: CodeMountRefused, Severity: SeverityWarning, Field: "root", Value: cfg.Root,
+		f.add(Violation{Code: codeMountRefused, Severity: SeverityWarning, Field: "root", Value: cfg.Root,
 			Message: fmt.Sprintf("what is mounted at '%s' is a file system of the kernel's own: it is neither read nor written", EscapePath(place))})
 	}
 	return true
@@ -236,7 +236,7 @@ func (r *Resolver) findRoot(f *findings, cfg Config) bool {
 // setReadPaths checks the read paths, and bounds what is read by them.
 func (r *Resolver) setReadPaths(f *findings, cfg Config, rootOK bool) {
 	if cfg.ReadPaths != nil && len(cfg.ReadPaths) == 0 {
-		f.add(Violation{Code: CodeNothingReadable, Field: "read_paths", Message: "read_paths has no entry: nothing could be read",
+		f.add(Violation{Code: codeNothingReadable, Field: "read_paths", Message: "read_paths has no entry: nothing could be read",
 			Hint: "leave it out to have everything readable, or name directories"})
 		return
 	}
@@ -255,7 +255,7 @@ func (r *Resolver) onlyAsked(f *findings, field, given, place string) bool {
 	if !r.Verdict(place).AskWrite {
 		return false
 	}
-	f.add(Violation{Code: CodePathAsked, Severity: SeverityWarning, Field: field, Value: given,
+	f.add(Violation{Code: codePathAsked, Severity: SeverityWarning, Field: field, Value: given,
 		Message: fmt.Sprintf("allowed_write_path '%s' has no effect: what lies there has to be asked for", EscapePath(given))})
 	return true
 }
@@ -273,7 +273,7 @@ func (r *Resolver) setWritePaths(f *findings, good []writePath) {
 			v := Violation{Code: CodePathNested, Severity: SeverityWarning, Field: w.field, Value: w.given,
 				Message: fmt.Sprintf("allowed_write_path '%s' lies beneath '%s', which covers it", EscapePath(w.given), EscapePath(over))}
 			if over == w.place {
-				v.Code = CodePathDuplicate
+				v.Code = codePathDuplicate
 				v.Message = fmt.Sprintf("allowed_write_path '%s' is given twice", EscapePath(w.given))
 			}
 			f.add(v)

@@ -18,16 +18,16 @@ func (r *Resolver) checkWritePath(f *findings, field, given, root string, rootOK
 	shown := EscapePath(given)
 	switch verdict := r.Verdict(place); {
 	case verdict.Hidden && verdict.Pattern == "", verdict.TraverseOnly:
-		v.Code, v.Message = CodePathNotReadable, fmt.Sprintf("allowed_write_path '%s' cannot be read: no read path covers it", shown)
+		v.Code, v.Message = codePathNotReadable, fmt.Sprintf("allowed_write_path '%s' cannot be read: no read path covers it", shown)
 		v.Hint = "name it among the read paths, too"
 	case verdict.Hidden:
-		v.Code, v.Message = CodePathHidden, fmt.Sprintf("allowed_write_path '%s' is hidden by '%s'", shown, EscapePath(verdict.Pattern))
+		v.Code, v.Message = codePathHidden, fmt.Sprintf("allowed_write_path '%s' is hidden by '%s'", shown, EscapePath(verdict.Pattern))
 	case verdict.Protected:
-		v.Code, v.Message = CodePathProtected, fmt.Sprintf("allowed_write_path '%s' is protected by '%s'", shown, EscapePath(verdict.Pattern))
+		v.Code, v.Message = codePathProtected, fmt.Sprintf("allowed_write_path '%s' is protected by '%s'", shown, EscapePath(verdict.Pattern))
 		v.Hint = "take the protection away with --unprotect, or choose another write path"
 	}
 	if t := r.trusted.Covers(place); t != nil && v.Code == "" {
-		v.Code, v.Message = CodePathProtected, fmt.Sprintf("allowed_write_path '%s' is protected: %s", shown, t)
+		v.Code, v.Message = codePathProtected, fmt.Sprintf("allowed_write_path '%s' is protected: %s", shown, t)
 		v.Hint = fmt.Sprintf("--unprotect '%s' opens it", t.Glob)
 	}
 	if v.Code != "" {
@@ -35,7 +35,7 @@ func (r *Resolver) checkWritePath(f *findings, field, given, root string, rootOK
 		return "", false
 	}
 	if t := r.trusted.leadsTo(place); t != nil {
-		f.add(Violation{Code: CodePathTrusted, Severity: SeverityWarning, Field: field, Value: given,
+		f.add(Violation{Code: codePathTrusted, Severity: SeverityWarning, Field: field, Value: given,
 			Message: fmt.Sprintf("allowed_write_path '%s' has files that programs run by themselves: they stay protected", shown),
 			Hint:    fmt.Sprintf("--unprotect '%s' opens them", t.Name)})
 	}
@@ -59,19 +59,19 @@ func (r *Resolver) checkPath(f *findings, noun, field, given, root string, rootO
 	}
 	switch {
 	case given == "":
-		return fail(CodePathEmpty, "%s '' is empty", noun)
+		return fail(codePathEmpty, "%s '' is empty", noun)
 	case strings.IndexByte(given, 0) >= 0:
-		return fail(CodePathNUL, noun+" '%s' holds a NUL byte", shown)
+		return fail(codePathNUL, noun+" '%s' holds a NUL byte", shown)
 	case len(given) > maxPath:
-		return fail(CodePathTooLong, noun+" '%s' is %d bytes long: at most %d are possible", abbreviate(shown), len(given), maxPath)
+		return fail(codePathTooLong, noun+" '%s' is %d bytes long: at most %d are possible", abbreviate(shown), len(given), maxPath)
 	}
 	for c := range strings.SplitSeq(filepath.ToSlash(given), "/") {
 		if len(c) > maxName {
-			return fail(CodePathTooLong, noun+" '%s' has a name of %d bytes: at most %d are possible", abbreviate(shown), len(c), maxName)
+			return fail(codePathTooLong, noun+" '%s' has a name of %d bytes: at most %d are possible", abbreviate(shown), len(c), maxName)
 		}
 		if c == ".." {
 			v.Hint = `".." is not allowed in a ` + strings.ReplaceAll(strings.TrimPrefix(noun, "allowed_"), "_", " ")
-			return outside(CodePathDotDot)
+			return outside(codePathDotDot)
 		}
 	}
 	rel := given
@@ -90,7 +90,7 @@ func (r *Resolver) checkPath(f *findings, noun, field, given, root string, rootO
 	}
 	if c := r.examine(place); c.code != "" {
 		v.Link, v.Target, v.Hint = c.link, c.target, c.hint
-		if c.code == CodePathSymlinkOut {
+		if c.code == codePathSymlinkOut {
 			return outside(c.code)
 		}
 		return fail(c.code, noun+" '%s' %s", shown, c.text)
@@ -127,10 +127,10 @@ func (r *Resolver) stripRoot(abs string) (rel string, code Code) {
 	}
 	for _, root := range []string{r.root, r.rootGiven} {
 		if root != "" && strings.HasPrefix(abs, root) {
-			return "", CodePathPrefixSibling
+			return "", codePathPrefixSibling
 		}
 	}
-	return "", CodePathOutside
+	return "", codePathOutside
 }
 
 // abbreviate keeps a message readable when the value is not.
@@ -158,7 +158,7 @@ func (r *Resolver) warnCaseCollision(f *findings, field, given, place string) {
 	}
 	for _, sibling := range r.siblings(parent) {
 		if sibling != name && fold(sibling) == fold(name) {
-			f.add(Violation{Code: CodePathCaseCollision, Severity: SeverityWarning, Field: field, Value: given,
+			f.add(Violation{Code: codePathCaseCollision, Severity: SeverityWarning, Field: field, Value: given,
 				Message: fmt.Sprintf("allowed_write_path '%s' differs from '%s' by letter case only", EscapePath(given), EscapePath(sibling))})
 			return
 		}
@@ -180,23 +180,23 @@ func (r *Resolver) examine(place string) cause {
 		case err == syscall.ENOENT:
 			return cause{}
 		case err == syscall.EXDEV:
-			return cause{code: CodePathMount, text: "crosses a mount that cannot be admitted"}
+			return cause{code: codePathMount, text: "crosses a mount that cannot be admitted"}
 		case err != nil:
-			return cause{code: CodePathUnreadable, text: "cannot be examined: " + reason(err)}
+			return cause{code: codePathUnreadable, text: "cannot be examined: " + reason(err)}
 		}
 		var st stat
 		err = fstat(fd, &st)
 		c := cause{}
 		switch kind := st.Mode & syscall.S_IFMT; {
 		case err != nil:
-			c = cause{code: CodePathUnreadable, text: "cannot be examined: " + reason(err)}
+			c = cause{code: codePathUnreadable, text: "cannot be examined: " + reason(err)}
 		case kind == syscall.S_IFLNK:
 			c = r.linkCause(fd, at)
 		case kind == syscall.S_IFDIR:
 		case i < len(names)-1:
-			c = cause{code: CodePathBeneathFile, text: "lies beneath '" + EscapePath(at) + "', which is a file"}
+			c = cause{code: codePathBeneathFile, text: "lies beneath '" + EscapePath(at) + "', which is a file"}
 		case kind != syscall.S_IFREG:
-			c = cause{code: CodePathSpecial, text: "is a device, a FIFO or a socket"}
+			c = cause{code: codePathSpecial, text: "is a device, a FIFO or a socket"}
 		}
 		closeHandle(fd)
 		if c.code != "" {
@@ -211,10 +211,10 @@ func (r *Resolver) examine(place string) cause {
 func (r *Resolver) linkCause(fd handle, at string) cause {
 	text, err := readlinkOf(fd)
 	if err != nil {
-		return cause{code: CodePathUnreadable, text: "cannot be examined: " + reason(err)}
+		return cause{code: codePathUnreadable, text: "cannot be examined: " + reason(err)}
 	}
 	c := cause{
-		code:   CodePathSymlink,
+		code:   codePathSymlink,
 		text:   "has a symbolic link in it: '" + EscapePath(at) + "' -> '" + EscapePath(text) + "'",
 		link:   at,
 		target: text,
@@ -222,7 +222,7 @@ func (r *Resolver) linkCause(fd handle, at string) cause {
 	}
 	var out *errLeaves
 	if _, err := r.walk(at, true); errors.As(err, &out) {
-		c.code = CodePathSymlinkOut
+		c.code = codePathSymlinkOut
 		c.hint = "'" + EscapePath(at) + "' is a symbolic link to '" + EscapePath(text) + "'"
 	}
 	return c

@@ -28,19 +28,19 @@ func TestValidateReportsEverything(t *testing.T) {
 		code  pathresolver.Code
 		w10   bool
 	}{
-		{filepath.Join(base, "outside"), pathresolver.CodePathOutside, true},
-		{filepath.Join(base, "root-evil"), pathresolver.CodePathPrefixSibling, true},
-		{"../outside", pathresolver.CodePathDotDot, true},
-		{"out/../src", pathresolver.CodePathDotDot, true},
-		{"leads-out/dir", pathresolver.CodePathSymlinkOut, true},
-		{"in/x", pathresolver.CodePathSymlink, false},
-		{"", pathresolver.CodePathEmpty, false},
-		{"a\x00b", pathresolver.CodePathNUL, false},
-		{strings.Repeat("x", 5000), pathresolver.CodePathTooLong, false},
-		{strings.Repeat("y", 256), pathresolver.CodePathTooLong, false},
-		{"ok.txt/below", pathresolver.CodePathBeneathFile, false},
-		{".git/hooks", pathresolver.CodePathProtected, false},
-		{"private/x", pathresolver.CodePathHidden, false},
+		{filepath.Join(base, "outside"), "path_outside", true},
+		{filepath.Join(base, "root-evil"), "path_prefix_sibling", true},
+		{"../outside", "path_dot_dot", true},
+		{"out/../src", "path_dot_dot", true},
+		{"leads-out/dir", "path_symlink_out", true},
+		{"in/x", "path_symlink", false},
+		{"", "path_empty", false},
+		{"a\x00b", "path_nul", false},
+		{strings.Repeat("x", 5000), "path_too_long", false},
+		{strings.Repeat("y", 256), "path_too_long", false},
+		{"ok.txt/below", "path_beneath_file", false},
+		{".git/hooks", "path_protected", false},
+		{"private/x", "path_hidden", false},
 	}
 	cfg := pathresolver.Config{Root: root, Hide: []string{"private"}}
 	var want []pathresolver.Code
@@ -72,19 +72,19 @@ func TestValidateRoot(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	for value, code := range map[string]pathresolver.Code{
-		"":                            pathresolver.CodeRootEmpty,
-		filepath.Join(root, "none"):   pathresolver.CodeRootMissing,
-		filepath.Join(root, "ok.txt"): pathresolver.CodeRootNotDirectory,
-		"/":                           pathresolver.CodeRootBroad,
-		"/usr":                        pathresolver.CodeRootBroad,
-		home:                          pathresolver.CodeRootBroad,
-		filepath.Dir(home):            pathresolver.CodeRootBroad,
+		"":                            "root_empty",
+		filepath.Join(root, "none"):   "root_missing",
+		filepath.Join(root, "ok.txt"): "root_not_directory",
+		"/":                           "root_broad",
+		"/usr":                        "root_broad",
+		home:                          "root_broad",
+		filepath.Dir(home):            "root_broad",
 	} {
 		// A bad root does not keep the other findings away.
 		got := pathresolver.Validate(pathresolver.Config{Root: value, WritePaths: []string{"", "../x", "/etc/x"}})
-		want := []pathresolver.Code{code, pathresolver.CodePathEmpty, pathresolver.CodePathDotDot}
+		want := []pathresolver.Code{code, "path_empty", "path_dot_dot"}
 		if value != "" && value != "/" { // without a root nothing is outside of it, and nothing is outside of /
-			want = append(want, pathresolver.CodePathOutside)
+			want = append(want, "path_outside")
 		}
 		require.Equal(t, want, codes(got), value)
 	}
@@ -98,7 +98,7 @@ func TestWritePathsCollapse(t *testing.T) {
 	require.NoError(t, err)
 	defer r.Close()
 	require.Equal(t, []string{"new", "ok.txt", "out", "src"}, r.WritePaths())
-	require.ElementsMatch(t, []pathresolver.Code{pathresolver.CodePathNested, pathresolver.CodePathDuplicate, pathresolver.CodePathCaseCollision}, codes(r.Warnings()))
+	require.ElementsMatch(t, []pathresolver.Code{pathresolver.CodePathNested, "path_duplicate", "path_case_collision"}, codes(r.Warnings()))
 	require.NoError(t, r.WriteFile("ok.txt", []byte("single file"), 0o644))
 	require.NoError(t, r.MkdirAll("new/d", 0o755))
 }
@@ -126,8 +126,8 @@ func TestBadGlobs(t *testing.T) {
 	_, root := scene(t)
 	for _, g := range []string{"", "/abs", "a/../b", "[", "a//b", "{a/b,c}", "a**b", "x\x00"} {
 		got := pathresolver.Validate(pathresolver.Config{Root: root, Hide: []string{g}})
-		require.Equal(t, []pathresolver.Code{pathresolver.CodeBadPattern}, codes(got), g)
+		require.Equal(t, []pathresolver.Code{"bad_pattern"}, codes(got), g)
 	}
 	got := pathresolver.Validate(pathresolver.Config{Root: root, Unprotect: []string{"src"}})
-	require.Equal(t, []pathresolver.Code{pathresolver.CodeUnknownUnprotect}, codes(got))
+	require.Equal(t, []pathresolver.Code{"unknown_unprotect"}, codes(got))
 }

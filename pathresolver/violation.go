@@ -5,46 +5,46 @@ import (
 	"strings"
 )
 
-// Code is the stable identifier of a finding of Validate.
+// Code is the stable identifier of a finding of Validate, such as
+// "path_outside". docs/cli.md lists them.
 type Code string
 
-// The codes of Validate. Those marked as warnings do not stop New.
+// The codes of Validate; exported where a caller treats one apart. Those marked
+// as warnings do not stop New.
 const (
-	CodeRootEmpty         Code = "root_empty"          // no root given
-	CodeRootMissing       Code = "root_missing"        // the root does not exist
-	CodeRootNotDirectory  Code = "root_not_directory"  // the root is a file
-	CodeRootUnreadable    Code = "root_unreadable"     // the root cannot be opened
-	CodeRootBroad         Code = "root_broad"          // /, $HOME or a system directory
-	CodePathEmpty         Code = "path_empty"          // an empty write path
-	CodePathNUL           Code = "path_nul"            // a write path that holds NUL
-	CodePathTooLong       Code = "path_too_long"       // beyond PATH_MAX or NAME_MAX
-	CodePathDotDot        Code = "path_dot_dot"        // a ".." component
-	CodePathOutside       Code = "path_outside"        // absolute, and elsewhere
-	CodePathPrefixSibling Code = "path_prefix_sibling" // /a/bc where the root is /a/b
-	CodePathSymlink       Code = "path_symlink"        // a symbolic link inside the root
-	CodePathSymlinkOut    Code = "path_symlink_out"    // a symbolic link that leads out
-	CodePathBeneathFile   Code = "path_beneath_file"   // an ancestor is a file
-	CodePathSpecial       Code = "path_special"        // a device, FIFO or socket
-	CodePathMount         Code = "path_mount"          // crosses a mount that cannot be admitted
-	CodePathHidden        Code = "path_hidden"         // a hide glob covers the write path
-	CodePathProtected     Code = "path_protected"      // a protect glob covers the write path
-	CodePathTrusted       Code = "path_trusted"        // warning: what programs run by themselves stays protected there
-	CodeOpensTrusted      Code = "opens_trusted"       // warning: what programs run by themselves may be written; check adds it
-	CodePathNotReadable   Code = "path_not_readable"   // a write path that no read path covers
-	CodePathAsked         Code = "path_asked"          // warning: what lies there has to be asked for
-	CodeNothingReadable   Code = "nothing_readable"    // read paths without an entry
-	CodePathUnreadable    Code = "path_unreadable"     // cannot be examined
-	CodePathDuplicate     Code = "path_duplicate"      // warning: given twice
+	codeRootEmpty         Code = "root_empty"          // no root given
+	codeRootMissing       Code = "root_missing"        // the root does not exist
+	codeRootNotDirectory  Code = "root_not_directory"  // the root is a file
+	codeRootUnreadable    Code = "root_unreadable"     // the root cannot be opened
+	codeRootBroad         Code = "root_broad"          // /, $HOME or a system directory
+	codePathEmpty         Code = "path_empty"          // an empty write path
+	codePathNUL           Code = "path_nul"            // a write path that holds NUL
+	codePathTooLong       Code = "path_too_long"       // beyond PATH_MAX or NAME_MAX
+	codePathDotDot        Code = "path_dot_dot"        // a ".." component
+	codePathOutside       Code = "path_outside"        // absolute, and elsewhere
+	codePathPrefixSibling Code = "path_prefix_sibling" // /a/bc where the root is /a/b
+	codePathSymlink       Code = "path_symlink"        // a symbolic link inside the root
+	codePathSymlinkOut    Code = "path_symlink_out"    // a symbolic link that leads out
+	codePathBeneathFile   Code = "path_beneath_file"   // an ancestor is a file
+	codePathSpecial       Code = "path_special"        // a device, FIFO or socket
+	codePathMount         Code = "path_mount"          // crosses a mount that cannot be admitted
+	codePathHidden        Code = "path_hidden"         // a hide glob covers the write path
+	codePathProtected     Code = "path_protected"      // a protect glob covers the write path
+	codePathTrusted       Code = "path_trusted"        // warning: what programs run by themselves stays protected there
+	codePathNotReadable   Code = "path_not_readable"   // a write path that no read path covers
+	codePathAsked         Code = "path_asked"          // warning: what lies there has to be asked for
+	codeNothingReadable   Code = "nothing_readable"    // read paths without an entry
+	codePathUnreadable    Code = "path_unreadable"     // cannot be examined
+	codePathDuplicate     Code = "path_duplicate"      // warning: given twice
 	CodePathNested        Code = "path_nested"         // warning: another write path covers it
-	CodePathCaseCollision Code = "path_case_collision" // warning: differs from a sibling by case only
-	CodeBadPattern        Code = "bad_pattern"         // a glob that cannot be read
-	CodeGitUnclear        Code = "git_unclear"         // what git on the host would run cannot be told
+	codePathCaseCollision Code = "path_case_collision" // warning: differs from a sibling by case only
+	codeBadPattern        Code = "bad_pattern"         // a glob that cannot be read
+	codeGitUnclear        Code = "git_unclear"         // what git on the host would run cannot be told
 	CodeGitRuns           Code = "git_runs"            // warning: git on the host runs what the project says, and that may be written
-	CodeUnknownUnprotect  Code = "unknown_unprotect"   // not one of DefaultProtected
-	CodeMountRefused      Code = "mount_refused"       // warning: procfs and its like beneath the root
+	codeUnknownUnprotect  Code = "unknown_unprotect"   // not one of DefaultProtected
+	codeMountRefused      Code = "mount_refused"       // warning: procfs and its like beneath the root
 	CodeGitOutside        Code = "git_outside"         // .git is a file that leads out of the root
-	CodeGitMissing        Code = "git_missing"         // warning: Git is set and there is no .git
-	CodeHiddenInHistory   Code = "hidden_in_history"   // warning: a hidden file is tracked by a git that is readable; given by pinfold check
+	codeGitMissing        Code = "git_missing"         // warning: Git is set and there is no .git
 )
 
 // Severity tells findings that stop New from those that only deserve a word.

@@ -79,7 +79,7 @@ func (e Enforcer) decide(req access.Request, trace *[]Step) access.Decision {
 	d.Parent = q.rel.parent
 	d.Timeout = e.Policy.timeout(q.tool)
 	if worst.opinion == asked && e.Policy.approvalsOff() {
-		worst = finding{opinion: denied, code: CodeApprovalsOff, rule: worst.rule}
+		worst = finding{opinion: denied, code: codeApprovalsOff, rule: worst.rule}
 	}
 	return settle(d, worst)
 }
@@ -131,7 +131,7 @@ func (p *Policy) action(q *question, trace *[]Step) finding {
 	case access.KindRead, access.KindWrite, access.KindTool:
 		return finding{opinion: allowed}
 	case 0:
-		return finding{opinion: denied, code: CodeUnknownAction}
+		return finding{opinion: denied, code: codeUnknownAction}
 	}
 	return p.over(stageAction, q, nil, trace)
 }
@@ -176,7 +176,7 @@ func silence(s stage, q *question) finding {
 	case stageTool:
 		return finding{opinion: denied, code: CodeToolNotDeclared}
 	case stageAction:
-		return finding{opinion: denied, code: CodeNotGranted}
+		return finding{opinion: denied, code: codeNotGranted}
 	case stageACL:
 		return q.defaultACL()
 	case stageOutside:

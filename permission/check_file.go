@@ -10,7 +10,7 @@ import (
 func (p *Policy) file(q *question, writes bool, trace *[]Step) finding {
 	where := placeKind(q.Resource)
 	if where == notAPlace {
-		return finding{opinion: denied, code: CodeInvalidPath}
+		return finding{opinion: denied, code: codeInvalidPath}
 	}
 	var exact, folded [512]byte // so that a place of usual length allocates nothing
 	at := spelling{append(exact[:0], q.Resource...), globs.AppendFold(folded[:0], q.Resource)}
@@ -81,7 +81,7 @@ func (l *layer) opineToolPath(tool string, at *spelling) finding {
 	if r := t.paths.covers(at.exact); r != nil {
 		return finding{opinion: allowed, code: CodeAllowed, rule: r}
 	}
-	return finding{opinion: denied, code: CodeToolPath, rule: t.list}
+	return finding{opinion: denied, code: codeToolPath, rule: t.list}
 }
 
 // kind of a file's resource.

@@ -13,7 +13,7 @@ var execTools = []string{"Bash", "bash_safe", "shell_UNSAFE", "run_python"}
 func (l *layer) opineTool(q *question) finding {
 	if l.bash.opinion == denied && slices.Contains(execTools, q.tool) {
 		if t := l.tools[q.tool]; t == nil || t.enabled.opinion != denied {
-			return finding{opinion: denied, code: CodeNoExecution, rule: l.bash.rule}
+			return finding{opinion: denied, code: codeNoExecution, rule: l.bash.rule}
 		}
 	}
 	t := l.tools[q.tool]
@@ -25,7 +25,7 @@ func (l *layer) opineTool(q *question) finding {
 		// T18: a parent may destroy its own children without being asked.
 		return finding{opinion: allowed, code: CodeAllowed, rule: t.enabled.rule}
 	}
-	return finding{opinion: t.enabled.opinion, code: codeFor(t.enabled.opinion, CodeToolDisabled), rule: t.enabled.rule}
+	return finding{opinion: t.enabled.opinion, code: codeFor(t.enabled.opinion, codeToolDisabled), rule: t.enabled.rule}
 }
 
 var toolUseIndex = plainIndex(access.ToolUse)
@@ -49,7 +49,7 @@ func (l *layer) opineAction(q *question) finding {
 		f = finding{opinion: allowed, code: CodeAllowed, rule: t.rule}
 	}
 	if s := l.defaults[i]; s.opinion != silent {
-		f = stricter(f, finding{opinion: s.opinion, code: codeFor(s.opinion, CodeActionDenied), rule: s.rule})
+		f = stricter(f, finding{opinion: s.opinion, code: codeFor(s.opinion, codeActionDenied), rule: s.rule})
 	}
 	return f
 }

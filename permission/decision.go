@@ -13,7 +13,7 @@ import (
 func settle(d access.Decision, f finding) access.Decision {
 	d.Effect, d.Code = f.effect(), f.code
 	if f.code == "" {
-		d.Code = codeFor(f.opinion, CodeNotGranted)
+		d.Code = codeFor(f.opinion, codeNotGranted)
 	}
 	if f.rule != nil {
 		d.Rule, d.Layer, d.Source, d.Pattern = f.rule.id, f.rule.layer, f.rule.at, f.rule.text
@@ -65,13 +65,13 @@ func (e *explainer) allowedText(d *access.Decision) string {
 }
 
 func isAboutFile(d *access.Decision) bool {
-	return strings.HasPrefix(string(d.Action), "fs.") && d.Code != CodeToolDisabled && d.Code != CodeToolNotDeclared && d.Code != CodeNoExecution
+	return strings.HasPrefix(string(d.Action), "fs.") && d.Code != codeToolDisabled && d.Code != CodeToolNotDeclared && d.Code != codeNoExecution
 }
 
 // fixedText are the codes whose text is fixed to the letter.
 func fixedText(c access.Code) bool {
 	switch c {
-	case CodeTargetNotParent, CodeTargetNotChild, CodeTargetNotFamily, CodeTargetNotSibling, CodeTargetNotListed, CodeMissingTarget, CodeCrossSend:
+	case codeTargetNotParent, codeTargetNotChild, codeTargetNotFamily, codeTargetNotSibling, CodeTargetNotListed, CodeMissingTarget, CodeCrossSend:
 		return true
 	}
 	return false
@@ -92,15 +92,15 @@ func (e *explainer) reason(d *access.Decision) string {
 		return "allowed"
 	case CodeAsk:
 		return "it is refused, but could be asked for"
-	case CodeApprovalsOff:
+	case codeApprovalsOff:
 		return "it would have to be asked for, and approvals.default is deny"
 	case CodeNoPolicy:
 		return "there is no policy"
-	case CodeUnknownAction:
+	case codeUnknownAction:
 		return fmt.Sprintf("unknown action %q", d.Action)
 	case CodeNoIdentity:
 		return "the request comes from no known agent"
-	case CodeInvalidPath:
+	case codeInvalidPath:
 		return "the path is no place beneath the root: it is empty, too long, not clean, or holds NUL"
 	case CodeOutsideRoot:
 		return "it lies outside the project"
@@ -112,33 +112,33 @@ func (e *explainer) reason(d *access.Decision) string {
 		return fmt.Sprintf("the name is hidden by '%s'", d.Pattern)
 	case CodeProtected:
 		return protectedReason(d.Layer, d.Pattern)
-	case CodeToolDisabled:
+	case codeToolDisabled:
 		return fmt.Sprintf("Tool '%s' is disabled", decidedTool(d))
 	case CodeToolNotDeclared:
 		return fmt.Sprintf("Tool '%s' is not declared by the policy", decidedTool(d))
-	case CodeNoExecution:
+	case codeNoExecution:
 		return fmt.Sprintf("Tool '%s' runs commands, and bash_policy is none", decidedTool(d))
-	case CodeToolPath:
+	case codeToolPath:
 		return fmt.Sprintf("allowed_paths of tool '%s' does not cover it", decidedTool(d))
-	case CodeActionDenied:
+	case codeActionDenied:
 		return fmt.Sprintf("action '%s' is denied", d.Action)
-	case CodeNotGranted:
+	case codeNotGranted:
 		return fmt.Sprintf("no rule grants action '%s'", d.Action)
 	case CodeMissingTarget:
 		return "no agent_id provided"
 	case CodeInvalidTarget:
 		return fmt.Sprintf("%q is no agent's id and no session key", d.Resource)
-	case CodeTargetNotParent:
+	case codeTargetNotParent:
 		return fmt.Sprintf("Tool '%s' can only target parent agent ('%s')", tool, parent)
-	case CodeTargetNotChild:
+	case codeTargetNotChild:
 		return fmt.Sprintf("Tool '%s' can only target child agents", tool)
-	case CodeTargetNotFamily:
+	case codeTargetNotFamily:
 		return fmt.Sprintf("Tool '%s' can only target parent or child agents", tool)
-	case CodeTargetNotSibling:
+	case codeTargetNotSibling:
 		return fmt.Sprintf("Tool '%s' can only target sibling agents", tool)
 	case CodeTargetNotListed:
 		return fmt.Sprintf("Tool '%s' cannot target agent '%s'", tool, target)
-	case CodeUnknownRestriction:
+	case codeUnknownRestriction:
 		return fmt.Sprintf("Tool '%s' has a target restriction that is not known", tool)
 	case CodeCrossSend:
 		return (*Policy)(e).crossSendText(d)

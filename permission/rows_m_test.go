@@ -29,8 +29,8 @@ func TestOneAnswerM1(t *testing.T) {
 	}{
 		{ask(access.FSWrite, "src/a", "write_file"), ask(access.FSWrite, "docs/a", "write_file"), CodeNoWritePath, "doc:fs.write", access.Position{File: "p.yaml", Line: 3, Column: 17}},
 		{ask(access.FSRead, "docs/.env", "read_file"), ask(access.FSRead, "docs/a", "read_file"), CodeHidden, "doc:fs.hide[0]", access.Position{File: "p.yaml", Line: 3, Column: 39}},
-		{ask(access.MsgSend, "kid", "nexus_send"), ask(access.MsgSend, "root", "nexus_send"), CodeTargetNotParent, "doc:tools.nexus_send.allowed_targets", access.Position{File: "p.yaml", Line: 4, Column: 22}},
-		{ask(access.ToolUse, "Bash", ""), ask(access.ToolUse, "Read", ""), CodeToolDisabled, "doc:tools.Bash.enabled", access.Position{File: "p.yaml", Line: 4, Column: 55}},
+		{ask(access.MsgSend, "kid", "nexus_send"), ask(access.MsgSend, "root", "nexus_send"), codeTargetNotParent, "doc:tools.nexus_send.allowed_targets", access.Position{File: "p.yaml", Line: 4, Column: 22}},
+		{ask(access.ToolUse, "Bash", ""), ask(access.ToolUse, "Read", ""), codeToolDisabled, "doc:tools.Bash.enabled", access.Position{File: "p.yaml", Line: 4, Column: 55}},
 	} {
 		require.Equal(t, access.Allow, c.allowed.Effect)
 		require.Equal(t, CodeAllowed, c.allowed.Code)
@@ -60,7 +60,7 @@ func TestActionsM2(t *testing.T) {
 	for _, a := range []access.Action{"", "fs", "fs.exec", "FS.READ", "fs.read ", "msg.sned"} {
 		d := file(p, a, "a")
 		require.Equal(t, access.Deny, d.Effect, "%q", a)
-		require.Equal(t, CodeUnknownAction, d.Code, "%q", a)
+		require.Equal(t, codeUnknownAction, d.Code, "%q", a)
 	}
 }
 

@@ -20,7 +20,7 @@ func TestSandboxedT1(t *testing.T) {
 	require.False(t, send(p, relatives, "sis").Allowed())
 	for _, tool := range []string{"nexus_create", "nexus_destroy", "nexus_shutdown", "nexus_cancel", "nexus_status", "bash_safe", "shell_UNSAFE", "run_python"} {
 		d := ask(p, access.Request{Principal: "me", Action: access.ToolUse, Resource: tool})
-		require.Equal(t, CodeToolDisabled, d.Code, tool)
+		require.Equal(t, codeToolDisabled, d.Code, tool)
 		require.Equal(t, "sandboxed:tools."+tool+".enabled", d.Rule)
 		require.True(t, ask(preset(t, "trusted"), access.Request{Principal: "me", Action: access.ToolUse, Resource: tool}).Allowed())
 	}
@@ -46,10 +46,10 @@ func TestRestrictions(t *testing.T) {
 		text        string
 		code        access.Code
 	}{
-		{"parent", []string{"root", "agent:root:main"}, []string{"kid", "sis", "me", "far"}, "Tool 'nexus_send' can only target parent agent ('root')", CodeTargetNotParent}, // T11
-		{"children", []string{"kid"}, []string{"root", "sis", "me", "far"}, "Tool 'nexus_send' can only target child agents", CodeTargetNotChild},                            // T13
-		{"family", []string{"kid", "root"}, []string{"sis", "me", "far"}, "Tool 'nexus_send' can only target parent or child agents", CodeTargetNotFamily},                   // T14
-		{"siblings", []string{"sis"}, []string{"root", "kid", "me", "far"}, "Tool 'nexus_send' can only target sibling agents", CodeTargetNotSibling},
+		{"parent", []string{"root", "agent:root:main"}, []string{"kid", "sis", "me", "far"}, "Tool 'nexus_send' can only target parent agent ('root')", codeTargetNotParent}, // T11
+		{"children", []string{"kid"}, []string{"root", "sis", "me", "far"}, "Tool 'nexus_send' can only target child agents", codeTargetNotChild},                            // T13
+		{"family", []string{"kid", "root"}, []string{"sis", "me", "far"}, "Tool 'nexus_send' can only target parent or child agents", codeTargetNotFamily},                   // T14
+		{"siblings", []string{"sis"}, []string{"root", "kid", "me", "far"}, "Tool 'nexus_send' can only target sibling agents", codeTargetNotSibling},
 	} {
 		for _, id := range c.good {
 			require.True(t, aim(t, c.restriction, relatives, id).Allowed(), "%s %s", c.restriction, id)
@@ -73,7 +73,7 @@ func TestRestrictions(t *testing.T) {
 	// T5: a restriction that is not known is denied at run too.
 	ok, code := Targets{Word: "everyone"}.allows("far", relation{})
 	require.False(t, ok)
-	require.Equal(t, CodeUnknownRestriction, code)
+	require.Equal(t, codeUnknownRestriction, code)
 }
 
 // Who is whose parent is what the registry says: the request has no say.
@@ -115,8 +115,8 @@ func TestOrderT17(t *testing.T) {
 		p    *Policy
 		want access.Code
 	}{
-		{doc("false", "deny", "[]", "[]"), CodeToolDisabled},
-		{doc("true", "deny", "[]", "[]"), CodeActionDenied},
+		{doc("false", "deny", "[]", "[]"), codeToolDisabled},
+		{doc("true", "deny", "[]", "[]"), codeActionDenied},
 		{doc("true", "allow", "[]", "[]"), CodeTargetNotListed},
 		{doc("true", "allow", "[far]", "[]"), CodeNoWritePath},
 		{doc("true", "allow", "[far]", "[a]"), CodeNoWritePath},
@@ -134,7 +134,7 @@ func TestToolT4(t *testing.T) {
 	}
 	require.True(t, w("src/a").Allowed())
 	require.Equal(t, 30, w("src/a").Timeout)
-	require.Equal(t, CodeToolPath, w("lib/a").Code)
+	require.Equal(t, codeToolPath, w("lib/a").Code)
 	require.True(t, file(p, access.FSWrite, "lib/a").Allowed(), "without the tool it may")
 	require.Equal(t, access.Ask, ask(p, access.Request{Action: access.ToolUse, Resource: "c"}).Effect)
 
@@ -144,7 +144,7 @@ func TestToolT4(t *testing.T) {
 		return ask(narrow, access.Request{Tool: "write_file", Action: access.FSWrite, Resource: place})
 	}
 	require.Equal(t, CodeNoWritePath, write("src/a").Code)
-	require.Equal(t, CodeToolPath, write("docs/b").Code)
+	require.Equal(t, codeToolPath, write("docs/b").Code)
 	require.True(t, write("docs/a").Allowed())
 	// M7: a tool that nobody declared is denied.
 	require.Equal(t, CodeToolNotDeclared, ask(narrow, access.Request{Action: access.ToolUse, Resource: "teleport"}).Code)

@@ -38,7 +38,7 @@ func TestOnlyPlacesAreDecided(t *testing.T) {
 	p := preset(t, "trusted")
 	require.Equal(t, access.Allow, file(p, access.FSWrite, "a/b").Effect)
 	for _, bad := range []string{"", "a//b", "a/./b", "a/../b", "./a", "a/", "a\x00b", "//a", "/a/../b"} {
-		require.Equal(t, CodeInvalidPath, file(p, access.FSWrite, bad).Code, "%q", bad)
+		require.Equal(t, codeInvalidPath, file(p, access.FSWrite, bad).Code, "%q", bad)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestAskIsRefusedInTheView(t *testing.T) {
 
 	// Where nobody is to be asked it is never allowed.
 	off := compile(t, "version: 1\nextends: sandboxed\nfs: {ask_write: [src], ask_read: [keys]}\napprovals: {default: deny}")
-	require.Equal(t, CodeApprovalsOff, file(off, access.FSWrite, "src/x").Code)
+	require.Equal(t, codeApprovalsOff, file(off, access.FSWrite, "src/x").Code)
 	held, err = off.Resolver("/r")
 	require.NoError(t, err)
 	require.Equal(t, []string{"keys"}, held.Config.Hide)

@@ -45,15 +45,15 @@ func (t Targets) allows(id string, rel relation) (bool, access.Code) {
 	case t.Word == "":
 		return slices.Contains(t.IDs, id), CodeTargetNotListed
 	case t.Word == targetParent:
-		return rel.isParent, CodeTargetNotParent
+		return rel.isParent, codeTargetNotParent
 	case t.Word == targetChildren:
-		return rel.isChild, CodeTargetNotChild
+		return rel.isChild, codeTargetNotChild
 	case t.Word == targetFamily:
-		return rel.isParent || rel.isChild, CodeTargetNotFamily
+		return rel.isParent || rel.isChild, codeTargetNotFamily
 	case t.Word == targetSiblings:
-		return rel.isSibling, CodeTargetNotSibling
+		return rel.isSibling, codeTargetNotSibling
 	}
-	return false, CodeUnknownRestriction
+	return false, codeUnknownRestriction
 }
 
 // within reports whether everything that t allows u allows too.

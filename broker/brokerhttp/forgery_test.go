@@ -18,7 +18,6 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // recorded is the audit after a record.
@@ -78,7 +77,7 @@ func TestForgeriesAreRecorded(t *testing.T) {
 		{"approves a stranger's", "stranger", "POST", "/approve/" + own.ID, "", 403, broker.CodeNotManager, "approve"},
 		{"denies a stranger's", "stranger", "POST", "/deny/" + own.ID, "", 403, broker.CodeNotManager, "deny"},
 		{"approves one further down", "root", "POST", "/approve/" + below.ID, "", 403, broker.CodeNotManager, "approve"},
-		{"approves what it may not itself", "kid", "POST", "/approve/" + below.ID, "", 403, broker.CodeApproverLacks, "approve"},
+		{"approves what it may not itself", "kid", "POST", "/approve/" + below.ID, "", 403, "approver_lacks_permission", "approve"},
 		{"approves with what it read of another", "root", "POST", "/approve/" + changed.ID, `{"digest":"` + own.Digest + `"}`, 409, broker.CodeMismatch, "approve"},
 		{"approves what it read", "root", "POST", "/approve/" + changed.ID, `{"digest":"` + changed.Digest + `"}`, 200, "", ""},
 		{"approves", "root", "POST", "/approve/" + of.ID, "", 200, "", ""},
@@ -92,7 +91,7 @@ func TestForgeriesAreRecorded(t *testing.T) {
 		{"waits for another's agent", "stranger", "GET", "/v1/agents/kid/await?wait=9s", "", 404, broker.CodeNotFound, "await"},
 		{"reads another's send list", "stranger", "GET", "/v1/agents/kid/cross", "", 404, broker.CodeNotFound, "cross"},
 		{"widens its own send list", "kid", "POST", "/v1/agents/kid/cross", `{"change":"mode","value":"bypass"}`, 404, broker.CodeNotFound, "cross"},
-		{"fires its manager", "kid", "POST", "/v1/agents/root/fire", "", 403, permission.CodeToolDisabled, string(access.AgentDestroy)},
+		{"fires its manager", "kid", "POST", "/v1/agents/root/fire", "", 403, "tool_disabled", string(access.AgentDestroy)},
 	} {
 		t.Run(f.what, func(t *testing.T) {
 			before := s.head()
@@ -103,7 +102,7 @@ func TestForgeriesAreRecorded(t *testing.T) {
 			}
 			require.Contains(t, body, string(f.code))
 			list := s.recorded(before)
-			if f.code == broker.CodeApproverLacks { // and what became of the request
+			if f.code == "approver_lacks_permission" { // and what became of the request
 				require.Len(t, list, 2)
 				require.Equal(t, access.Code(broker.Denied), list[1].Code)
 				list = list[:1]

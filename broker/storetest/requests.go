@@ -19,7 +19,7 @@ func requests(t *testing.T, open Open) {
 	full := broker.Request{
 		ID: "r1", AgentID: "worker", ApproverID: "root", Action: access.FSWrite, Resource: "src/a.go",
 		Also: []access.Access{{Action: access.FSRead, Resource: "b"}}, Tool: "edit_file", Input: `{"a": "\u0000"}`,
-		Reason: "because", Digest: "digest", Status: broker.Pending, Code: broker.CodeExpired, DenyReason: "no",
+		Reason: "because", Digest: "digest", Status: broker.Pending, Code: "expired", DenyReason: "no",
 		Scope: broker.Until, Until: now.Add(time.Hour), Deadline: now.Add(time.Minute), Resolver: "root",
 		CreatedAt: now, ResolvedAt: now.Add(time.Second),
 	}

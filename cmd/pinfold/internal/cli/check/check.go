@@ -157,7 +157,7 @@ func opened(unprotect []string) (found []pathresolver.Violation) {
 	for i, word := range unprotect {
 		for _, f := range pathresolver.TrustedFiles() {
 			if word == f.Name || word == f.Glob {
-				found = append(found, pathresolver.Violation{Code: pathresolver.CodeOpensTrusted, Severity: pathresolver.SeverityWarning,
+				found = append(found, pathresolver.Violation{Code: "opens_trusted", Severity: pathresolver.SeverityWarning,
 					Field: "unprotect[" + strconv.Itoa(i) + "]", Value: word,
 					Message: "unprotect '" + word + "' lets what acts by itself be written: " + f.String()})
 				break
@@ -259,7 +259,7 @@ func historyWarning(cfg pathresolver.Config) []pathresolver.Violation {
 		return nil
 	}
 	return []pathresolver.Violation{{
-		Code: pathresolver.CodeHiddenInHistory, Severity: pathresolver.SeverityWarning, Field: "hide", Value: h.First,
+		Code: "hidden_in_history", Severity: pathresolver.SeverityWarning, Field: "hide", Value: h.First,
 		Message: h.String() + " and can be read from git's history, as by '" + h.Shows() + "'", Hint: gitbeside.HistoryAdvice,
 	}}
 }
