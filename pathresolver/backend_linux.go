@@ -118,7 +118,7 @@ func symlinkat(text string, dir handle, name string) error {
 	return fsat.Retry(func() error { return unix.Symlinkat(text, dir, name) })
 }
 
-// linkat gives the file that is held a name, which nothing has.
+// linkat gives the held file a name that is still free.
 func linkat(file, dir handle, name string) error {
 	err := fsat.Retry(func() error { return unix.Linkat(file, "", dir, name, unix.AT_EMPTY_PATH) })
 	if err == unix.ENOENT { // without CAP_DAC_READ_SEARCH
@@ -335,8 +335,8 @@ func reserve(h handle, from, size int64) error {
 	return nil
 }
 
-// usedBy reports whether a .git above the root is one that the caller's git would
-// use: it is there, and is the caller's own, or that of who became root by sudo.
+// usedBy reports whether the caller's git would use a .git above the root: it is there
+// and belongs to the caller, or to the user who became root by sudo.
 func usedBy(dotGit string) bool {
 	var st stat
 	if unix.Stat(dotGit, &st) != nil {

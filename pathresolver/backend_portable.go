@@ -375,7 +375,7 @@ func symlinkat(text string, dir handle, name string) error {
 	return errno(dir.root.Symlink(text, name))
 }
 
-// linkat gives the file that is held a name, which nothing has.
+// linkat gives the held file a name that is still free.
 func linkat(file, dir handle, name string) error {
 	if _, err := file.now(); err != nil {
 		return errno(err)

@@ -401,7 +401,7 @@ func (w *Replacement) linkTemp() (string, error) {
 		if err != syscall.EEXIST {
 			return linkedTemp, err
 		}
-		// Not one of ours: somebody's directory, or made by who minds no lock.
+		// Not ours: a directory, or a file made without taking the lock.
 	}
 	name := tempPrefix + rand.Text()
 	return name, linkat(w.out, w.dir, name)

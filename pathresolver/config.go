@@ -49,28 +49,27 @@ type Config struct {
 	// means read-only.
 	WritePaths []string
 
-	// ReadPaths are directories or single files beneath Root, like WritePaths:
-	// what none of them covers does not exist for the caller, but for the
-	// directories that lead there, which show only that. nil means everything
-	// beneath Root; a list without entries is a violation. Write paths lie
-	// beneath read paths.
+	// ReadPaths are directories or single files beneath Root, like WritePaths. What
+	// none of them covers does not exist for the caller; the directories that lead to
+	// them are seen, and show only what leads on. nil means everything beneath Root;
+	// an empty list is a violation. Write paths lie beneath read paths.
 	ReadPaths []string
 
 	// Git makes the unprotected part of .git beneath Root a write path.
 	Git bool
 
-	// GitDirs are absolute paths of git directories outside of Root whose linked
-	// work trees and submodules may be checked out beneath it: a file .git that is
-	// made there may name these, besides those of a .git beneath Root.
+	// GitDirs are absolute paths of git directories outside of Root whose linked work
+	// trees and submodules may be checked out beneath it. A .git file that is made
+	// there may name one of these, or the .git beneath Root.
 	GitDirs []string
 
-	// GitTrees are absolute paths of directories outside of Root, which is a git
-	// directory then, in which new linked work trees of it may lie.
+	// GitTrees are absolute paths of directories outside of Root in which new linked
+	// work trees may lie. Root is then a git directory itself.
 	GitTrees []string
 
-	// GitWorktree is the name of the linked work tree whose own directory in
-	// Root, which is a git directory then, may be changed. Otherwise only those
-	// that are made through the resolver may.
+	// GitWorktree is the name of the linked work tree whose own directory in Root may
+	// be changed. Root is then a git directory itself. Without it only those that are
+	// made through the resolver may be changed.
 	GitWorktree string
 
 	// Hide are doublestar globs over places. What matches, and everything
@@ -86,21 +85,21 @@ type Config struct {
 	// beneath a write path. They add to DefaultProtected.
 	Protect []string
 
-	// AskRead and AskWrite are doublestar globs over places that somebody may be
-	// asked for, who is not there yet: what matches, and everything beneath it,
-	// is refused by RuleAsk. AskRead takes the content away, and changing it;
-	// names and attributes are seen. AskWrite takes away what Protect does, and
-	// needs no write path. Hide and Protect go before both.
+	// AskRead and AskWrite are doublestar globs over places that may be asked for.
+	// What matches, and everything beneath it, is refused by RuleAsk until it is
+	// granted. AskRead keeps the content from being read or changed; names and
+	// attributes are seen. AskWrite keeps places from being changed, as Protect does,
+	// and needs no write path. Hide and Protect are stronger than both.
 	AskRead  []string
 	AskWrite []string
 
-	// Grant, if set, says what of that was granted. It is asked each time, so
-	// that grants can be given and withdrawn. It is no part of a Config that is
-	// written down.
+	// Grant, if set, says which of these have been granted. It is asked each time, so
+	// grants can be given and withdrawn. It is not part of a Config that is written
+	// down.
 	Grant Grant `json:"-"`
 
 	// Restrict, if set, is asked about each change that these rules allow, and may
-	// refuse it. It is no part of a Config that is written down.
+	// refuse it. It is not part of a Config that is written down.
 	Restrict Restricting `json:"-"`
 
 	// Unprotect takes entries away from DefaultProtected, each spelled as it
@@ -122,13 +121,12 @@ type Config struct {
 	ForceWalker bool
 }
 
-// DefaultProtected are the places that no write path covers unless
-// Config.Unprotect names them: writing them runs code, or moves the boundary,
-// when someone outside uses the repository the next time (CVE-2026-25725 and
-// its like). ".git" itself may be a directory but not become a file or a link.
-// HEAD at the root is what would make the root itself a repository. The .git of
-// each submodule that .gitmodules names when New runs is protected alike, and
-// stands under ".git" for Unprotect.
+// DefaultProtected are the places that no write path covers unless Config.Unprotect
+// names them. Writing them would run code, or move the boundary, the next time someone
+// outside uses the repository (CVE-2026-25725 and others like it). ".git" itself may
+// be a directory but not become a file or a link. HEAD at the root would make the root
+// itself a repository. The .git of each submodule that .gitmodules names when New runs
+// is protected in the same way; Unprotect opens it by the entry ".git".
 func DefaultProtected() []string {
 	names := []string{"HEAD"}
 	for _, n := range gitProtected {

@@ -77,8 +77,8 @@ func (p *policy) decide(grant Grant, op Op, place string, kind fs.FileMode) *Den
 
 func (p *policy) decideRead(place string) *DeniedError { return p.Decide(OpRead, place, 0) }
 
-// decideLook says whether the name and the attributes of what is at a place may
-// be seen: also where its content has to be asked for.
+// decideLook says whether the name and the attributes of what is at a place may be
+// seen. They may where only the content has to be asked for.
 func (p *policy) decideLook(place string) *DeniedError {
 	if v := p.Verdict(place); v.Hidden {
 		return p.hidden(OpRead, place, v)
@@ -94,8 +94,8 @@ func (p *policy) hidden(op Op, place string, v Verdict) *DeniedError {
 	return p.denied(op, place, RuleHidden, "the name is hidden").by(v.Pattern, v.Origin)
 }
 
-// refuseTraverseOnly refuses what stands where a directory should lead to a read
-// path, and is none.
+// refuseTraverseOnly refuses a file or a link that stands where a directory should
+// lead to a read path.
 func (p *policy) refuseTraverseOnly(op Op, unsafePath, place string, kind fs.FileMode) error {
 	if kind.Type() == fs.ModeDir || !p.read.limited() {
 		return nil

@@ -21,8 +21,8 @@ const (
 	RuleSymlinkEscape Rule = "symlink_escape"
 	// RuleMagicLink means that a procfs link jumps to another process's files.
 	RuleMagicLink Rule = "magic_link"
-	// RuleMountPoint means that a file system is mounted here that was not there,
-	// or not admitted, at the start.
+	// RuleMountPoint means that a file system is mounted here that was mounted after
+	// New, or that New did not admit.
 	RuleMountPoint Rule = "mount_point"
 	// RuleInvalidPath means that the path is empty, holds NUL, or is longer than the system
 	// allows.
@@ -39,15 +39,15 @@ const (
 	RuleAsk Rule = "ask"
 	// RuleProtected means that the name matches a protect glob.
 	RuleProtected Rule = "protected"
-	// RuleEscapes means that by the move something that it may hold would escape
-	// the rule of a glob, or take a name that is protected or has to be asked for.
+	// RuleEscapes means that the move could take something out of the reach of a glob,
+	// or give it a name that is protected or has to be asked for.
 	RuleEscapes Rule = "escapes_rule"
-	// RuleGitDir means that it would put something into a git directory that
-	// git on the host follows, waits for or writes through, or would make a git
-	// directory of one that is none.
+	// RuleGitDir means that something would come to lie in a git directory that git on
+	// the host follows, waits for or writes through, or that a directory would become
+	// a git directory.
 	RuleGitDir Rule = "git_directory"
-	// RuleGitContent means that what is written there is checked first, which this
-	// operation has no way to do.
+	// RuleGitContent means that the content of this file has to be checked before git
+	// can see it, and this operation cannot do that.
 	RuleGitContent Rule = "git_content"
 	// RuleHardLink means that the file has other hard links, which would change too.
 	RuleHardLink Rule = "hard_link"
@@ -163,7 +163,7 @@ func EscapePath(p string) string {
 	return b.String()
 }
 
-// badWord is the error for a word that is none of a closed list.
+// badWord is the error for a word that is not in a closed list.
 func badWord(what, word string, valid ...string) error {
 	return fmt.Errorf("unknown %s %q: want %s", what, word, strings.Join(valid, ", "))
 }

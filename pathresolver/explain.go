@@ -123,14 +123,14 @@ func (r *Resolver) explainLinks(place string) error {
 	return nil
 }
 
-// Resolve says which place a path leads to, and asks the rules whether op may be
-// done there; it touches nothing. The error is the *DeniedError that the verb
-// would meet, with the place beside it where it leads to one, or what the system
-// said, without a place. kind is the type of what OpCreate makes.
+// Resolve says which place a path leads to, and asks the rules whether op may be done
+// there; it touches nothing. The error is the *DeniedError that the verb would return,
+// together with the place if the path leads to one, or the system's error without a
+// place. kind is the type of what OpCreate makes.
 //
 // nil is no promise: the verb decides anew, and also looks at what it finds (hard
-// links, devices), and at both ends of a move. That the path still leads there is
-// what Bound is for.
+// links, devices) and at both ends of a move. Bound makes sure that the path still
+// leads there.
 func (r *Resolver) Resolve(op Op, unsafePath string, kind fs.FileMode) (place string, err error) {
 	rel, err := r.relative(op, unsafePath)
 	if err != nil {

@@ -25,12 +25,12 @@ const maxGitIndex = 256 << 20
 // gitChecks has one large file checked at a time: each is in memory meanwhile.
 var gitChecks sync.Mutex
 
-// MoveChecked moves the regular file at name in dir to another name, with what
-// is under a rule of GitContent there, if its content may stand at the place to.
-// Nobody can change it after the check: a copy that nobody else has open takes
-// the new name, and the old name goes. It replaces what is there unless noReplace
-// is set. The caller has decided both names, and owns both descriptors. Errors
-// are a *DeniedError, or plain errno values; then nothing has changed.
+// MoveChecked moves the regular file at name in dir to a place whose content is under
+// a rule (GitContent), if its content may stand there. Nobody can change it after the
+// check: a copy that nobody else has open takes the new name, and the old name is
+// removed. It replaces what is there unless noReplace is set. The caller has decided
+// about both names and owns both descriptors. Errors are a *DeniedError or plain errno
+// values; nothing has changed then.
 func (r inside) MoveChecked(dir int, name string, toDir int, toName, to string, noReplace bool) error {
 	src, err := r.openIn(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|always)
 	if err != nil {
@@ -89,8 +89,8 @@ func (r inside) MoveChecked(dir int, name string, toDir int, toName, to string, 
 	return nil
 }
 
-// checkCopy checks a copy that nobody else has, and leaves out of it what is not
-// to be believed.
+// checkCopy checks a copy that nobody else has open. Of an index it leaves out the
+// extensions that git should not believe.
 func (r *Resolver) checkCopy(content resolved.GitContent, to string, out int) error {
 	var st unix.Stat_t
 	if err := fsat.Fstat(out, &st); err != nil {
@@ -197,8 +197,8 @@ func (r *Resolver) checkGitConfig(to string, text []byte) error {
 	return nil
 }
 
-// isStraight reports whether no link leads to a place, and sees to it that none does
-// as long as this resolver is used.
+// isStraight reports whether the way to a place passes no link, and keeps one from
+// being made there as long as this resolver is used.
 func (r *Resolver) isStraight(place string) bool {
 	if !r.git.ways.addWithin("a remote of a repository", place) {
 		return false
@@ -211,11 +211,12 @@ func (r *Resolver) isStraight(place string) bool {
 	return true
 }
 
-// SameGitConfig reports whether what is at name in dir, the place from, is the lock
-// of a submodule's configuration, and has the text that this has already, at toName
-// in toDir. "git submodule update" writes core.worktree there each time, as it was.
-// Whoever refuses the move may then remove the lock and say that it is done: nothing
-// that is protected changes.
+// SameGitConfig reports whether a refused move would change nothing. It is for "git
+// submodule update", which writes core.worktree into a submodule's configuration each
+// time, with the value that is there already. The move is that of the lock at name in
+// dir, whose place is from, to the configuration at toName in toDir. If the text is
+// the same the caller may remove the lock and report success, since nothing that is
+// protected changes.
 func (r inside) SameGitConfig(dir int, name, from string, toDir int, toName, to string) bool {
 	if r.git == nil || from != to+".lock" {
 		return false

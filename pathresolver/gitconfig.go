@@ -78,10 +78,11 @@ func (r *Resolver) guardNamed(f *findings, repo *gitrepo.Repository) {
 	r.noteRunners(f, repo)
 }
 
-// guardAbove is guardConfigured for the repositories in whose work tree the root
-// lies: git looks for one upwards, so that a part of a larger repository, or a
-// submodule, can hold what the larger one's configuration names. One that belongs
-// to somebody else is not the operator's git's (safe.directory in git-config(1)).
+// guardAbove is guardConfigured for the repositories in whose work tree the root lies.
+// Git looks for one upwards, so the root can be a part of a larger repository, or a
+// submodule, and hold what the larger one's configuration names. A repository that
+// belongs to somebody else is left out, as git leaves it out (safe.directory in
+// git-config(1)).
 func (r *Resolver) guardAbove(f *findings) {
 	for dir := filepath.Dir(r.root); ; dir = filepath.Dir(dir) {
 		if dotGit := filepath.Join(dir, ".git"); usedBy(dotGit) {

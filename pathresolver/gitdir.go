@@ -36,8 +36,8 @@ type gitGuard struct {
 	// outside are git directories beyond the root that files .git may name, absolute.
 	outside []string
 	own     string // the caller's own linked work tree, as a place, folded; "" for none
-	// ways are places that lead to what git finds by a path, each with what names it:
-	// none becomes a link, which would lead git elsewhere.
+	// ways are places on the way to what git finds by a path, each with what names it.
+	// None of them becomes a link, which would lead git elsewhere.
 	ways gitWays
 	// trees are directories beyond the root in which new linked work trees may lie.
 	trees  []string
@@ -45,8 +45,8 @@ type gitGuard struct {
 	locks  madeLocks
 	acting sync.RWMutex  // see hold
 	turns  atomic.Uint64 // how often it was held alone, as for each move
-	// at says what stands at a place; no link is followed. What cannot be looked
-	// at stands there, and is nobody's.
+	// at says what stands at a place; no link is followed. Where it cannot be
+	// looked at something counts as there, made by somebody else.
 	at   func(place string) (id resolved.FileID, typ fs.FileMode, ok bool)
 	list func(place string) []string // names in a directory, bounded
 }
@@ -133,9 +133,10 @@ func (p *policy) decideGitDir(op Op, place string, kind fs.FileMode) *DeniedErro
 	return nil
 }
 
-// decideKind is the rule about what is no regular file and no directory outside of
-// git directories: at names that git opens in every directory of a work tree it
-// would wait for a FIFO, and over a link it would find another file.
+// decideKind is the rule outside of git directories about links, FIFOs and other
+// special files. At names that git opens in every directory of a work tree it would
+// wait for a FIFO. A place that git finds by its path does not become a link, which
+// would lead git elsewhere.
 func (p *policy) decideKind(op Op, place string, kind fs.FileMode) *DeniedError {
 	switch kind.Type() {
 	case 0, fs.ModeDir:
@@ -240,9 +241,10 @@ func gitNameOf(rest string) string {
 	return ""
 }
 
-// actsBy is gitNameOf for rest, the end of a place, or for what of it lies beneath a
-// submodule's git directory. What "git fetch" keeps in a submodule's refs/remotes is
-// told from the remotes of a submodule called refs.
+// actsBy is the name in gitProtected that covers rest, the end of a place; where that
+// lies in a submodule's git directory, it is judged from there, too. refs/remotes,
+// where "git fetch" keeps what it got, is told apart from "remotes" of a submodule
+// that is called refs.
 func (g *gitGuard) actsBy(place, rest string) string {
 	for _, at := range gitRests(rest) {
 		if at == "refs/head" && at != rest {
@@ -257,10 +259,11 @@ func (g *gitGuard) actsBy(place, rest string) string {
 	return ""
 }
 
-// isRefs reports whether a place is that of the refs of a submodule, or of their
-// logs, and not of a submodule that is called refs. A submodule's git directory has
-// a configuration, and no other directory there has one: nobody may make or remove
-// that. HEAD of the refs is not made either, so that they do not become one.
+// isRefs reports whether a place is the refs of a submodule, or those in its logs, and
+// not a submodule that is called refs. They are told apart by the file config: a
+// submodule's git directory has one and its refs have none, and an agent may neither
+// make nor remove it. Nor may it make HEAD in refs, which would turn them into a git
+// directory.
 func (g *gitGuard) isRefs(place string) bool {
 	dir, name := splitPlace(place)
 	if above, logs := splitPlace(dir); logs == "logs" {
@@ -309,8 +312,8 @@ func (p *policy) decideSteps(op Op, place, dir string) *DeniedError {
 	return p.gitDenied(op, place, RuleProtected, "an interrupted rebase, merge or cherry-pick stood there before: what it says runs when somebody goes on with it")
 }
 
-// decideMadeGit is the rule about a git directory that was made through this
-// resolver: it is whole, but what runs programs does not.
+// decideMadeGit is the rule about a git directory that was made through this resolver.
+// Everything in it may be changed but what runs programs or leads git to other files.
 func (p *policy) decideMadeGit(op Op, place string, at gitAt, kind fs.FileMode) *DeniedError {
 	if op == OpDelete {
 		return nil

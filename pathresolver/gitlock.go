@@ -45,8 +45,8 @@ func (r *Resolver) gitLock(place string) bool {
 }
 
 // CheckGitLock says whether a file that was opened at a place where gitLock is true
-// may be written: only one that was made through this resolver may, since another
-// is what a git elsewhere is just writing.
+// may be written. Only one that was made through this resolver may: any other is being
+// written by a git outside.
 func (r inside) CheckGitLock(place string, f resolved.FileID) *DeniedError {
 	if r.git.locks.has(f) {
 		return nil
@@ -54,9 +54,9 @@ func (r inside) CheckGitLock(place string, f resolved.FileID) *DeniedError {
 	return r.gitDenied(OpWrite, place, RuleProtected, "a git elsewhere holds this lock")
 }
 
-// isLock reports whether a place, the end of which is a name beneath a git directory,
-// is one by which git prepares what is under a rule: it writes the file there and gives
-// it its name by rename(2), so who has it open then writes what was checked.
+// isLock reports whether a place, which ends in a name beneath a git directory, is a
+// name at which git prepares a file that is under a rule. Git writes the file there
+// and then renames it. Who holds it open by then could still change what was checked.
 func (g *gitGuard) isLock(place, rest string) bool {
 	if isPrepared(rest) {
 		return true
@@ -95,8 +95,8 @@ func cutLock(place string) (base string, lock bool) {
 	return place[:at], true
 }
 
-// isPrepared reports whether a name is that of an index, or of packed refs, that git
-// has not yet given its own name, or of what a view has checked.
+// isPrepared reports whether a name is a temporary one: of an index or packed refs
+// before git renames them, or of a copy that a view has checked.
 func isPrepared(place string) bool {
 	_, name := splitPlace(place)
 	name = strings.ToLower(name)
@@ -104,8 +104,8 @@ func isPrepared(place string) bool {
 		strings.HasPrefix(name, "sharedindex_") || strings.HasPrefix(name, "next-index-") || strings.HasPrefix(name, "index.stash.")
 }
 
-// decideLock keeps what a git elsewhere is just writing from everybody else: it
-// would be taken for that git's own.
+// decideLock keeps an agent away from a file that a git outside is writing at this
+// moment: that git would take the agent's content for its own.
 func (p *policy) decideLock(op Op, place string) *DeniedError {
 	id, _, there := p.git.at(place)
 	if op == OpCreate || !there || p.git.locks.has(id) {

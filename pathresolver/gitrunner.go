@@ -58,8 +58,8 @@ func waysTo(n gitrepo.Named, place string) (ways []string) {
 	return ways
 }
 
-// noteRunners keeps what git runs of a project without its being named, to tell of
-// it where the agent may write that.
+// noteRunners keeps the commands that run files of the project without naming them, to
+// warn of those that the agent may write.
 func (r *Resolver) noteRunners(f *findings, repo *gitrepo.Repository) {
 	for _, n := range repo.Runners {
 		for _, file := range n.Reads {
@@ -78,9 +78,9 @@ type gitRunner struct {
 	reads string
 }
 
-// warnRunners tells of the commands of git's configuration that run what may be
-// written. They are no errors: people have make and npm run in their configuration,
-// and agents are there to write Makefile and package.json.
+// warnRunners tells of the commands of git's configuration that run files which may be
+// written. These are warnings and not errors: people have make and npm run in their
+// configuration, and agents are there to write Makefile and package.json.
 func (r *Resolver) warnRunners(f *findings) {
 	for _, n := range f.runners {
 		if v := r.Verdict(n.reads); !v.Writable && !v.AskWrite {

@@ -9,15 +9,15 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
-// Grant reports whether op was granted at a place that AskRead or AskWrite
-// marks. It is asked nowhere else, so what is hidden, protected or covered by no
-// write path stays so, whatever it says. It answers from memory and at once, and
-// is safe for use by many goroutines; one that reads an atomic pointer can have
-// its grants swapped. nil grants nothing.
+// Grant reports whether op was granted at a place that AskRead or AskWrite marks. It
+// is asked about no other place, so what is hidden, protected or covered by no write
+// path stays refused, whatever it returns. It answers from memory and at once, and is
+// safe for use by many goroutines; one that reads an atomic pointer can have its
+// grants swapped. nil grants nothing.
 //
-// Making a name is granted as OpCreate, also where a link or a file gets that
-// name; moving as OpRename at both ends. A hard link would outlast any grant: it
-// needs OpRename at the old name, besides OpWrite.
+// Making a name is granted as OpCreate, also where a link or a file gets that name;
+// moving is granted as OpRename at both ends. A hard link outlasts every grant, so it
+// needs OpRename at the old name besides OpWrite.
 type Grant func(op Op, place string) bool
 
 // GrantFor grants exactly these.
@@ -43,8 +43,8 @@ func (r inside) DecideLinkGranted(grant Grant, from, to string) *DeniedError {
 	return r.decideLink(r.grant.or(grant), from, to)
 }
 
-// givesAway reports whether what is at place may go out of reach of the rules
-// that ask for it, as far as there are any.
+// givesAway reports whether what is at place may leave the reach of the rules that ask
+// for it. Where there are none, it may.
 func (p *policy) givesAway(grant Grant, place string) bool {
 	v := p.Verdict(place)
 	return (!v.AskWrite || grant.gives(OpRename, place)) && (!v.AskRead || grant.gives(OpRead, place))
@@ -81,10 +81,10 @@ func (g Grant) applied(v Verdict, op Op, place string) Verdict {
 	return v
 }
 
-// appliesToMove reports whether a grant covers a move that escapes a rule: at is
-// the end that the rule is about, other the other one. It does where what has to
-// be asked for is that place itself. A rule that could match only deeper is about
-// something that nobody was asked for.
+// appliesToMove reports whether a grant covers a move that escapes a rule; at is the
+// end that the rule is about, other is the other end. The grant covers it only where
+// the rule asks for that very place. What a rule could match deeper inside nobody was
+// asked about.
 func (p *policy) appliesToMove(grant Grant, set *ruleSet, at, other string) bool {
 	if grant == nil || set != &p.askRead && set != &p.askWrite || !grant.gives(OpRename, at) || !p.givesAway(grant, at) {
 		return false
@@ -98,10 +98,10 @@ func (p *policy) appliesToMove(grant Grant, set *ruleSet, at, other string) bool
 	return true
 }
 
-// AskPlaces returns the places at or beneath which everything lies that may
-// have to be asked for, by AskRead and AskWrite: sorted, each once. What is
-// hidden is not among them. It is for who arranges how a tree is served: what
-// one place answers may be another answer tomorrow, so nobody may remember it.
+// AskPlaces returns the places at or beneath which everything lies that may have to be
+// asked for, by AskRead and AskWrite: sorted, each once, without hidden ones. It is
+// for arranging how a tree is served. The answers for these places can change while
+// grants come and go, so they must not be remembered.
 func (r inside) AskPlaces() []resolved.AskPlace {
 	var places []resolved.AskPlace
 	for _, set := range []*ruleSet{&r.askRead, &r.askWrite} {

@@ -6,9 +6,9 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
-// inside is a Resolver for those who hold places that it gave (resolved.Of): they
-// decide about a place and act on it themselves. Its methods stand beside what
-// they are about; these are the ones that the resolver needs, too.
+// inside is a Resolver for code that holds places of its own, which it got through
+// resolved.Of: it decides about a place and acts on it itself. Its methods stand
+// beside what they are about. The ones here are those that the resolver uses, too.
 type inside struct{ *Resolver }
 
 func init() {

@@ -14,8 +14,8 @@ const maxLinkNotes = 1 << 20
 
 func keyOf(f resolved.FileID) linkKey { return linkKey{f.Dev, f.Ino, f.Born} }
 
-// known reports whether the system said which file it is. One of which it did not
-// is nobody's: it never counts as made by the caller.
+// known reports whether the system said which file it is. A file of which it did not
+// say so never counts as made by the caller.
 func known(f resolved.FileID) bool { return f.Dev != 0 || f.Ino != 0 }
 
 type linkKey struct {

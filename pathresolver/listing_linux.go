@@ -42,8 +42,8 @@ func (d *Dir) entries() ([]fs.DirEntry, error) {
 	}
 }
 
-// reader is a descriptor whose offset is at the start and nobody else's: the
-// Dir's own for the first who comes, a new one for who comes meanwhile.
+// reader is a descriptor whose offset is at the start and that no other caller moves:
+// the Dir's own for the first caller, and a new one for each that comes meanwhile.
 func (d *Dir) reader() (fd handle, done func(), err error) {
 	switch {
 	case d.state.CompareAndSwap(listFresh, listBusy):

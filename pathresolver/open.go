@@ -101,8 +101,8 @@ func (r *Resolver) openLexical(op Op, place, rel string, flags int, mode uint32)
 	return r.openPlace(withSlash(place, rel), flags, mode)
 }
 
-// lockFlags are the flags by which a file is opened that may be a lock of git's. It
-// was decided that none stands there: one that came since is a git's elsewhere.
+// lockFlags are the flags for opening a file that may be one of git's locks. It was
+// decided that none is there, so one that has appeared since belongs to a git outside.
 func (r *Resolver) lockFlags(op Op, place string, flags int) (int, error) {
 	switch {
 	case op == OpRead || !r.gitLock(place):

@@ -10,8 +10,9 @@ type Origins struct {
 	// "write_paths[0]", "git". "protect" stands for DefaultProtected.
 	Entries map[string]string
 
-	// Write are the lists whose common part WritePaths are. Of a place that no
-	// write path covers, the first list that does not cover it is named.
+	// Write are the lists that WritePaths were made from: WritePaths cover what all of
+	// them cover. For a place that no write path covers, messages name the first list
+	// that does not cover it.
 	Write []OriginList
 
 	// Read are the same for ReadPaths.

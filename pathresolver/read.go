@@ -86,8 +86,8 @@ func (r *Resolver) open(unsafePath string, flag int, perm fs.FileMode) (*os.File
 	return newFile(fd, unsafePath, &st), nil
 }
 
-// openRaw is openFD for who gets the descriptor: of a directory that lists all
-// names, hidden or not.
+// openRaw is openFD for callers that get the descriptor itself. Through that of a
+// directory every name can be listed, hidden or not.
 func (r *Resolver) openRaw(unsafePath string, flag int, perm fs.FileMode, st *stat) (handle, error) {
 	fd, place, err := r.openFD(unsafePath, flag, perm, st)
 	if err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFDIR && r.hidesAny() {

@@ -14,7 +14,7 @@ func (r *Resolver) Remove(unsafePath string) error {
 	defer r.hold(OpDelete).release()
 	err := r.at(OpDelete, unsafePath, 0, func(dir handle, e entry) error {
 		if r.gitLock(e.place) {
-			return syscall.ENOENT // as was decided: one that came since is a git's elsewhere
+			return syscall.ENOENT // as was decided: one that came since belongs to a git outside
 		}
 		if !e.slash {
 			err := r.unlinkFile(dir, e.name)

@@ -94,17 +94,18 @@ func (r *Resolver) beneathRoot(abs string) (rel string, ok bool) {
 	return "", false
 }
 
-// Granted is r for one call that was granted something besides: it holds the same
-// directory under the same rules, and costs no system call. It is not to be closed.
+// Granted returns a Resolver for one call that was granted something besides. It holds
+// the same directory under the same rules, and making it costs no system call. It is
+// not to be closed.
 func (r *Resolver) Granted(grant Grant) *Resolver {
 	with := *r
 	with.grant = r.grant.or(grant)
 	return &with
 }
 
-// Bound is r for paths that Resolve has returned as places. It refuses one in
-// which a link has come to stand since, so that what is done is done at the place
-// that was decided about. It is not to be closed.
+// Bound returns a Resolver for paths that Resolve has returned as places. It follows
+// no link: where one has come to stand since, it refuses, so that what is done is done
+// at the place that was decided about. It is not to be closed.
 func (r *Resolver) Bound() *Resolver {
 	to := *r
 	to.plain, to.bound = false, true

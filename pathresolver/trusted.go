@@ -18,7 +18,7 @@ type TrustedFile struct {
 	Glob string `json:"glob"`
 	// Name stands for this entry and those that belong to it, for Unprotect.
 	Name string `json:"name"`
-	// But are the names directly beneath a directory that are not meant: they
+	// But are the names directly beneath a directory that the entry leaves out: they
 	// are only read as text.
 	But     []string `json:"but,omitempty"`
 	Program string   `json:"program"` // who runs or trusts it
@@ -40,8 +40,8 @@ func TrustedFiles() []TrustedFile {
 	return list
 }
 
-// outOfTrust is the directory beneath which the names of the table mean
-// nothing: packages bring such files along.
+// outOfTrust is the directory beneath which the table does not apply: packages bring
+// such files along, and nobody works there.
 const outOfTrust = "node_modules"
 
 // TrustedSet answers which entry of TrustedFiles covers a place. It never
@@ -198,9 +198,9 @@ func (s *TrustedSet) walk(folded string) (at trustState) {
 	}
 }
 
-// escapes returns an entry that could cover something beneath from, and would
-// not cover the same thing beneath to; nil if there is none. What goes into
-// node_modules is not meant: nothing there acts, and it does not come back.
+// escapes returns an entry that could cover something beneath from and would not cover
+// it beneath to; nil if there is none. A move into node_modules is no escape: nothing
+// there acts, and what comes out again is refused (released).
 func (s *TrustedSet) escapes(from, to string) *TrustedFile {
 	if s == nil || s.hint.foreign(from) {
 		return nil
@@ -256,7 +256,7 @@ func (s *TrustedSet) names(place string) *TrustedFile {
 }
 
 // decideTrusted keeps a directory of the table from becoming a link, or a file that
-// is as good as one: what it leads to has no protected name.
+// works like one: what it leads to has a name that is not protected.
 func (p *policy) decideTrusted(op Op, place string, kind fs.FileMode) *DeniedError {
 	var t *TrustedFile
 	what := "a link"

@@ -13,8 +13,8 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/gitrepo"
 )
 
-// New validates the configuration and opens the root, which stays pinned: a
-// directory that later takes the root's path is not it. The error is a
+// New validates the configuration and opens the root. The open root stays the same
+// directory: if another one takes its path later, that one is not used. The error is a
 // *ConfigError with every violation, or what the system said.
 func New(cfg Config) (*Resolver, error) {
 	r, found := build(cfg)

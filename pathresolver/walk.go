@@ -14,9 +14,8 @@ const (
 	maxAttempts = 16      // walks before an unstable path is given up
 )
 
-// walked is where an unsafe path leads. It carries no handle: whoever
-// acts opens the place again, without following links, and walks again when
-// that meets one.
+// walked is where an unsafe path leads. It holds nothing open: the caller opens the
+// place again without following links, and walks once more where that meets one.
 type walked struct {
 	place   string // the place; the last components may be missing
 	missing int    // how many of them: 0 means that the place exists
