@@ -146,8 +146,8 @@ func (r *Resolver) Link(unsafeOld, unsafeNew string) error {
 	return linkError("link", unsafeOld, unsafeNew, err)
 }
 
-// noteLinked notes a link if nothing else happened to the file meanwhile: had
-// its old name gone, the count from before would speak for a name elsewhere.
+// noteLinked notes a link, unless something else happened to the file meanwhile: if
+// its old name had been taken away, the earlier count would vouch for a name outside.
 func (r *Resolver) noteLinked(before resolved.FileID, was *stat, src, oldDir handle, oldName string) {
 	after, err := fileID(src)
 	if err != nil || after.Links != before.Links+1 {

@@ -13,19 +13,20 @@ import (
 	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
 
-// askFirst is the error of an operation that a rule says may be asked for. It has
-// changed nothing, and is done once more with what Ask grants.
+// askFirst is the error of an operation that a rule says may be asked for. The
+// operation has changed nothing, and is done again with what Ask grants.
 type askFirst struct{ AskRequest }
 
 func (*askFirst) Error() string { return "has to be asked for" }
 
-// asking does an operation. Where that has to be asked for first it does it once
-// more, from the beginning, with what was granted.
+// asking does an operation. If it has to be asked for first, it is done again from the
+// beginning with what was granted.
 func (c *connection) asking(h *fuse.InHeader, do func(grant pathresolver.Grant) error) fuse.Status {
 	return status(c.again(h, do(nil), do))
 }
 
-// again is asking for an operation that was done without a grant, with this error.
+// again is asking for an operation that has been tried without a grant and returned
+// this error.
 func (c *connection) again(h *fuse.InHeader, err error, do func(grant pathresolver.Grant) error) error {
 	q, ok := err.(*askFirst)
 	if !ok {
@@ -38,8 +39,9 @@ func (c *connection) again(h *fuse.InHeader, err error, do func(grant pathresolv
 	return do(grant)
 }
 
-// ask is refuse for what may be granted: askFirst, where Ask is to be asked. grant
-// is what was granted already. What a grant would not help is refused now.
+// ask is refuse for what may be granted: it returns askFirst where there is somebody
+// to ask. grant is what was granted already. Where a grant would not help, the
+// operation is refused now.
 func (c *connection) ask(h *fuse.InHeader, call string, d *pathresolver.DeniedError, grant pathresolver.Grant, o operation) error {
 	asks := c.v.asks
 	if asks == nil || grant != nil || d.Rule != pathresolver.RuleAsk {
@@ -56,8 +58,8 @@ func (c *connection) ask(h *fuse.InHeader, call string, d *pathresolver.DeniedEr
 	return &askFirst{q}
 }
 
-// futile says what keeps a file from being opened besides the rules that ask:
-// then nobody is asked, and no grant is used up.
+// futile returns what keeps a file from being opened even with a grant. Nobody is
+// asked then, and no grant is used up.
 func (c *connection) futile(h *fuse.InHeader, call string, n *node, o operation) error {
 	var sx unix.Statx_t
 	fd, _, err := c.open(n, unix.O_PATH, &sx)
@@ -93,9 +95,8 @@ func (c *connection) consult(h *fuse.InHeader, q *askFirst) (pathresolver.Grant,
 	return c.granted(ctx, h, q, consultWithin)
 }
 
-// openLater has the open of a file wait for an answer, as long as nobody gives
-// one. Then it is done from the beginning: what was found before the wait counts
-// no more.
+// openLater has the open of a file wait until somebody answers. Then it is done from
+// the beginning: what was found before the wait no longer counts.
 func (c *connection) openLater(in *fuse.OpenIn, q *askFirst) fuseconn.Reply {
 	asks := c.v.asks
 	if !admit(&asks.waiting, maxWaiting) {
@@ -115,8 +116,8 @@ func (c *connection) openLater(in *fuse.OpenIn, q *askFirst) fuseconn.Reply {
 	}}
 }
 
-// granted puts a question to Ask and returns what it grants, or the refusal. It
-// waits within a time, or without end if that is negative.
+// granted puts a question to Ask and returns what it grants, or the refusal. It waits
+// no longer than within; a negative time is no bound.
 func (c *connection) granted(ctx context.Context, h *fuse.InHeader, q *askFirst, within time.Duration) (pathresolver.Grant, error) {
 	if within > 0 {
 		var stop context.CancelFunc

@@ -60,8 +60,8 @@ func newAsks(o *Options) *asks {
 	return a
 }
 
-// mayBeGranted is what access(2) goes by: whether op may have been granted. It is
-// nil without an asker.
+// mayBeGranted says for access(2) whether op may have been granted. It is nil without
+// an asker.
 func (a *asks) mayBeGranted(op pathresolver.Op) pathresolver.Grant {
 	if a == nil {
 		return nil

@@ -9,12 +9,11 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
 
-// as runs create so that what it makes belongs to the caller from the first
-// moment. A server that is not root makes everything as itself, and so does one
-// without the right to do otherwise. The thread
-// takes the caller's identifiers for file systems (setfsuid(2)) and keeps the
-// right to pass permission checks: those were the kernel's, made before it
-// asked us, with groups that we do not know.
+// as runs create so that what it makes belongs to the caller from the first moment. A
+// server that is not root, or may not act for others, makes everything as itself. The
+// thread takes the caller's identifiers for file systems (setfsuid(2)) and keeps the
+// right to pass permission checks: the kernel made those before it asked us, with
+// groups that we do not know.
 func (c *connection) as(who fuse.Caller, create func() error) error {
 	if c.v.o.Unprivileged || c.self.UID != 0 || c.v.o.SquashIDs != nil || who.Uid == c.self.UID && who.Gid == c.self.GID {
 		return create()

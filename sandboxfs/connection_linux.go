@@ -184,13 +184,13 @@ func (c *connection) slow(h *fuse.InHeader) { c.conn.Slow(h) }
 // hold: a file that is open in a write mount costs one.
 const wantOpenFiles = 1 << 16
 
-// raiseOpenFiles raises RLIMIT_NOFILE as far as this process may, where it is
-// low. It changes the process, once. A view works with less: an open beyond it
-// is EMFILE for the caller.
+// raiseOpenFiles raises RLIMIT_NOFILE as far as this process may, where it is low. It
+// changes the whole process, once. A view works with less: an open beyond the limit is
+// EMFILE for the caller.
 //
-// The Go runtime has raised the soft limit before, and gives what is started
-// the first one, as long as nobody else changes it: select(2) fails in
-// programs that trust a small limit. So it is left alone where it is enough.
+// The Go runtime has raised the soft limit before, and gives programs that it starts
+// the original one as long as nobody else changes the limit: select(2) fails in
+// programs that trust a small one. So it is left alone where it is high enough.
 var raiseOpenFiles = sync.OnceFunc(func() {
 	var now unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &now); err != nil || now.Cur >= wantOpenFiles {

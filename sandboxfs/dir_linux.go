@@ -13,15 +13,15 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// OpenDir is answered with ENOSYS in the read-only mount, once: the kernel then
-// opens directories by itself and remembers what it has read of them until they
-// change. Reading one opens it anew each time; its offsets are those of the
+// OpenDir is answered with ENOSYS in the read-only mount, once. From then on the
+// kernel opens directories by itself, and remembers what it has read of them until
+// they change. Each reading opens the directory anew; the offsets are those of the
 // host's file system, which keeps them stable.
 //
-// In a write mount the kernel trusts a name for a second, but a listing for as
-// long as the directory's time of change stays: from a listing that it remembers
-// it would have to look up each name by itself. So one that is no longer fresh is
-// read again, and brings the names with it.
+// In a write mount the kernel trusts a name for a second, but a listing until the
+// directory's time of change moves. With a listing that it remembers it would have to
+// look up each name singly. So a listing that is no longer fresh is read again, and
+// brings the names with it.
 func (c *connection) OpenDir(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
 	if c.ReadOnly {
 		return fuse.ENOSYS

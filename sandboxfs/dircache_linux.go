@@ -18,8 +18,8 @@ const (
 )
 
 // dirCache holds the directories in which names were looked up just now: the next
-// names in them cost one system call each instead of a walk. Only looking uses
-// it; to open a file or to change something the server walks to the place.
+// names in them cost one system call each instead of a walk. It is used for looking
+// names up only; to open a file or change something the server walks to the place.
 type dirCache struct {
 	mu    sync.Mutex
 	slots [maxCachedDirs]*cachedDir
@@ -69,7 +69,7 @@ func (c *connection) cachedDirOf(n *node, place string) (*cachedDir, error) {
 	return d, nil
 }
 
-// forget has a directory walked to again.
+// forget drops a directory, which is walked to again.
 func (all *dirCache) forget(d *cachedDir) {
 	slot := &all.slots[d.node.id%maxCachedDirs]
 	all.mu.Lock()

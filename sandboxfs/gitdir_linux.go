@@ -26,9 +26,9 @@ func isTextContent(c resolved.GitContent) bool {
 	return false
 }
 
-// mayWrite reports whether a refusal demands only what the view does when it makes or
-// writes the file: it checks what is written (text), keeps the file from becoming
-// executable, or makes it only where there is none.
+// mayWrite reports whether the view itself can do what a refusal demands: check what
+// is written (text), keep the file from becoming executable, or make it only where
+// there is none.
 func (c *connection) mayWrite(d *pathresolver.DeniedError, place string) (may, text bool) {
 	if d.Rule != pathresolver.RuleGitContent {
 		return false, false
@@ -76,7 +76,7 @@ func (c *connection) writeText(in *fuse.WriteIn, h *handle, data []byte) (uint32
 	return uint32(n), err
 }
 
-// checkLock refuses to change a file that a git elsewhere is just writing.
+// checkLock refuses to change a file that a git outside is writing at this moment.
 func (c *connection) checkLock(h *fuse.InHeader, call, place string, sx *unix.Statx_t) error {
 	if place == "" || !c.r.GitLock(place) {
 		return nil
@@ -87,7 +87,7 @@ func (c *connection) checkLock(h *fuse.InHeader, call, place string, sx *unix.St
 	return nil
 }
 
-// lockAt refuses to take away a name by which a git elsewhere prepares something, also
+// lockAt refuses to take away a name at which a git outside prepares something, even
 // one that was made just now. A lock that was made through this view stays this
 // view's: no other name moves meanwhile, and git makes its locks only where there are
 // none.
@@ -102,9 +102,10 @@ func (c *connection) lockAt(h *fuse.InHeader, call, place string, dirfd int, nam
 	return c.checkLock(h, call, place, &sx)
 }
 
-// hold keeps other requests from moving names, and for two kinds of names from
-// changing any: HEAD, which makes a directory a repository by what else that holds,
-// and git's locks, where it counts who made them. The caller calls release.
+// hold keeps other requests from moving names. For two kinds of names it keeps them
+// from changing any name: HEAD, since what else a directory holds decides whether HEAD
+// makes it a repository, and git's locks, since it matters who made them. The caller
+// calls release.
 func (c *connection) hold(name string) (release func()) {
 	if name == "HEAD" || c.r.IsGitLockName(name) {
 		c.moves.Lock()
@@ -148,8 +149,8 @@ func (c *connection) hookMode(place string, mode uint32) uint32 {
 	return mode
 }
 
-// arrives asks the rules about git directories whether what is at one name may
-// get the other. checked says that it may once its content has been looked at.
+// arrives asks the rules about git directories whether what is at one name may get the
+// other. checked is true where the content has to be checked first.
 func (c *connection) arrives(fromFD int, oldName, source string, toFD int, newName, target string, exchange bool) (checked bool, d *pathresolver.DeniedError, err error) {
 	if d, err = c.arrival(fromFD, oldName, source, target); err != nil {
 		return false, nil, err
@@ -194,9 +195,9 @@ func (c *connection) renameChecked(in *fuse.RenameIn, from nameKey, fromFD int, 
 	return err
 }
 
-// keepSame replaces a refused move of a file onto one with the same content: it only
-// removes the first. Both names are forgotten, since the kernel takes the removed file
-// for the one that stands at the second name.
+// keepSame stands in for a refused move onto a file with the same content: it only
+// removes the source. Both names are forgotten, since the kernel takes the removed
+// file for the one at the second name.
 func (c *connection) keepSame(from nameKey, fromFD int, source string, to nameKey, toFD int, target string) bool {
 	if c.r.Decide(pathresolver.OpDelete, source, 0) != nil || c.r.Decide(pathresolver.OpRead, target, 0) != nil ||
 		!c.r.SameGitConfig(fromFD, from.name, source, toFD, to.name, target) {

@@ -17,7 +17,7 @@ type handle struct {
 	fd       int
 	writable bool
 	text     bool         // what is written is checked (writeText)
-	made     bool         // the file was made as granted, through this handle; guarded by opens.mu
+	made     bool         // the file was made through this handle, by a grant; guarded by opens.mu
 	users    atomic.Int32 // the kernel, and the callers of anyOf and find
 }
 
@@ -99,7 +99,7 @@ func (o *opens) find(n *node, does func(*handle) bool) *handle {
 	return nil
 }
 
-// madeBy notes that a handle's file was made through it, as granted.
+// madeBy notes that a handle's file was made through it, by a grant.
 func (o *opens) madeBy(id uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -108,7 +108,7 @@ func (o *opens) madeBy(id uint64) {
 	}
 }
 
-// makerOf returns the open handle by which n was made, as granted, to be dropped,
+// makerOf returns the open handle through which n was made by a grant, to be dropped,
 // or nil.
 func (o *opens) makerOf(n *node) *handle {
 	return o.find(n, func(h *handle) bool { return h.made })
@@ -242,8 +242,8 @@ func (c *connection) unregister(id int32) {
 // maxStamps bounds how many files are remembered.
 const maxStamps = 1 << 16
 
-// settled is how old a change must be before the times of a file are taken to
-// tell it from the next one: file systems stamp by the tick.
+// settled is how old a change must be before a file's times tell it from the next
+// change: file systems stamp by the tick.
 const settled = 20 * time.Millisecond
 
 // stamp is how the content of a file was when it was last opened.

@@ -186,12 +186,11 @@ func (t *lockTable) set(h *handle, owner uint64, lk *unix.Flock_t) error {
 	return err
 }
 
-// reopenForLocks opens the file of h once more. A write lock needs a
-// descriptor that may write, which the kernel has checked of the caller's.
-//
-// It does so with all rights of the server, on a thread of no locked goroutine:
-// a file may have been made as one that cannot be opened again. Nothing is gained
-// by it: opening h was checked, and this descriptor carries locks only.
+// reopenForLocks opens the file of h once more. A write lock needs a descriptor that
+// may write; the kernel has checked that the caller's may. It is opened with all
+// rights of the server, in a goroutine that is locked to no thread, since a file may
+// have been made with a mode that lets nobody open it again. The caller gains nothing
+// by that: opening h was checked, and this descriptor carries locks only.
 func reopenForLocks(h *handle) (fd int, err error) {
 	const flags = unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY
 	opened := make(chan struct{})

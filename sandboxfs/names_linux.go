@@ -68,7 +68,7 @@ func (t *table) child(dir *node, name string) *node {
 	return t.names[nameKey{dir, name}]
 }
 
-// removed says that name in dir is gone.
+// removed notes that name in dir is gone.
 func (t *table) removed(dir *node, name string) {
 	t.mu.Lock()
 	defer t.unlock()
@@ -79,7 +79,7 @@ func (t *table) removed(dir *node, name string) {
 	}
 }
 
-// renamed says that a name was moved over another, or exchanged with it.
+// renamed notes that a name was moved over another, or exchanged with it.
 func (t *table) renamed(from, to nameKey, exchange bool) {
 	t.mu.Lock()
 	defer t.unlock()
@@ -114,8 +114,8 @@ func (t *table) addName(n *node, key nameKey) {
 	key.dir.kids++
 }
 
-// dropName takes a name from n. Another name, if there is one, becomes the
-// first. The lock is held.
+// dropName takes a name from n. If it was the first, another name takes its place, if
+// there is one. The lock is held.
 func (t *table) dropName(n *node, key nameKey) {
 	others := t.more[n]
 	if n.parent == key.dir && n.name == key.name {

@@ -29,7 +29,8 @@ func (c *connection) OpenFile(in *fuse.OpenIn) (r fuseconn.Reply) {
 	return r
 }
 
-// open1 is OpenFile with a grant.
+// open1 opens a file with what was granted; nil where nothing was. It asks the rules,
+// walks to the file's place and makes a handle of it.
 func (c *connection) open1(in *fuse.OpenIn, out *fuse.OpenOut, grant pathresolver.Grant) error {
 	c.moves.RLock()
 	defer c.moves.RUnlock()
@@ -63,8 +64,8 @@ func (c *connection) open1(in *fuse.OpenIn, out *fuse.OpenOut, grant pathresolve
 	return nil
 }
 
-// openFile opens the regular file of n. The rules are asked first; where it is
-// to be written its hard links are looked at after. A grant is for one place.
+// openFile opens the regular file of n. The rules are asked first; if it is to be
+// written, its hard links are looked at afterwards. A grant holds for one place.
 func (c *connection) openFile(h *fuse.InHeader, call string, n *node, flags int, writing bool, sx *unix.Statx_t, grant pathresolver.Grant) (int, error) {
 	if n.typ != unix.S_IFREG {
 		return -1, unix.EACCES
@@ -151,10 +152,10 @@ func (c *connection) refuseRead(h *fuse.InHeader, call, place string) error {
 	return nil
 }
 
-// disarm takes the set-user-id and set-group-id bits when a file is opened for
-// writing with passthrough. Elsewhere the first write by a process that may not
-// keep them takes them; but with HANDLE_KILLPRIV_V2 the kernel leaves that to the
-// server, and does not ask it then (Linux 6.18).
+// disarm takes the set-user-id and set-group-id bits from a file that is opened for
+// writing with passthrough. Without passthrough the first write by a process that may
+// not keep the bits takes them. With it, and with HANDLE_KILLPRIV_V2, the kernel
+// leaves that to the server and then does not tell it of the write (Linux 6.18).
 func (c *connection) disarm(fd int, sx *unix.Statx_t) error {
 	if sx.Mode&(unix.S_ISUID|unix.S_ISGID) == 0 || !c.passes() {
 		return nil
@@ -162,9 +163,9 @@ func (c *connection) disarm(fd int, sx *unix.Statx_t) error {
 	return c.killPrivileges(fd)
 }
 
-// reopen opens a file that is not where it was by a handle that is open, as a
-// program does through /proc/self/fd. It never gives more than that handle has:
-// where reading may have to be asked for, a grant to write is none to read.
+// reopen opens a file that is no longer at its place through a handle that is open, as
+// a program does through /proc/self/fd. It never gives more than that handle has:
+// where reading may have to be asked for, a grant to write is no grant to read.
 func (c *connection) reopen(n *node, flags int) (int, error) {
 	writes := flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0
 	reads := c.r.AsksRead() && flags&unix.O_ACCMODE != unix.O_WRONLY
@@ -177,11 +178,11 @@ func (c *connection) reopen(n *node, flags int) (int, error) {
 	return fd, err
 }
 
-// checkLinks refuses to change a file in place that has hard links elsewhere:
-// writing would change them too. Of a file that was removed through the view
-// every link that is left counts, since it was the name that might be written.
-// Where the links are to be broken it puts a copy in its stead, and answers
-// ESTALE: the kernel looks the name up again and finds the copy.
+// checkLinks refuses to change a file in place that has hard links elsewhere, since
+// writing would change them too. Of a file that was removed through the view every
+// remaining link counts: the removed name was the one that might be written. Where
+// links are to be broken it puts a copy in the file's place and returns ESTALE: the
+// kernel looks the name up again and finds the copy.
 func (c *connection) checkLinks(h *fuse.InHeader, call, place string, sx *unix.Statx_t) error {
 	switch {
 	case sx.Mode&unix.S_IFMT == unix.S_IFDIR:

@@ -24,27 +24,26 @@ type Options struct {
 	// own rights are what counts.
 	DefaultPermissions bool
 
-	// Unprivileged has requests answered without the capabilities that
-	// override file permissions and without supplementary groups. A server
-	// that runs as root for programs of root's that have neither gives them by
-	// that what they would have without a view, checked by the host's own file
-	// system, and needs neither DefaultPermissions nor AllowOther, which it
-	// excludes. Owner must be the server's own user.
+	// Unprivileged has requests answered without the capabilities that override file
+	// permissions, and without supplementary groups. It is for a server that runs as
+	// root and serves programs of root's that have neither: they get what they would
+	// have without a view, as the host's own file system decides. It replaces
+	// DefaultPermissions and excludes AllowOther; Owner must be the server's own user.
 	Unprivileged bool
 
 	// SquashIDs, if set, are reported as the owner of every file. Identifiers
 	// that are not mapped in the mounter's user namespace give EOVERFLOW.
 	SquashIDs *IDs
 
-	// Owner is whom the mount belongs to, as seen in the mounter's user
+	// Owner is the user to whom the mount belongs, as seen in the mounter's user
 	// namespace. Without AllowOther nobody else may look inside.
 	Owner IDs
 
 	// AllowOther lets every user look inside the mount, not only Owner.
 	AllowOther bool
 
-	// SingleConnection serves all with one connection. It is slower; it is
-	// what a mount by fusermount3 needs.
+	// SingleConnection serves the whole view with one connection. That is slower, but
+	// the only way to mount with fusermount3.
 	SingleConnection bool
 
 	// ReportAll has every refusal reach OnRefusal. Otherwise the kernel refuses
@@ -57,22 +56,22 @@ type Options struct {
 	// dropped and counted in Stats.
 	OnRefusal func(Refusal)
 
-	// OnChange is called for each Change, before the program hears that it was
-	// made. Requests wait for it, and several goroutines call it: it must be
-	// quick and safe for that, and must not use the view.
+	// OnChange is called for each Change, before the program learns that it was made.
+	// Requests wait for it and several goroutines call it, so it must be quick and
+	// safe for concurrent use, and must not use the view.
 	OnChange func(Change)
 
-	// Ask, if set, is asked where a rule says that something may be asked for.
-	// Without it that is EACCES.
+	// Ask, if set, is asked about operations that a rule says may be asked for.
+	// Without it they are EACCES.
 	Ask Asker
 
-	// AskWait bounds how long the open of a file that is there waits for an
-	// answer: 0 is not at all, and less without end.
+	// AskWait bounds how long the open of an existing file waits for an answer: 0
+	// means not at all, a negative time without end.
 	AskWait time.Duration
 
-	// Unmounter, if set, unmounts what Mount has mounted at a path, in the place of
-	// this process, which may have given up the right to. What is in use it
-	// detaches, and says so; with force it ends the connection, too.
+	// Unmounter, if set, unmounts in the place of this process, which may have given
+	// up the right to, what Mount has mounted at path. If it is in use it is detached
+	// and lazily is true; with force the connection is ended, too.
 	Unmounter func(path string, force bool) (lazily bool, err error)
 
 	// Logger gets what goes wrong inside the server. Nil discards it.
@@ -119,26 +118,26 @@ type Stats struct {
 	AsksDropped     uint64 // refused operations that were not recorded
 }
 
-// Asker answers for what a rule says may be asked for (pathresolver.RuleAsk):
-// what it allows happens once, and only where that is all that stands in the
-// way. Its methods are safe for use by many goroutines, and never touch the
-// view that they answer for.
+// Asker answers for operations that a rule says may be asked for
+// (pathresolver.RuleAsk). What it allows is done once, and only where nothing else
+// stands in the way. Its methods are safe for use by many goroutines, and never touch
+// the view that they answer for.
 type Asker interface {
-	// Ask decides about one operation; nil allows it. If q.Wait it waits for
-	// the answer as long as ctx lasts, otherwise it answers at once. An error's
-	// text is Refusal.Answer. When ctx is done the operation has been answered
-	// already, and what was asked for stays asked for.
+	// Ask decides about one operation; nil allows it. If q.Wait is set it waits for an
+	// answer as long as ctx lasts, otherwise it answers at once. The text of an error
+	// becomes Refusal.Answer. When ctx is done the operation has been refused already;
+	// the request that was made stays.
 	Ask(ctx context.Context, q AskRequest) error
 
-	// Record has an operation that was refused asked for, and uses up no grant.
-	// It is called by one goroutine. When the same operation is tried again it
-	// is put to Ask.
+	// Record makes a request for an operation that was refused, and uses up no grant.
+	// It is called by one goroutine. When a program tries the same operation again,
+	// that is put to Ask.
 	Record(ctx context.Context, q AskRequest) error
 
-	// Granted reports soon, from memory but for what has changed since it was
-	// called last, whether a may have been granted: then an operation that cannot
-	// wait is put to Ask when it is tried first. It allows nothing by itself.
-	// access(2) tells of it.
+	// Granted reports whether a may have been granted. It answers at once: from
+	// memory, brought up to date with what has changed since the last call. If it says
+	// so, an operation that cannot wait is put to Ask at the first try, and access(2)
+	// succeeds. It allows nothing by itself.
 	Granted(a access.Access) bool
 }
 
@@ -152,8 +151,8 @@ type AskRequest struct {
 	Program  string // its name (comm), which it can choose itself; "" if unknown
 }
 
-// Change is something that a program did through a view, as Options.OnChange
-// hears of it. Removals are not told.
+// Change is something that a program did through a view, as Options.OnChange is told.
+// Removals are not told.
 type Change struct {
 	// Op is OpCreate for a new file, directory, link, FIFO or socket, OpWrite for
 	// a file that was opened to be written or was cut, OpMeta for one whose mode
@@ -162,7 +161,7 @@ type Change struct {
 	Place string
 	// To is the new name, of OpRename and OpLink.
 	To string
-	// Exchange says that what was at To is at Place now, of OpRename.
+	// Exchange is set for an OpRename after which what was at To is at Place.
 	Exchange bool
 	// Mode is its type and permissions afterwards. Of OpRename it is the type
 	// alone, and fs.ModeIrregular where that is not known.

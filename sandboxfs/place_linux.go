@@ -30,10 +30,10 @@ func (c *connection) locate(id uint64) (*node, string, error) {
 	return n, place, err
 }
 
-// open opens the file of a node anew, by one walk that follows no link, and
-// makes sure that it is the file that the kernel was told of. It returns the
-// place too, which is the one of n's names that led there, or "" for a file
-// that was removed through the view. c.moves is held.
+// open opens the file of a node anew, by one walk that follows no link, and makes sure
+// that it is the file that the kernel was told of. It also returns the place: the one
+// of n's names that led there, or "" for a file that was removed through the view.
+// c.moves is held.
 func (c *connection) open(n *node, flags int, sx *unix.Statx_t) (fd int, place string, err error) {
 	if place, err = c.tab.place(n); err != nil {
 		fd, err = c.reopenUnlinked(n, flags, sx)
@@ -88,8 +88,8 @@ func (c *connection) same(n *node, sx *unix.Statx_t) error {
 	return nil
 }
 
-// walkError is what the kernel gets when the walk to a node failed. After
-// ESTALE it looks the path up once more, name by name.
+// walkError is the error for the kernel when the walk to a node failed. After ESTALE
+// the kernel looks the path up once more, name by name.
 func (c *connection) walkError(n *node, err error) error {
 	switch err {
 	case unix.EXDEV: // something was mounted there on the host

@@ -13,14 +13,14 @@ import (
 // maxUnlinked bounds the descriptors that are held for files without a name.
 const maxUnlinked = 4096
 
-// unlinked holds what was removed through the view while the kernel still knew
-// of it: a program that had looked a name up just before another one replaced
-// it opens the old file, as on any file system, instead of getting ESTALE.
-// Each is an O_PATH descriptor, held until the kernel forgets the node, which
-// for a file that has lost its last name is soon.
+// unlinked holds what was removed through the view while the kernel still knew of it.
+// A program may have looked a name up just before another program replaced the file;
+// it opens the old file then, as on any file system, and does not get ESTALE. Each is
+// an O_PATH descriptor, held until the kernel forgets the node, which is soon for a
+// file that has lost its last name.
 //
-// What lies here was removed by a program that might write that name. The file
-// itself is written only when no other name of it is left (checkLinks).
+// What is held here was removed by a program that might write that name. The file
+// itself is written only when it has no other name left (checkLinks).
 type unlinked struct {
 	mu sync.Mutex
 	fd map[*node]int
@@ -32,7 +32,7 @@ type removal struct {
 	fd int   // -1 if there is nothing
 	sx unix.Statx_t
 
-	asked bool // as granted, which was not for what it held
+	asked bool // removed by a grant, which did not cover what the file held
 }
 
 func (c *connection) beforeRemoval(dir *node, dirfd int, name string) removal {

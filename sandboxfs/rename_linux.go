@@ -120,8 +120,8 @@ func (c *connection) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, gran
 	return nil
 }
 
-// noteLink notes a link if nothing else happened to the file meanwhile: had the
-// host taken its old name, the count from before would speak for a name elsewhere.
+// noteLink notes a link, unless something else happened to the file meanwhile: if the
+// host had taken its old name away, the earlier count would vouch for a name outside.
 func (c *connection) noteLink(n *node, before, after *unix.Statx_t) {
 	if after.Nlink != before.Nlink+1 {
 		return

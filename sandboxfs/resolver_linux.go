@@ -7,9 +7,9 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// resolver is what a view asks of a pathresolver.Resolver: what everybody may,
-// and what is kept for those who hold places (package resolved). What each method
-// promises stands at its namesake in pathresolver.
+// resolver is what a view asks of a pathresolver.Resolver: its exported methods, and
+// those that are kept for holders of places (package resolved). What each promises
+// stands at the method of the same name in pathresolver.
 type resolver interface {
 	Root() string
 	WritePaths() []string

@@ -20,7 +20,7 @@ var fileCapabilities = [2]uint32{
 	1 << (unix.CAP_MAC_OVERRIDE - 32),
 }
 
-// rights are what one thread has of those that an unprivileged view gives up.
+// rights are those of one thread that an unprivileged view gives up.
 type rights struct {
 	groups []int // besides the one that files get
 	caps   [2]unix.CapUserData
@@ -71,8 +71,8 @@ func capHeader() *unix.CapUserHeader {
 	return &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 }
 
-// groupsStay reports whether nobody can give up groups in this user namespace
-// (user_namespaces(7)): programs in the view have them as well.
+// groupsStay reports whether groups cannot be given up in this user namespace
+// (user_namespaces(7)). The programs in the view have them then, too.
 func groupsStay() bool {
 	may, err := os.ReadFile("/proc/self/setgroups")
 	return err == nil && string(bytes.TrimSpace(may)) == "deny"

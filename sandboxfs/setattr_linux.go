@@ -104,9 +104,9 @@ func (c *connection) handleFor(in *fuse.SetAttrIn, n *node, resize bool) *handle
 	return nil
 }
 
-// makerFor returns the handle by which a program just made the file as granted, where
-// only its times are to change: touch(1) sets them before it closes the file, and
-// is not asked a second time about what nobody else has seen.
+// makerFor returns the handle through which a program has just made the file by a
+// grant, if only the file's times are to change. touch(1) sets them before it closes
+// the file, and nobody needs to be asked again about a file that nobody else has seen.
 func (c *connection) makerFor(in *fuse.SetAttrIn, n *node, d *pathresolver.DeniedError) *handle {
 	const others = fuse.FATTR_SIZE | fuse.FATTR_MODE | fuse.FATTR_UID | fuse.FATTR_GID | fuse.FATTR_KILL_SUIDGID
 	if c.v.asks == nil || d.Rule != pathresolver.RuleAsk || in.Valid&others != 0 {
@@ -172,9 +172,9 @@ func timeOf(valid, set, now uint32, sec uint64, nsec uint32) unix.Timespec {
 	return unix.Timespec{Sec: int64(sec), Nsec: int64(nsec)}
 }
 
-// Access is access(2) where the kernel does not check permissions itself. It
-// carries the verdict: what can never be written is EROFS, what may be asked
-// for EACCES, unless grant may have been given for it.
+// Access is access(2) where the kernel does not check permissions itself. It answers
+// with the verdict: EROFS for what can never be written, and EACCES for what has to be
+// asked for, unless that may have been granted.
 func (c *connection) Access(_ <-chan struct{}, in *fuse.AccessIn) fuse.Status {
 	return c.look(in.NodeId, func(n *node, fd int, place string) error {
 		reads := in.Mask&fuse.R_OK != 0 || in.Mask&fuse.X_OK != 0 && n.typ == unix.S_IFREG

@@ -109,10 +109,10 @@ func (t *table) get(id uint64) *node {
 	return t.byID[id]
 }
 
-// fix makes the directories on the way to place fixed nodes, which are there
-// whether or not the kernel asks for them, and keep their ids. Were one of
-// them ever another node, or gone, the kernel would detach what is mounted
-// beneath it, for good. file says that the mount point is a regular file.
+// fix makes the directories on the way to place fixed nodes. They are there whether or
+// not the kernel asks for them, and keep their ids: if one of them became another
+// node, or went, the kernel would detach what is mounted beneath it for good. file is
+// set where the mount point is a regular file.
 func (t *table) fix(names []string, file bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -156,8 +156,8 @@ func (t *table) add(dir *node, name string) *node {
 	return n
 }
 
-// found says that id stands at name in dir, and returns its node with one
-// lookup counted. linked says that the file has several hard links.
+// found notes that id stands at name in dir, and returns its node with one lookup
+// counted. linked is set where the file has several hard links.
 func (t *table) found(dir *node, name string, id identity, typ uint16, linked, writable bool) *node {
 	t.mu.Lock()
 	defer t.unlock()
@@ -192,7 +192,7 @@ func (t *table) nameless(id identity) *node {
 	return n
 }
 
-// linked says that n got another name, and counts a lookup.
+// linked notes that n got another name, and counts a lookup.
 func (t *table) linked(n, dir *node, name string, writable bool) {
 	t.mu.Lock()
 	defer t.unlock()

@@ -86,8 +86,8 @@ func (v *View) unmount(busy int) (lazily bool, err error) {
 	return lazily, err
 }
 
-// mountAt returns which mount a path leads to, and the device of its files. It
-// makes no request, so it works for one that is not served yet or not any more.
+// mountAt returns the mount that a path leads to and the device of its files. It makes
+// no FUSE request, so it works for a view that is not served yet or any more.
 func mountAt(path string) (id, dev uint64) {
 	var sx unix.Statx_t
 	const noRequest = unix.AT_SYMLINK_NOFOLLOW | unix.AT_STATX_DONT_SYNC

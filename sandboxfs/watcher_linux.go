@@ -20,18 +20,18 @@ const maxWatches = 8192
 const watchEvents = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO |
 	unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
 
-// watcher tells the kernel when the host changes a directory that it was told
-// of. With it the kernel may remember the read-only mount for validWatched, so that
-// most look-ups cost no request, and the host's changes are seen at once all the
-// same. It may be late or lose a watch: then what the kernel remembers ends by its
-// timeout. A nil watcher watches nothing.
+// watcher tells the kernel when the host changes a directory that the kernel knows.
+// With it the kernel may remember the read-only mount for validWatched: most look-ups
+// cost no request, and changes on the host are still seen at once. It may be late or
+// lose a watch; what the kernel remembers then ends with its timeout. A nil watcher
+// watches nothing.
 type watcher struct {
 	p    *connection
 	sent atomic.Uint64
-	full atomic.Bool // no further watch is to be had for now
+	full atomic.Bool // no more watches can be had for now
 
 	mu   sync.Mutex
-	file *os.File // inotify, nil when it is not to be had
+	file *os.File // inotify, nil where there is none
 	fd   int
 	dirs map[int32]*node
 	done chan struct{}
@@ -39,8 +39,8 @@ type watcher struct {
 	elsewhere sync.Map // of devices: whether their files change unseen
 }
 
-// unseen are file systems that others change than this kernel: a server, or
-// another machine. inotify says nothing of that.
+// unseen are file systems that can be changed by others than this kernel: by a server,
+// or by another machine. inotify says nothing of those changes.
 var unseen = []int64{
 	unix.FUSE_SUPER_MAGIC, unix.NFS_SUPER_MAGIC, unix.SMB_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC,
 	unix.V9FS_MAGIC, unix.CEPH_SUPER_MAGIC, unix.AFS_SUPER_MAGIC, unix.AFS_FS_MAGIC, unix.CODA_SUPER_MAGIC,
@@ -186,8 +186,8 @@ func (w *watcher) event(wd int32, mask uint32, name string) {
 	w.inode(dir)
 }
 
-// name has the kernel forget a name. A fixed node keeps its name, or what is
-// mounted beneath it would be detached; only its attributes go.
+// name makes the kernel forget a name. A fixed node keeps its name, or what is mounted
+// beneath it would be detached; only its attributes are forgotten.
 func (w *watcher) name(dir, child *node, name string) {
 	if child != nil && child.fixed {
 		w.inode(child)

@@ -35,12 +35,11 @@ func OpenAbort(dev uint64) (fd int, err error) {
 	return fd, err
 }
 
-// Abort aborts the connection by the file that OpenAbort opened for its device.
-//
-// The number of a device is given to somebody else's connection as soon as this
-// one has ended. So the file has to be open before this looks whether the
-// connection is there still: then it had the number when the file was opened,
-// and should it end now, the file does nothing any more.
+// Abort aborts the connection through the file that OpenAbort opened for its device.
+// The kernel gives a device number to another connection as soon as this one has
+// ended. So the file has to be open before Abort looks whether the connection is still
+// there: if it is, it had the number when the file was opened, and if it ends now, the
+// file has no effect any more.
 func (c *Conn) Abort(fd int) error {
 	if !c.connected() {
 		return nil

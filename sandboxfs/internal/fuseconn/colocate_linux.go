@@ -28,9 +28,9 @@ const (
 	apartEnough    = 16
 	togetherEnough = 32
 
-	// keepBusy bounds for how long the last reader loop is busy, its answer
-	// included. Between two times there are at least leastPause, and up to
-	// mostPause where it does not help.
+	// keepBusy bounds for how long the last reader loop keeps its processor busy, its
+	// answer included. At least leastPause passes before the next attempt, and up to
+	// mostPause where attempts do not help.
 	keepBusy   = 200 * time.Microsecond
 	leastPause = 2 * time.Millisecond
 	mostPause  = 160 * time.Millisecond
@@ -69,8 +69,8 @@ func (c *colocation) waited(d time.Duration) {
 	}
 }
 
-// wanted reports whether to bring them together now. The pause until the next
-// time grows as long as that is in vain.
+// wanted reports whether to bring them together now. The pause before the next attempt
+// grows as long as attempts fail.
 func (c *colocation) wanted(now time.Time) bool {
 	if c.apart < c.enough || now.Before(c.next) {
 		return false

@@ -51,7 +51,7 @@ const (
 	// longRead is how long a read takes that had to wait for a disk. Copying
 	// the largest request takes a third of it.
 	longRead = 200 * time.Microsecond
-	// waryFor is after how many reads it is tried again not to expect that.
+	// waryFor is how many reads after a long one are expected to wait, too.
 	waryFor = 32
 )
 
@@ -65,9 +65,9 @@ type slowReads struct {
 	wary    atomic.Int32 // how many are still expected to wait
 }
 
-// begin reports whether a read is expected to wait. One that is not done when
-// the next comes does wait, or that one would not have been read yet. The next
-// may wait, too, and would then hold up all others until the watchdog looks.
+// begin reports whether a read is expected to wait. A read that is not done when the
+// next one comes does wait, or the next one would not have been read yet. The next may
+// wait, too, and would hold up all others until the watchdog looks.
 func (s *slowReads) begin() (slow bool) {
 	return s.reading.Add(1) > 1 || s.wary.Load() > 0 && s.wary.Add(-1) >= 0
 }

@@ -42,9 +42,9 @@ type Reply struct {
 // ErrInterrupted is the cause of the end of a request's context.
 var ErrInterrupted = errors.New("interrupted")
 
-// rest is a Handler as go-fuse sees it. The three operations are decoded here
-// alone (decode_linux.go); should one get to go-fuse all the same it fails. With
-// ENOSYS, the answer of what is not implemented, the kernel would do without.
+// rest is a Handler as go-fuse sees it. The three operations are decoded in
+// decode_linux.go only. If one reaches go-fuse all the same it fails, and not with
+// ENOSYS: after that answer the kernel would do without the operation.
 type rest struct{ Handler }
 
 func (rest) Open(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status { return fuse.EIO }

@@ -12,9 +12,9 @@ import (
 // beginning to wait.
 const maxInterrupts = 1024
 
-// interrupts tell the requests that wait for somebody else that nobody wants
-// their answer any more. The kernel says so once, perhaps before the request has
-// begun to wait: then it is remembered.
+// interrupts tell requests that wait for somebody that their answer is not wanted any
+// more. The kernel says so once, perhaps before the request has begun to wait; then it
+// is remembered.
 type interrupts struct {
 	mu      sync.Mutex
 	waiting map[uint64]context.CancelCauseFunc

@@ -77,10 +77,10 @@ func (s *Server) handOver(l *loop, turn uint64) {
 }
 
 // loop is the reader loop of one connection: the one goroutine that waits for a
-// request, answers it and waits for the next. It saves a change of threads for
-// each request, which costs as much as a small one takes.
+// request, answers it and waits for the next. That saves a change of threads for each
+// request, which costs as much as a small request does.
 //
-// While it answers, turn is odd. Whoever makes it even, by one compare-and-swap,
+// While it answers, turn is odd. The first to make it even, by one compare-and-swap,
 // decides who reads the next request:
 //
 //   - the goroutine itself, when it has answered: it goes on reading;
@@ -88,9 +88,9 @@ func (s *Server) handOver(l *loop, turn uint64) {
 //     or the watchdog when it sees the same turn twice: then a new goroutine is
 //     the reader loop, and the old one ends with its answer.
 //
-// So there is exactly one reader loop as long as the connection is there, and no
-// request waits for another one for longer than the watchdog's patience as long
-// as fewer than maxAnswering take longer.
+// So a connection always has exactly one reader loop. A request waits for another one
+// no longer than the watchdog's patience, unless maxAnswering requests take longer
+// than that.
 type loop struct {
 	c      *Conn
 	server *Server

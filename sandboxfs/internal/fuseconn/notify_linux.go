@@ -60,8 +60,8 @@ func (c *Conn) ForgetInode(id uint64) {
 	c.notify(notifyInvalInode, b)
 }
 
-// notify tells the kernel something that it did not ask. It fails with ENOENT
-// where the kernel does not know what it is about, which is as well.
+// notify tells the kernel something that it did not ask about. ENOENT means that the
+// kernel does not know the file, and is fine.
 func (c *Conn) notify(code uint32, b []byte) {
 	binary.NativeEndian.PutUint32(b[0:], uint32(len(b)))
 	binary.NativeEndian.PutUint32(b[4:], code)
