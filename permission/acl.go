@@ -6,7 +6,7 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// sendACL is a compiled send ACL (X1).
+// sendACL is a compiled send ACL.
 type sendACL struct {
 	mode        Mode
 	allow, deny sessionIndex
@@ -30,8 +30,8 @@ func compileACL(x CrossSend, r *rule) *sendACL {
 	return a
 }
 
-// opine is what the ACL says about a target; a nil one says nothing. A bare id
-// stands for the agent's main session.
+// opine is what the ACL says about a target; a nil one says nothing. An id without a
+// session stands for the agent's main session.
 func (a *sendACL) opine(target, id string) finding {
 	if a == nil {
 		return finding{}
@@ -55,7 +55,8 @@ func (a *sendACL) opine(target, id string) finding {
 	return finding{opinion: denied, code: CodeCrossSend, rule: a.rule, acl: a}
 }
 
-// defaultACL is X2: an agent may send to its parent and to its own sessions.
+// defaultACL holds where no document has a send ACL: an agent may send to its parent
+// and to its own sessions.
 func (q *question) defaultACL() finding {
 	if q.id == q.principal || q.rel.isParent {
 		return finding{opinion: allowed, code: CodeAllowed}

@@ -28,7 +28,8 @@ type Agent struct {
 	// Extra are the fields of other vendors, which mean nothing here.
 	Extra []Extra
 
-	// Notes are what is worth knowing about the file though it is read.
+	// Notes are remarks on a file that was read, such as a key that is almost one of
+	// ours.
 	Notes []Problem
 
 	at map[string]access.Position
@@ -43,7 +44,8 @@ type Extra struct {
 // ownKeys are the fields that mean something here.
 var ownKeys = []string{"name", "description", "tools", "disallowedTools", "model", "profile", "write_paths"}
 
-// vendorKeys are fields of other vendors that look like a slip but are none.
+// vendorKeys are fields of other vendors that look like a misspelling of one of ours
+// and are not.
 var vendorKeys = []string{"hooks", "mode", "models", "skills", "toolsets"}
 
 // ParseAgent reads an agent definition. The front matter is read as strictly as
@@ -57,8 +59,8 @@ func ParseAgent(file string, data []byte) (*Agent, error) {
 	return a, nil
 }
 
-// parseAgent is ParseAgent, but what can be read of a definition that is
-// refused is returned beside the error.
+// parseAgent is ParseAgent; beside its error it returns what could be read of a
+// definition that is refused.
 func parseAgent(file string, data []byte) (*Agent, error) {
 	ps := &problems{file: file}
 	a := &Agent{File: file, at: map[string]access.Position{}}

@@ -9,13 +9,13 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// Policy is what the agent may do: what its profile and its front matter both
-// allow (P10). The problems are warnings where the two do not agree, and notes;
-// Strict makes errors of the warnings. opt is as for Compile; opt.FS is where a
-// profile that is a file stands.
+// Policy is what the agent may do: what its profile and its front matter both allow.
+// The problems are warnings where the two disagree, and notes; Strict turns the
+// warnings into errors. opt is as for Compile; opt.FS is where a profile that is a
+// file is read.
 //
-// An agent without a profile has that of its type, by its name (P3-P6); one
-// whose type is not known is READ_ONLY.
+// An agent without a profile has the one of its type, by its name; if the type is not
+// known, that is READ_ONLY.
 func (a *Agent) Policy(opt Options) (*Policy, []Problem, error) {
 	found := slices.Clone(a.Notes)
 	profile, err := a.profile(&found, opt)
@@ -121,9 +121,8 @@ func (a *Agent) beyond(found *[]Problem, profile *Source, opt Options, layers []
 	}
 }
 
-// commandsBeyond reports commands of Bash that the profile does not have, and
-// those that are more than it has. A profile without a list leaves them to the
-// agent.
+// commandsBeyond reports commands of Bash that the profile does not have, and those
+// that go further than its own. A profile without a list leaves them to the agent.
 func (a *Agent) commandsBeyond(found *[]Problem, p *Policy, profile string) {
 	has := p.bashCommands()
 	if has == nil {
@@ -146,7 +145,7 @@ func (a *Agent) mismatch(path string, x Excess) Problem {
 	return Problem{Position: a.position(path), Severity: Warning, Code: "beyond_profile", Path: path, Message: x.Message, Hint: "the profile decides: it is left out"}
 }
 
-// unknownTools reports tools that nobody has.
+// unknownTools reports tools that no known program has.
 func (a *Agent) unknownTools(found *[]Problem) {
 	for _, name := range slices.Concat(a.Tools, a.Disallowed) {
 		if hint := unknownTool(name); hint != "" {

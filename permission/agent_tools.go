@@ -55,7 +55,7 @@ func (a *Agent) names(d *decoder, e entry, commas bool) []string {
 		for i, item := range seq.Values {
 			at := fmt.Sprintf("%s[%d]", path, i)
 			a.at[at] = positionOf(d.ps.file, item)
-			s, _ := d.text(at, item) // one of another type keeps its place
+			s, _ := d.text(at, item) // one of another type is an empty string, so that the others keep their index
 			list = append(list, strings.TrimSpace(s))
 		}
 		return list
@@ -101,8 +101,8 @@ func splitCommas(s string) []string {
 	return list
 }
 
-// sameTools are the skills that do what a tool of an agent's own command line
-// does: who has the tool has them.
+// sameTools are the skills that do what a tool of an agent's own command line does. An
+// agent that has the tool has these, too.
 var sameTools = map[string][]string{
 	"Read":  {"read_file", "file_info", "list_directory"},
 	"Grep":  {"grep", "search_text"},

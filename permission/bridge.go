@@ -11,8 +11,8 @@ import (
 
 // Held is a policy as the path resolver holds it, on every surface.
 type Held struct {
-	// Config has Root and everything that a policy says about files. Grants do
-	// not count: what they lift is still refused as to be asked for.
+	// Config has Root and everything that a policy says about files. It knows no
+	// grants: what they allow is still refused here, as something to be asked for.
 	Config pathresolver.Config
 
 	// Positions says where the entries stand, by the names that
@@ -20,16 +20,16 @@ type Held struct {
 	// Config.Origins says the same as text, with the rule.
 	Positions map[string]access.Position
 
-	// NoView says that the policy lets files outside the project alone be
-	// reached without asking: there is nothing to confine (yolo).
+	// NoView is set where the policy allows files outside the project without asking:
+	// there is nothing to confine (yolo).
 	NoView bool
 
 	rules         map[string]*rule // behind the entries, by the same names
-	reads, writes []fileList       // that the read and write paths are the common part of
+	reads, writes []fileList       // the lists whose common part the read and write paths are
 }
 
-// UnheldError says that a view or the skills cannot hold a rule. They could
-// only by opening more, which nothing does.
+// UnheldError says that a view or the skills cannot enforce a rule, except by allowing
+// more than it does, which is never done.
 type UnheldError struct {
 	access.Position
 	Rule    string // layer:path
@@ -97,8 +97,8 @@ func (h *Held) add(field string, to *[]string, globs []grant) {
 	}
 }
 
-// addAsks adds what may only be done after asking: never, where nobody is to be
-// asked.
+// addAsks adds what may be done only after asking. Where nobody is to be asked it is
+// never allowed.
 func (h *Held) addAsks(p *Policy, read, write []asking) {
 	for _, a := range read {
 		if p.approvalsOff() {
@@ -129,7 +129,7 @@ func (h *Held) addPaths(noun, field string, to *[]string, paths []grant) error {
 	return nil
 }
 
-// addAlways adds what no policy opens for writing (M11).
+// addAlways adds the places that no policy opens for writing.
 func (h *Held) addAlways(p *Policy) {
 	h.Config.Unprotect = p.Unprotected()
 	h.rules["protect"] = &rule{id: "always:protect", at: access.Position{File: "built in"}}
@@ -141,9 +141,8 @@ func (h *Held) addAlways(p *Policy) {
 	}
 }
 
-// NameFiles has Positions and Config.Origins call each file by what name makes
-// of the name that the policy's Sources have for it: a name that whoever reads
-// a refusal can open.
+// NameFiles replaces the names of files in Positions and Config.Origins by what name
+// makes of them, so that somebody who reads a refusal can open the file.
 func (h *Held) NameFiles(name func(file string) string) {
 	text := func(r *rule) string {
 		if r == nil {
@@ -171,8 +170,8 @@ func (h *Held) NameFiles(name func(file string) string) {
 	}
 }
 
-// begin is the first place of the innermost document, what a caller added
-// apart.
+// begin is the first position of the innermost document; what a caller added is no
+// document.
 func (p *Policy) begin() access.Position {
 	at := access.Position{Line: 1, Column: 1}
 	for _, l := range p.layers() {

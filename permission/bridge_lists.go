@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// fileList is one document's list of what may be read or written, with what it
-// lets be asked for; or what is left to a principal whose documents have no
-// such list.
+// fileList is one document's list of what may be read or written, with what it lets be
+// asked for. Where a principal's documents have no such list it is what holds without
+// one.
 type fileList struct {
 	grants []grant
 	asks   []grant
@@ -71,8 +71,8 @@ func (l *fileList) texts() []string {
 	return texts
 }
 
-// common is what all lists have, with the paths that they let be asked for or
-// without. Of globs that differ it may miss a part.
+// common is what all lists cover, with or without the paths that they let be asked
+// for. Of globs that differ it may miss a part.
 func common(lists []fileList, asks bool) []grant {
 	var both []grant
 	for i := range lists {
@@ -93,10 +93,10 @@ type asking struct {
 	own int // the list that it belongs to; -1: none
 }
 
-// within is the part of it that no other list denies. A glob that a list covers
-// in part is kept whole: what lies outside is not writable anyway. Letter case
-// does not count, since it does not for what takes away: or a list that spells
-// the place differently would lift the rule.
+// within is the part of it that no other list denies. A glob that a list covers in
+// part is kept whole: what lies outside is not writable anyway. Letter case is
+// ignored, as rules that take away ignore it; otherwise a list that spells the place
+// differently would lift the rule.
 func (a asking) within(lists []fileList) []grant {
 	left := []grant{a.grant}
 	for i := range lists {

@@ -6,17 +6,16 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// Unlisted is a write path of Options.Caller that a document which lists write
-// paths of its own does not cover: it was given in vain.
+// Unlisted is a write path of Options.Caller that has no effect, because a document
+// lists write paths of its own and does not cover it.
 type Unlisted struct {
 	Index int             // in the caller's fs.write
 	Path  string          // as it stands there, relative to the root
 	List  access.Position // of the innermost list that lacks it
 }
 
-// Unlisted returns the caller's write paths that have no effect, since nothing
-// that a caller adds widens a document. It is empty where no document has a
-// list.
+// Unlisted returns the caller's write paths that have no effect, since nothing that a
+// caller adds widens a document. It is empty where no document lists write paths.
 func (p *Policy) Unlisted() []Unlisted {
 	var found []Unlisted
 	layers, c := p.layers(), newComparer()
@@ -40,9 +39,8 @@ func (p *Policy) Unlisted() []Unlisted {
 	return found
 }
 
-// WriteList is where the innermost list of write paths stands, what a caller
-// adds apart; false where no document has one, so that they are the caller's to
-// give.
+// WriteList is where the innermost list of write paths stands, without what a caller
+// adds. It is false where no document has one: then the caller gives them.
 func (p *Policy) WriteList() (access.Position, bool) {
 	for _, l := range slices.Backward(p.layers()) {
 		if l.listsWrites() {

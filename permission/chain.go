@@ -17,7 +17,7 @@ type chainJSON struct {
 	Version int         `json:"version"`
 	Root    string      `json:"root"`
 	Groups  []groupJSON `json:"groups"`
-	Protect []string    `json:"protect"` // M11's places
+	Protect []string    `json:"protect"` // places that no policy opens for writing
 }
 
 type groupJSON struct {
@@ -53,8 +53,9 @@ func EncodePolicy(p *Policy) []byte {
 	return data
 }
 
-// DecodePolicy reads what EncodePolicy wrote, from a place that is trusted: the
-// chain says what it allows. Its hash is that of the policy that was written.
+// DecodePolicy reads what EncodePolicy wrote. The data must come from a trusted place,
+// since it says itself what it allows. The hash is that of the policy that was
+// written.
 func DecodePolicy(data []byte) (*Policy, error) {
 	var c chainJSON
 	if err := json.Unmarshal(data, &c); err != nil {

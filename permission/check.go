@@ -2,8 +2,9 @@ package permission
 
 import "github.com/pinfold-dev/pinfold/access"
 
-// stage is one of the questions that a request is put to, in the order of T17:
-// enabled, action, target, paths. The first that refuses decides.
+// stage is one of the questions that a request is put to, in this order: is the tool
+// enabled, is the action allowed, may it be aimed at that target, are the paths
+// covered? The first that refuses decides.
 type stage uint8
 
 const (
@@ -48,7 +49,7 @@ func (e Enforcer) decide(req access.Request, trace *[]Step) access.Decision {
 		q.tool = req.Resource
 	}
 	worst := finding{opinion: allowed, code: CodeAllowed}
-	// A pass asks one part of T17's order of every access.
+	// A pass asks one of these questions of every access.
 	for pass := range 4 {
 		for i := -1; i < len(req.Also); i++ {
 			q.Access = d.Access
@@ -84,7 +85,7 @@ func (e Enforcer) decide(req access.Request, trace *[]Step) access.Decision {
 	return settle(d, worst)
 }
 
-// pass asks one part of T17's order about one access.
+// pass asks one of these questions about one access.
 func (e Enforcer) pass(pass int, q *question, i int, trace *[]Step) finding {
 	p := e.Policy
 	class := q.Action.Kind()
@@ -186,7 +187,7 @@ func silence(s stage, q *question) finding {
 	case stageWrite:
 		return finding{opinion: denied, code: CodeNoWritePath}
 	}
-	return finding{opinion: allowed} // T5: nothing restricts the target; no list restricts the tool
+	return finding{opinion: allowed} // nothing restricts the target; no list restricts the tool
 }
 
 // opine is what one layer says in one stage.

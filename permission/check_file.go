@@ -72,7 +72,7 @@ func (l *layer) opineWrite(at *spelling) finding {
 	return finding{opinion: denied, code: CodeNoWritePath, rule: l.writeList}
 }
 
-// opineToolPath is what the layer says about a tool's touching a place (M9).
+// opineToolPath is what a layer's allowed_paths for a tool say about a place.
 func (l *layer) opineToolPath(tool string, at *spelling) finding {
 	t := l.tools[tool]
 	if t == nil || t.paths == nil {

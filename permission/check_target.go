@@ -2,7 +2,7 @@ package permission
 
 import "strings"
 
-// checkTarget refuses what names no agent (T10).
+// checkTarget refuses a target that is no agent's id and no session key.
 func (q *question) checkTarget() finding {
 	switch id := AgentOf(q.Resource); {
 	case id == "":
@@ -15,7 +15,7 @@ func (q *question) checkTarget() finding {
 
 func notInKey(r rune) bool { return !idRune(r) && r != ':' }
 
-// relate asks the registry how the target stands to the one who aims at it.
+// relate asks the registry how the target is related to the agent that asks.
 func (e Enforcer) relate(q *question) (f finding, bad bool) {
 	if q.principal == "" {
 		return finding{opinion: denied, code: CodeNoIdentity}, true

@@ -22,7 +22,7 @@ func (l *layer) opineTool(q *question) finding {
 		return finding{opinion: s.opinion, code: codeFor(s.opinion, CodeToolNotDeclared), rule: s.rule}
 	}
 	if t.enabled.opinion == asked && q.Action == access.AgentDestroy && q.rel.isChild {
-		// T18: a parent may destroy its own children without being asked.
+		// A parent may destroy its own children without being asked.
 		return finding{opinion: allowed, code: CodeAllowed, rule: t.enabled.rule}
 	}
 	return finding{opinion: t.enabled.opinion, code: codeFor(t.enabled.opinion, codeToolDisabled), rule: t.enabled.rule}
@@ -40,8 +40,8 @@ func codeFor(o opinion, refused access.Code) access.Code {
 	return refused
 }
 
-// opineAction is what the layer says about an action that is not about files.
-// To say whom it may be aimed at is to allow it there.
+// opineAction is what the layer says about an action that is not about files. A layer
+// that says at whom it may be aimed allows it there.
 func (l *layer) opineAction(q *question) finding {
 	i := plainIndex(q.Action)
 	f := finding{}

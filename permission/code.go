@@ -16,7 +16,7 @@ const (
 	CodeNotReadable access.Code = "not_readable"  // fs.read does not cover it
 	CodeNoWritePath access.Code = "no_write_path" // fs.write does not cover it
 	CodeHidden      access.Code = "hidden"        // fs.hide covers it
-	CodeProtected   access.Code = "protected"     // fs.protect covers it, or M11
+	CodeProtected   access.Code = "protected"     // fs.protect covers it, or no policy opens it
 
 	codeToolDisabled    access.Code = "tool_disabled"     // enabled: false
 	CodeToolNotDeclared access.Code = "tool_not_declared" // no document names it

@@ -21,29 +21,28 @@ type Options struct {
 	// document. nil means that only presets and profiles can be extended.
 	FS fs.FS
 
-	// Caller is one more layer of the same agent, innermost: what its caller
-	// gives it, such as the write paths of a preset that lists none. Where a
-	// document has a list of its own it narrows and never widens. nil adds
-	// nothing.
+	// Caller is one more layer of the same agent, the innermost: what its caller gives
+	// it, such as the write paths of a preset that lists none. It only narrows a list
+	// that a document has. nil adds nothing.
 	Caller *Document
 
-	// Open compiles a document whose write paths are yet to come from its
-	// caller (W8), for looking at it: without, it is a *WriteRequiredError.
+	// Open compiles a document whose write paths are still to come from its caller, so
+	// that it can be examined. Without Open that is a *WriteRequiredError.
 	Open bool
 
 	found *[]Problem // Examine's: what is wrong is put here, and the rest goes on
 }
 
-// WriteRequiredError says that a preset must be given a write path (W8).
+// WriteRequiredError says that a preset must be given a write path.
 type WriteRequiredError struct{ Preset string }
 
 func (e *WriteRequiredError) Error() string {
 	return fmt.Sprintf("preset '%s' needs at least one allowed_write_path", e.Preset)
 }
 
-// Load reads the document at name in fsys, with what it extends, and compiles
-// it. name and what it extends become protected: no agent writes the policy in
-// force (M11). For that fsys must stand for the project's root.
+// Load reads the document at name in fsys, with what it extends, and compiles it. The
+// documents become protected: no agent writes the policy in force. For that fsys must
+// stand for the project's root.
 func Load(fsys fs.FS, name string, opt Options) (*Policy, error) {
 	src, err := read(fsys, name)
 	if err != nil {
@@ -134,8 +133,8 @@ func extended(src *Source, fsys fs.FS) ([]*Source, error) {
 	return chain, nil
 }
 
-// rooted is the document with its write paths relative to the root. One that
-// leads out is W10's error.
+// rooted is the document with its write paths relative to the root. One that leads out
+// of it is a path_outside problem.
 func (s *Source) rooted(root string) (*Source, error) {
 	if s.Document.FS == nil || !slices.ContainsFunc(s.Document.FS.Write, leadsOut) {
 		return s, nil
@@ -165,8 +164,8 @@ func (s *Source) rooted(root string) (*Source, error) {
 	return &moved, ps.err()
 }
 
-// alwaysProtected are the places that no policy opens for writing (M11): what
-// pathresolver protects by itself, and the documents in force.
+// alwaysProtected are the places that no policy opens for writing: what pathresolver
+// protects by itself, and the documents in force.
 func alwaysProtected(chain []*Source) *patternSet {
 	places := pathresolver.DefaultProtected()
 	for _, s := range chain {

@@ -27,8 +27,8 @@ type explainer Policy
 var _ access.Explainer = (*explainer)(nil)
 
 // Explain implements access.Explainer. The reason ends with where the rule stands,
-// but for a send ACL, whose text is fixed to the letter, and for what somebody
-// said who was asked.
+// except for a send ACL, whose text is fixed to the letter, and where a person has
+// given the reason.
 func (e *explainer) Explain(d access.Decision) access.Words {
 	w := access.Words{Cause: d.Said()}
 	if w.Cause == "" {

@@ -110,7 +110,7 @@ func (d *decoder) word(path string, n ast.Node, v reflect.Value) {
 	v.SetString(s)
 }
 
-// text is the node's string; a number or a boolean is none.
+// text is the node's string. A number or a boolean is not one.
 func (d *decoder) text(path string, n ast.Node) (string, bool) {
 	switch s := n.(type) {
 	case *ast.StringNode:

@@ -59,7 +59,7 @@ func (d *decoder) structure(path string, n ast.Node, v reflect.Value) {
 	fields := fieldsOf(v.Type())
 	keys := keysOf(fields)
 	if i := slices.Index(keys, "enabled"); i >= 0 {
-		v.Field(i).SetBool(true) // T4: spelled out means enabled
+		v.Field(i).SetBool(true) // a tool that is spelled out is enabled
 	}
 	list, ok := d.entries(path, n)
 	if !ok {
@@ -122,13 +122,13 @@ func (d *decoder) list(path string, n ast.Node, v reflect.Value) {
 	for i, item := range seq.Values {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		d.at[at] = positionOf(d.ps.file, item)
-		s, _ := d.text(at, item) // one of another type keeps its place
+		s, _ := d.text(at, item) // one of another type is an empty string, so that the others keep their index
 		items = append(items, s)
 	}
 	v.Set(reflect.ValueOf(items))
 }
 
-// targets decodes a word of T5, or a list of agent ids.
+// targets decodes a word such as "parent", or a list of agent ids.
 func (d *decoder) targets(path string, n ast.Node, v reflect.Value) {
 	if _, isList := n.(*ast.SequenceNode); isList {
 		d.list(path, n, v.FieldByName("IDs"))

@@ -131,8 +131,8 @@ func (d *differ) settings() {
 	}
 }
 
-// roleWidens reports whether an agent gains by another profile. One that is no
-// built-in profile may be anything.
+// roleWidens reports whether an agent gains by another profile. One that is not built
+// in may allow anything.
 func roleWidens(before, after string) bool {
 	b, errB := Preset(before, Options{})
 	a, errA := Preset(after, Options{})

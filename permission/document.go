@@ -7,10 +7,10 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// Document is one policy document as its author wrote it: schema version 1.
-// The struct tags are the schema; decoding, encoding and the JSON Schema are
-// made from them. An absent key is a nil slice, map or pointer, or an empty
-// string, and means "inherit"; an empty list means "none" (M8).
+// Document is one policy document as its author wrote it: schema version 1. The struct
+// tags are the schema; decoding, encoding and the JSON Schema are made from them. An
+// absent key is a nil slice, map or pointer, or an empty string, and means "inherit";
+// an empty list means "none".
 type Document struct {
 	Version      int                             `yaml:"version" required:"true" doc:"The version of this schema: 1."`
 	Name         string                          `yaml:"name" doc:"What decisions and messages call this document. Letters, digits and . _ @ + -; none of parent, children, family, siblings. Default: the file's name."`
@@ -44,7 +44,7 @@ type FS struct {
 	WriteRequired bool          `yaml:"write_required" doc:"At least one write path must be given, here or by the caller."`
 }
 
-// Tool is what holds for one tool (T4).
+// Tool is what holds for one tool.
 type Tool struct {
 	Enabled              bool     `yaml:"enabled" always:"true" doc:"Whether the tool may be used. Default: true."`
 	AllowedPaths         []string `yaml:"allowed_paths" doc:"Paths and globs that this tool may touch, within what the policy allows anyway."`
@@ -53,7 +53,7 @@ type Tool struct {
 	RequiresConfirmation bool     `yaml:"requires_confirmation" doc:"Turns allow into ask."`
 }
 
-// CrossSend is a send ACL over session keys agent:<id>:<session...> (X1).
+// CrossSend is a send ACL over session keys agent:<id>:<session...>.
 type CrossSend struct {
 	Mode      Mode     `yaml:"mode" required:"true" doc:"bypass: any session. allowlist: those that a pattern matches. denylist: all others."`
 	Allowlist []string `yaml:"allowlist" doc:"Patterns over session keys, read in allowlist mode."`

@@ -20,14 +20,13 @@ type Examination struct {
 	Name   string
 	NameAt access.Position
 
-	// Problems are all that is wrong, in the order of the document. The
-	// document stands where none of them is an Error.
+	// Problems are all that is wrong, in the order of the document. The document is
+	// accepted if none of them is an Error.
 	Problems []Problem
 
-	// Config is what the document says about paths, as far as it could be
-	// read, and Positions says where, as in Held. They are for
-	// pathresolver.Validate and never to be held: the Root is empty where
-	// nothing can be said.
+	// Config is what the document says about paths, as far as it could be read, and
+	// Positions says where, as in Held. They are for pathresolver.Validate only and
+	// must not be enforced. Root is empty where nothing can be said.
 	Config    pathresolver.Config
 	Positions map[string]access.Position
 
@@ -35,10 +34,9 @@ type Examination struct {
 	Hides []Entry
 }
 
-// Examine finds everything that is wrong with the policy at name in fsys, and
-// with what it extends, at once: what refuses it, whether by its shape or by
-// its meaning, and what Lint says. The error is that of reading the file.
-// opt.FS is set to fsys, and opt.Open.
+// Examine finds everything that is wrong with the policy at name in fsys, and with
+// what it extends, at once: errors of its shape and of its meaning, and what Lint
+// says. The error is that of reading the file. opt.FS and opt.Open are set by Examine.
 func Examine(fsys fs.FS, name string, opt Options) (*Examination, error) {
 	data, err := readAll(fsys, name, maxDocument)
 	if err != nil {
@@ -97,8 +95,8 @@ func (x *Examination) finish(p *Policy, found []Problem, err error, opt Options)
 	x.Add()
 }
 
-// Add adds what else was found out about the document, in its place. What
-// refuses a part of it is worth more than a warning about the same part.
+// Add adds what else was found out about the document, in its order. Where a part is
+// refused, a warning about the same part is left out.
 func (x *Examination) Add(found ...Problem) {
 	x.Problems = append(x.Problems, found...)
 	var refused []Problem

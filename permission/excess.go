@@ -7,8 +7,8 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// exceededBy lists the rules of a layer that grant what the policy does not.
-// The chain holds the layer back in any case: this is for saying so.
+// exceededBy lists the rules of a layer that grant what the policy does not. They have
+// no effect in any case, since the chain only narrows; this is to say so.
 func (p *Policy) exceededBy(l *layer) []Excess {
 	var list []Excess
 	add := func(path, format string, args ...any) {

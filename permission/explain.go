@@ -19,8 +19,8 @@ type Explanation struct {
 	Steps    []Step // in the order in which the layers were asked
 }
 
-// Explain decides as Check does, and tells what every layer said, up to the
-// first that refused (A3). Nothing is done.
+// Explain decides as Check does, and tells what every layer said, up to the first that
+// refused. It has no effect.
 func (e Enforcer) Explain(req access.Request) Explanation {
 	steps := []Step{}
 	d := e.decide(req, &steps)

@@ -8,9 +8,9 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// Launch is how an agent's own command line is told what the policy allows
-// (P11). It is for manners, so that nothing is offered that would be refused
-// and a run without a person does not wait for one: the view is the boundary.
+// Launch is how an agent's own command line is told what the policy allows, so that it
+// offers nothing that would be refused, and does not wait for a person where there is
+// none. It is a courtesy: the view is the boundary.
 type Launch struct {
 	Args  []string // flags, each with its value as the next argument
 	Notes []string // what the flags cannot say
@@ -34,8 +34,8 @@ func (p *Policy) NamesTool(name string) bool {
 	return slices.ContainsFunc(p.layers(), func(l *layer) bool { return l.tools[name] != nil })
 }
 
-// bashCommands are the commands that every document of the chain lists that
-// lists any. "git add -p" is within "git add".
+// bashCommands are the commands that every document of the chain has, without those
+// documents that list none. "git add -p" is within "git add".
 func (p *Policy) bashCommands() []string {
 	var commands []string
 	for _, l := range p.layers() {

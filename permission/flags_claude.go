@@ -6,9 +6,9 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// besides are tools that are part of another one: what a list of things to do,
-// and a command in the background, is looked at with. Programs that do not have
-// them pass over the names.
+// besides are tools that belong to another one, such as the tools by which a to-do
+// list or a command in the background is looked at. Programs that do not have them
+// ignore the names.
 var besides = map[string][]string{
 	"Bash":      {"TaskOutput", "TaskStop"},
 	"TodoWrite": {"TaskCreate", "TaskGet", "TaskList", "TaskUpdate"},

@@ -10,11 +10,11 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// Format writes a document in its canonical form and keeps its comments: a
-// comment on a line of its own stays above the entry that follows it, one at
-// the end of a line stays with the entry that begins that line. `fs` stays on
-// one line where it was on one and fits there. Formatting twice changes nothing
-// more. A document that Decode refuses is refused.
+// Format writes a document in its canonical form and keeps its comments: a comment on
+// a line of its own stays above the entry that follows it, one at the end of a line
+// stays with the entry that begins that line. `fs` stays on one line if it was on one
+// and still fits. Formatting twice changes nothing more. A document that Decode
+// refuses is refused.
 func Format(file string, data []byte) ([]byte, error) {
 	src, err := Decode(file, data)
 	if err != nil {

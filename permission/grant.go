@@ -9,20 +9,20 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// Grant is leave to do what a policy marks `ask`: an approval as a value. It
-// turns an ask into an allow, never a deny, and only where the one who gave it
+// Grant is permission to do what a policy marks `ask`: an approval as a value. It
+// turns an ask into an allow, never a deny, and only as far as the agent that gave it
 // may do the same at that moment.
 type Grant struct {
 	// ID is what decisions name: their rule is grant:ID.
 	ID string
 
-	// Accesses are what was asked for. Leave to list is leave to read, and
-	// leave to write is leave to create.
+	// Accesses are what was asked for. Permission to read includes listing, and
+	// permission to write includes creating.
 	Accesses []access.Access
 
-	// Tool is the tool through which it was asked; "" for none. What a rule
-	// about a tool asks for is lifted for that tool alone; what a rule about
-	// files asks for is lifted whatever the tool, as it is decided (M7).
+	// Tool is the tool through which it was asked; "" for none. Where a rule about a
+	// tool asks, the grant holds for that tool alone; where a rule about files asks,
+	// it holds for every tool, since such rules do not look at the tool.
 	Tool string
 
 	// Digest, if not "", confines the grant to requests with these arguments.
@@ -40,9 +40,9 @@ type Grant struct {
 // grantLayer is the layer of the rules that stand for grants.
 const grantLayer = "grant"
 
-// Granting returns the policy with grants added. It is a value as any other
-// policy is: what is granted ends with it. A child's policy is not wider for
-// it, nor is what Resolver returns.
+// Granting returns the policy with grants added. It is a value like any other policy,
+// and what is granted ends with it. Neither a child's policy nor what Resolver returns
+// becomes wider by it.
 func (p *Policy) Granting(grants ...Grant) *Policy {
 	if len(grants) == 0 {
 		return p

@@ -8,18 +8,18 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// OnExcess says what happens to a document that asks for more than the policy
-// has which it is added to (M6).
+// OnExcess says what happens to a document that asks for more than the policy that it
+// is added to.
 type OnExcess uint8
 
 const (
-	// Reject refuses it. It is the zero value.
+	// Reject refuses the document. It is the zero value.
 	Reject OnExcess = iota
-	// Clamp takes what is there, and reports the rest.
+	// Clamp grants what the policy has, and reports the rest.
 	Clamp
 )
 
-// Excess is a rule that asks for more than there is.
+// Excess is a rule that asks for more than the policy has.
 type Excess struct {
 	Rule    string // layer:path
 	Source  access.Position
@@ -38,10 +38,10 @@ func (e *ExcessError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Narrow returns the policy with one more layer, which can only take away: what
-// the document does not speak of stays as it was. Its `extends` is not
-// followed. A document that asks for more than the policy has is refused with
-// an *ExcessError, or clamped and reported.
+// Narrow returns the policy with one more layer, which can only take away: what the
+// document does not mention stays as it was. Its `extends` is ignored. A document that
+// asks for more than the policy has is refused with an *ExcessError, or clamped and
+// reported.
 func (p *Policy) Narrow(src *Source, on OnExcess) (*Policy, []Excess, error) {
 	rooted, err := src.rooted(p.root)
 	if err != nil {
@@ -50,10 +50,10 @@ func (p *Policy) Narrow(src *Source, on OnExcess) (*Policy, []Excess, error) {
 	return p.with([]group{newGroup([]*layer{compileLayer(rooted)}, false)}, on)
 }
 
-// Child returns what an agent gets that this policy's agent starts with the
-// policy q: both chains, so never more than its parent has. A policy that only
-// the operator gives cannot be passed on, and is no limit that a child
-// inherits beyond what it says itself (M12).
+// Child returns the policy of a child that this policy's agent starts with the policy
+// q. It has both chains, so it never allows more than this one. An operator_only q is
+// refused, since no agent may pass it on. Whether this policy is operator_only itself
+// does not matter to its children.
 func (p *Policy) Child(q *Policy, on OnExcess) (*Policy, []Excess, error) {
 	for _, l := range q.layers() {
 		if l.src.Document.OperatorOnly {

@@ -48,7 +48,7 @@ func parsePattern(text string, folded bool) (pattern, error) {
 	return pattern{read}, err
 }
 
-// trimDepth takes "**" away that says nothing: at the end, or behind another.
+// trimDepth removes each "**" that adds nothing: at the end, or after another.
 func trimDepth(p string) string {
 	for strings.HasSuffix(p, "/**") {
 		p = strings.TrimSuffix(p, "/**")

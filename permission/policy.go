@@ -17,7 +17,7 @@ type Policy struct {
 	groups []group
 	hash   Hash
 	root   string
-	always *patternSet // M11: protected whatever the layers say
+	always *patternSet // protected whatever the layers say
 	open   []string    // the files that programs run by themselves which the chain opens
 
 	trusted *pathresolver.TrustedSet // the others
@@ -48,7 +48,7 @@ func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 // Hash returns the policy's identity.
 func (p *Policy) Hash() Hash { return p.hash }
 
-// Name is the name of the innermost document, what its caller added apart.
+// Name is the name of the innermost document; what a caller adds has none.
 func (p *Policy) Name() string {
 	layers := p.layers()
 	last := len(layers) - 1
@@ -76,8 +76,8 @@ func (p *Policy) layers() []*layer {
 	return list
 }
 
-// newPolicy hashes the chain. A group that is there already is not added
-// again, for it could take nothing more away.
+// newPolicy hashes the chain. A group that is in it already is not added again: it
+// would take nothing more away.
 func newPolicy(root string, always *patternSet, groups []group) *Policy {
 	p := &Policy{root: root, always: always}
 	h := sha256.New()

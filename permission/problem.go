@@ -8,8 +8,7 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// Severity tells problems that refuse a document from those that deserve a
-// word.
+// Severity tells problems for which a document is refused from mere warnings.
 type Severity string
 
 // The severities of a Problem.

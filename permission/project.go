@@ -34,8 +34,8 @@ type ProjectSource struct {
 	at      map[string]access.Position
 }
 
-// Position is where a part stands, such as "check.agents[0]", or the nearest
-// one around it.
+// Position is where a part such as "check.agents[0]" stands, or the nearest part
+// around it.
 func (s *ProjectSource) Position(part string) access.Position { return positionAt(s.File, s.at, part) }
 
 // DecodeProject reads and validates a ProjectFile as strictly as Decode reads a

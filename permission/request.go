@@ -6,16 +6,15 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// Enforcer is a policy together with the registry that knows how agents are
-// related. Its zero registry knows nobody: then no agent has a parent. It is
-// safe for use by many goroutines.
+// Enforcer is a policy together with the registry that knows how agents are related.
+// Without a registry no agent has a parent. It is safe for use by many goroutines.
 type Enforcer struct {
 	Policy   *Policy
 	Registry Registry
 }
 
-// Registry knows the agents there are. It belongs to whoever runs them, and
-// answers from its own records, never from a request.
+// Registry knows the agents there are. It is implemented by the program that runs
+// them, and answers from that program's records, never from a request.
 type Registry interface {
 	// Parent returns the id of an agent's parent, "" for one that has none or
 	// is not known. It must not block.
@@ -29,7 +28,7 @@ func (e Enforcer) Check(_ context.Context, req access.Request) access.Decision {
 	return e.decide(req, nil)
 }
 
-// Check is Enforcer.Check where no registry is at hand.
+// Check is Enforcer.Check without a registry.
 func (p *Policy) Check(_ context.Context, req access.Request) access.Decision {
 	return Enforcer{Policy: p}.decide(req, nil)
 }

@@ -1,11 +1,11 @@
 package permission
 
-// DefaultProfile is what an agent gets that nobody has described.
+// DefaultProfile is the profile of an agent that no document describes.
 const DefaultProfile = "READ_ONLY"
 
-// Role returns the name of the profile, preset or file for a launch role or an
-// agent type (P3-P6, P9): what the innermost document of the chain that names
-// it says, else what pinfold knows of agent types, else DefaultProfile.
+// Role returns the name of the profile, preset or file for a launch role or an agent
+// type: from the innermost document of the chain that names it, else from what pinfold
+// knows of agent types, else DefaultProfile.
 func (p *Policy) Role(role string) string {
 	layers := p.layers()
 	for i := len(layers) - 1; i >= 0; i-- {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Session keys are agent:<id>:<session...>. A pattern over them is read by
-// segment: a leading or trailing * is one or more segments, an inner * exactly
-// one, everything else itself (X3).
+// Session keys are agent:<id>:<session...>. A pattern over them is read segment by
+// segment: a * at the beginning or the end is one or more segments, a * in between is
+// exactly one, and everything else stands for itself.
 
 // sessionPattern is a checked pattern.
 type sessionPattern struct {

@@ -24,7 +24,7 @@ func (s *Source) Name() string {
 }
 
 // Position is where a part of the document stands, such as "fs.write[0]" or
-// "tools.bash.enabled": that part, or the nearest one around it.
+// "tools.bash.enabled", or the nearest part around it.
 func (s *Source) Position(part string) access.Position { return positionAt(s.File, s.at, part) }
 
 func positionAt(file string, at map[string]access.Position, part string) access.Position {
@@ -51,8 +51,8 @@ func Decode(file string, data []byte) (*Source, error) {
 	return src, nil
 }
 
-// decodePartly is Decode, but what can be read of a document that is refused is
-// returned beside the error, for Examine to find what else is wrong with it.
+// decodePartly is Decode; beside its error it returns what could be read of a document
+// that is refused, so that Examine finds what else is wrong with it.
 func decodePartly(file string, data []byte) (*Source, error) {
 	ps := &problems{file: file}
 	src := &Source{File: file, at: map[string]access.Position{}}

@@ -6,14 +6,14 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// Targets says which agents an action or a tool may be aimed at (T5): a word,
-// or a list of agent ids. The zero value is absent: it restricts nothing.
+// Targets says which agents an action or a tool may be aimed at: a word, or a list of
+// agent ids. The zero value is absent: it restricts nothing.
 type Targets struct {
 	Word string   // parent, children, family or siblings; "" where IDs count
 	IDs  []string // nil is absent, empty is nobody
 }
 
-// The words of T5. They are refused as agent ids.
+// The words of Targets. They are refused as agent ids.
 const (
 	targetParent   = "parent"
 	targetChildren = "children"
@@ -28,10 +28,10 @@ func isReserved(id string) bool { return slices.Contains(reservedWords, id) }
 
 func (t Targets) absent() bool { return t.Word == "" && t.IDs == nil }
 
-// relation is how a target stands to the agent that aims at it. The registry
-// says so, never the request.
+// relation is how a target is related to the agent that asks, as the registry says,
+// never the request.
 type relation struct {
-	parent             string // of the one who aims; "" without one
+	parent             string // of the agent that asks; "" without one
 	isParent           bool
 	isChild, isSibling bool
 }

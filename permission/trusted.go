@@ -10,10 +10,10 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// Files that programs run or trust by themselves (pathresolver.TrustedFiles)
-// are protected unless fs.unprotect names them. That key grants, as fs.write
-// does: every principal of the chain has to name a file for it to be open, and
-// within the documents of one the lists only narrow each other.
+// Files that programs run or trust by themselves (pathresolver.TrustedFiles) are
+// protected unless fs.unprotect names them. That key allows something, as fs.write
+// does. So a file is open only if every principal of the chain names it, and within
+// the documents of one principal the lists only narrow each other.
 
 // opens are the globs of the table that a list of fs.unprotect stands for.
 func opens(list []string) map[string]bool {
@@ -26,7 +26,7 @@ func opens(list []string) map[string]bool {
 	return globs
 }
 
-// opens are what a group opens; all says that it has nothing to say about it.
+// opens are what a group opens; all is set where the group does not restrict it.
 func (g *group) opens() (globs map[string]bool, all bool) {
 	for _, l := range g.layers {
 		if fs := l.src.Document.FS; fs == nil || fs.Unprotect == nil {

@@ -88,7 +88,7 @@ func (v *validator) plain(path, s string) bool {
 	return false
 }
 
-// agentID checks a name or an agent's id: [A-Za-z0-9._@+-]+, no word of the
+// agentID checks a name or an agent's id: [A-Za-z0-9._@+-]+, and not a word of the
 // schema.
 func (v *validator) agentID(path, id string) {
 	if err := CheckID(id); err != nil {
@@ -111,8 +111,8 @@ func lastKey(path string) string {
 	return path[strings.LastIndexByte(path, '.')+1:]
 }
 
-// CheckID says why a string can be no agent's id or document's name: nil if
-// it can.
+// CheckID says why a string cannot be an agent's id or a document's name; nil if it
+// can.
 func CheckID(id string) error {
 	if isReserved(id) {
 		return fmt.Errorf("'%s' is a reserved word and can be no agent's id", id)

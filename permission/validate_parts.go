@@ -67,7 +67,7 @@ func (v *validator) tools(tools map[string]Tool) {
 	}
 }
 
-// targets refuses a list that holds a word (T5).
+// targets refuses a list of agents that holds a word such as "parent".
 func (v *validator) targets(path string, t Targets) {
 	if t.Word != "" && (!contains(reservedWords, t.Word) || t.IDs != nil) {
 		v.badCode("unknown_word", path, fmt.Sprintf("%s: unknown restriction %q", path, t.Word), didyoumean.Hint(t.Word, reservedWords))

@@ -63,8 +63,8 @@ func (p pattern) instances() []string {
 	return slices.DeleteFunc(at, func(s string) bool { return s == "" })
 }
 
-// instances are session keys that the pattern matches, the shortest and a
-// longer one.
+// instances are session keys that the pattern matches: the shortest one and a longer
+// one.
 func (p sessionPattern) instances() []string {
 	short, long := make([]string, len(p.segs)), make([]string, 0, len(p.segs)+2)
 	for i, s := range p.segs {

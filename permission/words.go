@@ -27,8 +27,7 @@ func (BashPolicy) Words() []string {
 	return []string{"none", "read_only", "explore", "test", "build_test"}
 }
 
-// Has reports whether what other stands for is within b. A word that is not known
-// is within none.
+// Has reports whether b allows what other allows. An unknown word is allowed by none.
 func (b BashPolicy) Has(other BashPolicy) bool { return other.rank() >= 0 && other.rank() <= b.rank() }
 
 // rank orders shell policies by what they offer.
@@ -37,7 +36,7 @@ func (b BashPolicy) rank() int { return slices.Index(b.Words(), string(b)) }
 // Mode says how the lists of a send ACL are read.
 type Mode string
 
-// The modes of a send ACL (X1).
+// The modes of a send ACL.
 const (
 	Bypass    Mode = "bypass"    // any session
 	Allowlist Mode = "allowlist" // those that a pattern matches
