@@ -19,16 +19,16 @@ import (
 // started are the programs that pinfold starts or looks up other than by an
 // absolute path that is written down, with the reason.
 var started = map[string]string{
-	`cmd/pinfold/internal/cli/run/approve_exec.go: exec.CommandContext(shell)`: "internal/helper found it",
-	`cmd/pinfold/internal/cli/brokerhost/view.go: exec.Command(self)`:          "itself, see child.Self",
-	`cmd/pinfold/internal/cli/mount/unmounter.go: exec.Command(self)`:          "itself, see child.Self",
-	`cmd/pinfold/internal/cli/run/hint.go: exec.LookPath(command)`:             "it is only told where the command lies outside",
-	`cmd/pinfold/internal/cli/run/unconfined.go: exec.LookPath(command[0])`:    "the operator's own command, as their shell would find it",
-	`cmd/pinfold/internal/cli/run/unconfined.go: syscall.Exec(program)`:        "the operator's own command, without a sandbox",
-	`cmd/pinfold/internal/cli/mount/unmount_linux.go: exec.Command(program)`:   "internal/helper found it",
-	`launcher/init_linux.go: syscall.ForkExec(program)`:                        "the run's command, inside",
-	`sandboxfs/fusermount_linux.go: exec.Command(program)`:                     "internal/helper found it",
-	`internal/pgtest/server.go: exec.LookPath("initdb")`:                       "for tests",
+	`cmd/pinfold/internal/cli/approver/exec.go: exec.CommandContext(shell)`:  "internal/helper found it",
+	`cmd/pinfold/internal/cli/brokerhost/view.go: exec.Command(self)`:        "itself, see child.Self",
+	`cmd/pinfold/internal/cli/mount/unmounter.go: exec.Command(self)`:        "itself, see child.Self",
+	`cmd/pinfold/internal/cli/run/hint.go: exec.LookPath(command)`:           "it is only told where the command lies outside",
+	`cmd/pinfold/internal/cli/run/unconfined.go: exec.LookPath(command[0])`:  "the operator's own command, as their shell would find it",
+	`cmd/pinfold/internal/cli/run/unconfined.go: syscall.Exec(program)`:      "the operator's own command, without a sandbox",
+	`cmd/pinfold/internal/cli/mount/unmount_linux.go: exec.Command(program)`: "internal/helper found it",
+	`launcher/init_linux.go: syscall.ForkExec(program)`:                      "the run's command, inside",
+	`sandboxfs/fusermount_linux.go: exec.Command(program)`:                   "internal/helper found it",
+	`internal/pgtest/server.go: exec.LookPath("initdb")`:                     "for tests",
 }
 
 // starts are the functions that start a program, or look one up in PATH, with

@@ -1,3 +1,3 @@
 // Package run has the command run, what it tells of its view (hints, summary, report),
-// the broker that a run has or joins, who answers for its operator, and doctor.
+// the broker that a run has or joins, and doctor.
 package run

@@ -13,6 +13,7 @@ import (
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/approver"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerhost"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/state"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
@@ -36,7 +37,7 @@ type embedded struct {
 	still broker.Head // of the audit, before the command ran
 
 	propose *proposal.Maker
-	answers *answering
+	answers *approver.Answering
 
 	agent   string
 	signals chan os.Signal // for the command
@@ -48,13 +49,7 @@ type embedded struct {
 
 // embed starts a broker of the run's own, and registers the command with it.
 func (f *runFlags) embed(ctx context.Context, a *cli.App, r *pathresolver.Resolver, command []string) (_ *answers, err error) {
-	mode, err := parseApprove(f.approve)
-	if err == nil {
-		err = mode.refuseReachable(r)
-	}
-	if err == nil {
-		err = mode.safeSearch(r, f.home)
-	}
+	mode, err := approver.Parse(f.approve, r, f.home)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +71,8 @@ func (f *runFlags) embed(ctx context.Context, a *cli.App, r *pathresolver.Resolv
 	if err != nil {
 		return nil, err
 	}
-	if e.answers, err = mode.start(e, a, f.quiet); err != nil {
+	by := approver.Run{Broker: e.b, Dir: e.dir, Temporary: e.temporary, Pause: e.pause, Propose: e.propose.Of}
+	if e.answers, err = mode.Start(e.ctx, by, a, f.quiet); err != nil {
 		return nil, err
 	}
 	fired, cancel := context.WithCancel(e.ctx)
@@ -170,9 +166,7 @@ func (e *embedded) remove() error {
 // other.
 func (e *embedded) close() (err error) {
 	e.stop()
-	if e.answers != nil {
-		err = e.answers.close()
-	}
+	err = e.answers.Close()
 	if e.run != nil {
 		e.run.Close()
 	}

@@ -1,4 +1,4 @@
-package run
+package approver
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/clitest"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/keyburst"
@@ -28,33 +29,33 @@ func newDialog(out io.Writer) *dialog {
 }
 
 // slowly types each with a pause before it.
-func (d *dialog) slowly(typed ...string) (v ruling, done bool) {
+func (d *dialog) slowly(typed ...string) (v decision, done bool) {
 	for _, s := range typed {
 		d.now = d.now.Add(keyburst.Pause)
 		if v, done = d.take(d.now, []byte(s)); done {
 			return v, true
 		}
 	}
-	return ruling{}, false
+	return decision{}, false
 }
 
 // D25: an answer is chosen, shown, and given by a chord after a pause.
 func TestDialog(t *testing.T) {
-	yes := func(s broker.Scope) ruling { return ruling{approve: true, answer: broker.Answer{Scope: s}} }
+	yes := func(s broker.Scope) decision { return decision{effect: access.Allow, answer: broker.Answer{Scope: s}} }
 	for _, c := range []struct {
 		typed []string
-		want  ruling
+		want  decision
 	}{
 		{[]string{"a", "\x0f"}, yes(broker.Once)},
 		{[]string{"a", "p", "\x0f"}, yes(broker.Path)},
 		{[]string{"a", "t", "o", "\x0f"}, yes(broker.Once)},
 		{[]string{"a", "s", "\x0f"}, yes(broker.Session)},
 		{[]string{"a", "x", "\x0f", "a", "\x0f"}, yes(broker.Once)},
-		{[]string{"d", "\x18"}, ruling{deny: true}},
-		{[]string{"d", "not so\r\x7f\x7fno", "\x18"}, ruling{deny: true, reason: "not no"}},
-		{[]string{"d", "gone\x15never", "\x0f", "\x18"}, ruling{deny: true, reason: "never"}},
-		{[]string{"d", "a\x1b[Ab", "\x1b", "d", "other\x18"}, ruling{deny: true, reason: "other"}},
-		{[]string{"\x18"}, ruling{}},
+		{[]string{"d", "\x18"}, decision{effect: access.Deny}},
+		{[]string{"d", "not so\r\x7f\x7fno", "\x18"}, decision{effect: access.Deny, reason: "not no"}},
+		{[]string{"d", "gone\x15never", "\x0f", "\x18"}, decision{effect: access.Deny, reason: "never"}},
+		{[]string{"d", "a\x1b[Ab", "\x1b", "d", "other\x18"}, decision{effect: access.Deny, reason: "other"}},
+		{[]string{"\x18"}, decision{}},
 	} {
 		var out strings.Builder
 		got, done := newDialog(&out).slowly(c.typed...)
@@ -78,8 +79,8 @@ func TestDialog(t *testing.T) {
 	require.Zero(t, d.chosen)
 }
 
-// oldRuling is what once was an answer: a line of one letter.
-func oldRuling(typed string) bool {
+// oldAnswer is what once was an answer: a line of one letter.
+func oldAnswer(typed string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(typed, func(c rune) bool { return c == '\r' || c == '\n' }), func(line string) bool {
 		return slices.Contains([]string{"y", "yes", "p", "t", "s"}, strings.TrimSpace(line))
 	})
@@ -101,13 +102,13 @@ func TestTypingIsNoRuling(t *testing.T) {
 				t.Fatalf("%q answers: %+v", typed, v)
 			}
 		}
-		if oldRuling(all.String()) {
+		if oldAnswer(all.String()) {
 			old++
 		}
 		chosen := d.chosen
 		d.now = d.now.Add(keyburst.Pause)
-		if v, _ := d.take(d.now, []byte("\x0f")); v.approve != (chosen == 'a') {
-			t.Fatalf("chosen %q, and approved: %v", chosen, v.approve)
+		if v, _ := d.take(d.now, []byte("\x0f")); v.effect == access.Allow != (chosen == 'a') {
+			t.Fatalf("chosen %q, and approved: %v", chosen, v.effect == access.Allow)
 		}
 	})
 	require.Positive(t, old, "the typing would not find an answer that typing gives")

@@ -1,4 +1,4 @@
-package run
+package approver
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/keyburst"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -65,40 +66,40 @@ func newTTYDialog(out io.Writer, r broker.Request, now time.Time) *ttyDialog {
 func (d *ttyDialog) say(format string, args ...any) { _, _ = fmt.Fprintf(d.out, format, args...) }
 
 // take takes what was typed, and says whether that ends the dialog.
-func (d *ttyDialog) take(now time.Time, typed []byte) (v ruling, done bool) {
+func (d *ttyDialog) take(now time.Time, typed []byte) (v decision, done bool) {
 	keys := ttyKeys(typed)
 	for _, key := range keys {
 		if v, done = d.key(now, key, len(keys) == 1); done {
 			return v, true
 		}
 	}
-	return ruling{}, false
+	return decision{}, false
 }
 
 // key takes one key. alone says that nothing came with it.
-func (d *ttyDialog) key(now time.Time, key string, alone bool) (v ruling, done bool) {
+func (d *ttyDialog) key(now time.Time, key string, alone bool) (v decision, done bool) {
 	switch {
 	case key == keyGiveYes:
 		return d.give(now, alone)
 	case key == keyGiveNo && d.chosen == 'd':
 		d.say("\npinfold: denied\n")
-		return ruling{deny: true, reason: strings.TrimSpace(string(d.reason))}, true
+		return decision{effect: access.Deny, reason: strings.TrimSpace(string(d.reason))}, true
 	case key == keyGiveNo && d.chosen == 0:
 		d.say("pinfold: left: 'pinfold approve %s' in another terminal allows it\n", d.r.ID)
-		return ruling{}, true
+		return decision{}, true
 	case d.chosen == 'd':
 		d.guard.Note(now)
 		d.edit(now, key)
-		return ruling{}, false
+		return decision{}, false
 	}
 	if !d.guard.Key(now, key) {
 		d.ignore(now)
-		return ruling{}, false
+		return decision{}, false
 	}
 	d.ignoring = false
 	if d.chosen == 'a' {
 		d.reach(now, key)
-		return ruling{}, false
+		return decision{}, false
 	}
 	switch key {
 	case "a":
@@ -110,20 +111,20 @@ func (d *ttyDialog) key(now time.Time, key string, alone bool) (v ruling, done b
 	default:
 		d.ignore(now)
 	}
-	return ruling{}, false
+	return decision{}, false
 }
 
 // give approves, if that was chosen and shown, and nothing was typed for a pause.
-func (d *ttyDialog) give(now time.Time, alone bool) (ruling, bool) {
+func (d *ttyDialog) give(now time.Time, alone bool) (decision, bool) {
 	if d.chosen == 'a' && alone && d.guard.Quiet(now) && now.Sub(d.chosenAt) >= keyburst.Pause {
 		d.say("pinfold: approved\n")
-		return ruling{approve: true, answer: broker.Answer{Scope: d.scope}}, true
+		return decision{effect: access.Allow, answer: broker.Answer{Scope: d.scope}}, true
 	}
 	if d.chosen == 'a' {
 		d.say("pinfold: not approved: pause, then press Ctrl-O once more\n")
 	}
 	d.guard.Ignore(now)
-	return ruling{}, false
+	return decision{}, false
 }
 
 // reach takes how far an approval reaches; any other key takes it back.

@@ -1,4 +1,4 @@
-package run
+package approver
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/child"
@@ -38,18 +39,18 @@ type execRequest struct {
 	Note string `json:"note,omitempty"` // why there is none
 }
 
-func (x execAnswers) answer(ctx context.Context, r broker.Request) ruling {
+func (x execAnswers) answer(ctx context.Context, r broker.Request) decision {
 	said, err := x.run(ctx, r)
 	var exited *exec.ExitError
 	switch {
 	case err == nil:
-		return ruling{approve: true}
+		return decision{effect: access.Allow}
 	case ctx.Err() != nil:
-		return ruling{}
+		return decision{}
 	case !errors.As(err, &exited) || exited.ExitCode() < 0: // it did not say no itself
-		return ruling{deny: true, reason: "Denied: --approve exec: " + err.Error()}
+		return decision{effect: access.Deny, reason: "Denied: --approve exec: " + err.Error()}
 	}
-	return ruling{deny: true, reason: said}
+	return decision{effect: access.Deny, reason: said}
 }
 
 // run returns what the command has printed.

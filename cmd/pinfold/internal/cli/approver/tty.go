@@ -1,4 +1,4 @@
-package run
+package approver
 
 import (
 	"context"
@@ -38,13 +38,13 @@ type ttyAnswers struct {
 const ttyLines = 40 // of a difference
 
 // answer asks. What is left without an answer stays pending.
-func (t *ttyAnswers) answer(ctx context.Context, r broker.Request) ruling {
+func (t *ttyAnswers) answer(ctx context.Context, r broker.Request) decision {
 	p, _ := t.propose(ctx, broker.OperatorIdentity(), r.ID) // without it what is asked is shown all the same
 	ctx, release := t.pause.Take(ctx)
 	defer release()
 	giveBack, err := t.tty.Take(ctx)
 	if err != nil {
-		return ruling{}
+		return decision{}
 	}
 	defer giveBack()
 	_, _ = io.WriteString(t.tty, ttyPlain+ttyQuestion(r, p)) // one that nobody reads gets no answer
@@ -53,7 +53,7 @@ func (t *ttyAnswers) answer(ctx context.Context, r broker.Request) ruling {
 		typed, err := t.tty.ReadKeys(ctx)
 		if err != nil {
 			_, _ = fmt.Fprintf(t.tty, "\npinfold: request %s is not asked about here any more\n", r.ID)
-			return ruling{}
+			return decision{}
 		}
 		if v, done := d.take(time.Now(), typed); done {
 			return v

@@ -1,4 +1,4 @@
-package run
+package approver
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/clitest"
@@ -22,15 +23,14 @@ func TestCoveredIsNotAskedAgain(t *testing.T) {
 	for i := range 20 { // writers of one file that wait
 		rows = append(rows, clitest.Asks(t, b, fmt.Sprintf("version = %d", i), ""))
 	}
-	e := &embedded{b: b, ctx: t.Context(), out: cli.NewOutput(io.Discard, io.Discard)}
 	var calls atomic.Int32
-	w := e.answering(1, func(context.Context, broker.Request) ruling {
+	w := start(t.Context(), b, cli.NewOutput(io.Discard, io.Discard), 1, func(context.Context, broker.Request) decision {
 		calls.Add(1)
-		return ruling{approve: true, answer: broker.Answer{Scope: broker.Path}}
+		return decision{effect: access.Allow, answer: broker.Answer{Scope: broker.Path}}
 	})
 	for _, r := range rows {
 		require.True(t, clitest.Ended(t, b, r.ID).Approval())
 	}
-	require.NoError(t, w.close())
+	require.NoError(t, w.Close())
 	require.Equal(t, int32(1), calls.Load())
 }
