@@ -43,7 +43,7 @@ test: ## all tests; a skipped test is a failure
 	@echo "All tests: about 15 minutes on two quiet CPUs, longer beside other work; make check-quick takes one."
 	@echo "What .ci/node and .ci/checkouts name is fetched once, into $${XDG_CACHE_HOME:-~/.cache}/pinfold-*."
 	@sh .ci/deps
-	@sh .ci/gotest $(PKGS)
+	@sh .ci/gotest ./integration $(PKGS) # the longest first
 	@cd integration/bench && sh ../../.ci/gotest $(PKGS)
 
 # In integration the view and the launcher run in processes of their own, which
