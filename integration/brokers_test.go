@@ -87,8 +87,8 @@ func postgresURL(dsn string) string {
 }
 
 // askSrc is what a worker of these tests may ask for.
-func askSrc(n int) brokerhttp.AskBody {
-	return brokerhttp.AskBody{Action: access.FSWrite, Resource: fmt.Sprintf("src/%03d", n), Reason: "it is to be"}
+func askSrc(n int) brokerhttp.DecideBody {
+	return brokerhttp.DecideBody{Action: access.FSWrite, Resource: fmt.Sprintf("src/%03d", n), Reason: "it is to be"}
 }
 
 const askingForSrc = "version: 1\nextends: sandboxed\nfs: {write: [docs], ask_write: [src]}\n"

@@ -41,12 +41,12 @@ func (c *call) agent() (any, error) { return c.s.b.Agent(c.Context(), c.who, c.P
 
 func (c *call) fire() (any, error) {
 	c.takesLong(fireTime)
-	fired, err := c.s.b.Fire(c.Context(), c.who, c.PathValue("id"))
+	ended, err := c.s.b.Fire(c.Context(), c.who, c.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	answer := Fired{Fired: []string{}}
-	for _, a := range fired {
+	answer := fired{Fired: []string{}}
+	for _, a := range ended {
 		if !a.EndedAt.IsZero() || !c.s.follows(a.ID) { // else it has to hear of it still
 			c.s.Dismiss(a.ID)
 		}

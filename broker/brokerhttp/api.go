@@ -17,22 +17,16 @@ type ApproveBody struct {
 	Digest   string       `json:"digest,omitempty"`    // if given, must be the request's: what was read is what is approved
 }
 
-// Approved is the answer to it.
-type Approved struct {
-	Approved  bool   `json:"approved"`
-	SessionID string `json:"session_id"`
-	ToolName  string `json:"tool_name"`
-}
-
 // DenyBody answers a request with no (D12).
 type DenyBody struct {
 	CallerID string `json:"caller_id,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 }
 
-// Denied is the answer to it.
-type Denied struct {
-	Denied    bool   `json:"denied"`
+// Resolved is the answer to either: one of the first two is true.
+type Resolved struct {
+	Approved  bool   `json:"approved,omitzero"`
+	Denied    bool   `json:"denied,omitzero"`
 	SessionID string `json:"session_id"`
 	ToolName  string `json:"tool_name"`
 }
@@ -72,20 +66,20 @@ type Hired struct {
 	TokenFile string       `json:"token_file,omitempty"` // its PINFOLD_TOKEN_FILE, where the broker listens on TCP
 }
 
-// Fired lists who was fired, leaves first.
-type Fired struct {
+// fired lists who was fired, leaves first.
+type fired struct {
 	Fired []string `json:"fired"`
 }
 
-// AskBody asks for leave.
-type AskBody struct {
-	Action   access.Action `json:"action"`
-	Resource string        `json:"resource"`
-	Also     []AccessBody  `json:"also,omitempty"` // the other things that the same call touches
-	Tool     string        `json:"tool,omitempty"`
-	Input    string        `json:"input,omitempty"`
-	Reason   string        `json:"reason,omitempty"`
-	Observed bool          `json:"observed,omitempty"` // as of a DecideBody
+// askBody asks for leave: it is what of a DecideBody describes the call.
+type askBody struct {
+	Action   access.Action   `json:"action"`
+	Resource string          `json:"resource"`
+	Also     []access.Access `json:"also,omitempty"`
+	Tool     string          `json:"tool,omitempty"`
+	Input    string          `json:"input,omitempty"`
+	Reason   string          `json:"reason,omitempty"`
+	Observed bool            `json:"observed,omitempty"`
 }
 
 // SendBody is a message to an agent, by its session key.
@@ -96,18 +90,18 @@ type SendBody struct {
 	ReplyTo string      `json:"reply_to,omitempty"` // of an answer: the message that it answers
 }
 
-// Answered is the answer to a question; nil while there is none.
-type Answered struct {
+// answered is the answer to a question; nil while there is none.
+type answered struct {
 	Answer *broker.Message `json:"answer"`
 }
 
-// AckBody names messages that their reader has.
-type AckBody struct {
+// ackBody names messages that their reader has.
+type ackBody struct {
 	IDs []string `json:"ids"`
 }
 
-// Acked is how many of them were not acknowledged before.
-type Acked struct {
+// acked is how many of them were not acknowledged before.
+type acked struct {
 	Acked int `json:"acked"`
 }
 

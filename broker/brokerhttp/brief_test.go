@@ -46,7 +46,7 @@ func TestListHasInputsInBrief(t *testing.T) {
 	s := serve(t, private(t), Options{})
 	s.hire("worker", "", "")
 	input := `{"path":"src/a","content":"` + strings.Repeat("x", 10_000) + `"}`
-	r, err := s.as("worker").Ask(t.Context(), AskBody{Action: "fs.write", Resource: "src/a", Input: input})
+	r, err := s.as("worker").Ask(t.Context(), DecideBody{Action: "fs.write", Resource: "src/a", Input: input})
 	require.NoError(t, err)
 	list, err := s.as("").Requests(t.Context())
 	require.NoError(t, err)

@@ -11,12 +11,12 @@ import (
 )
 
 // Approve says yes to a request.
-func (c *Client) Approve(ctx context.Context, id string, body ApproveBody) (a Approved, err error) {
+func (c *Client) Approve(ctx context.Context, id string, body ApproveBody) (a Resolved, err error) {
 	return a, c.do(ctx, http.MethodPost, "/approve/"+url.PathEscape(id), body, &a)
 }
 
 // Deny says no to a request.
-func (c *Client) Deny(ctx context.Context, id string, body DenyBody) (d Denied, err error) {
+func (c *Client) Deny(ctx context.Context, id string, body DenyBody) (d Resolved, err error) {
 	return d, c.do(ctx, http.MethodPost, "/deny/"+url.PathEscape(id), body, &d)
 }
 
@@ -60,9 +60,11 @@ func (c *Client) Agent(ctx context.Context, id string) (a broker.Agent, err erro
 }
 
 // Fire ends an agent and all beneath it. It returns when their processes are
-// gone.
-func (c *Client) Fire(ctx context.Context, id string) (f Fired, err error) {
-	return f, c.do(ctx, http.MethodPost, agentPath(id, "/fire"), nil, &f)
+// gone, and says who they were, leaves first.
+func (c *Client) Fire(ctx context.Context, id string) ([]string, error) {
+	var f fired
+	err := c.do(ctx, http.MethodPost, agentPath(id, "/fire"), nil, &f)
+	return f.Fired, err
 }
 
 // Await returns a report once it is idle or has ended, or once a message came
@@ -81,8 +83,10 @@ func (c *Client) Exit(ctx context.Context, id string, exit broker.Exit) (a broke
 	return a, c.do(ctx, http.MethodPost, agentPath(id, "/exit"), exit, &a)
 }
 
-// Ask asks for leave. The request may be pending still: Wait waits for its end.
-func (c *Client) Ask(ctx context.Context, body AskBody) (r broker.Request, err error) {
+// Ask asks for leave for what a question is about. The request may be pending
+// still: Wait waits for its end.
+func (c *Client) Ask(ctx context.Context, q DecideBody) (r broker.Request, err error) {
+	body := askBody{Action: q.Action, Resource: q.Resource, Also: q.Also, Tool: q.Tool, Input: q.Input, Reason: q.Reason, Observed: q.Observed}
 	return r, c.do(ctx, http.MethodPost, "/v1/requests", body, &r)
 }
 
@@ -125,8 +129,8 @@ func (c *Client) Mailbox(ctx context.Context, wait bool) ([]broker.Message, erro
 
 // Ack says that the caller has these messages.
 func (c *Client) Ack(ctx context.Context, ids []string) (int, error) {
-	var a Acked
-	err := c.do(ctx, http.MethodPost, "/v1/mailbox/ack", AckBody{IDs: ids}, &a)
+	var a acked
+	err := c.do(ctx, http.MethodPost, "/v1/mailbox/ack", ackBody{IDs: ids}, &a)
 	return a.Acked, err
 }
 
@@ -138,7 +142,7 @@ func (c *Client) Send(ctx context.Context, body SendBody) (m broker.Receipt, err
 // AwaitAnswer waits for the answer to a question: to a message that the caller
 // has sent with the verb ask. It outlives a broker that is started again.
 func (c *Client) AwaitAnswer(ctx context.Context, askID string) (broker.Message, error) {
-	a, err := poll(ctx, c, "/v1/messages/"+url.PathEscape(askID)+"/answer?"+waitFor, func(a Answered) bool { return a.Answer != nil })
+	a, err := poll(ctx, c, "/v1/messages/"+url.PathEscape(askID)+"/answer?"+waitFor, func(a answered) bool { return a.Answer != nil })
 	if err != nil {
 		return broker.Message{}, err
 	}
@@ -148,7 +152,7 @@ func (c *Client) AwaitAnswer(ctx context.Context, askID string) (broker.Message,
 // CallSkill calls a file skill as the caller, beneath the caller's policy. It
 // waits where the caller's manager has to be asked.
 func (c *Client) CallSkill(ctx context.Context, name string, input []byte) (r SkillResult, err error) {
-	return r, c.do(ctx, http.MethodPost, "/v1/skills/"+url.PathEscape(name), SkillBody{Input: input}, &r)
+	return r, c.do(ctx, http.MethodPost, "/v1/skills/"+url.PathEscape(name), skillBody{Input: input}, &r)
 }
 
 // Status is who the caller is, its reports, and its queued messages.

@@ -12,13 +12,13 @@ import (
 
 // DecideBody is a question about one thing that the caller is about to do.
 type DecideBody struct {
-	Action   access.Action `json:"action"`
-	Resource string        `json:"resource"`
-	Also     []AccessBody  `json:"also,omitempty"` // the other things that the same call touches
-	Tool     string        `json:"tool,omitempty"`
-	Input    string        `json:"input,omitempty"`
-	Reason   string        `json:"reason,omitempty"`
-	Observed bool          `json:"observed,omitempty"` // Reason is what was seen of the call, not the agent's words
+	Action   access.Action   `json:"action"`
+	Resource string          `json:"resource"`
+	Also     []access.Access `json:"also,omitempty"` // the other things that the same call touches
+	Tool     string          `json:"tool,omitempty"`
+	Input    string          `json:"input,omitempty"`
+	Reason   string          `json:"reason,omitempty"`
+	Observed bool            `json:"observed,omitempty"` // Reason is what was seen of the call, not the agent's words
 
 	// RequestID is the request that an earlier answer to this question named:
 	// its end decides.
@@ -33,21 +33,11 @@ type DecideBody struct {
 	Peek bool `json:"peek,omitempty"`
 }
 
-// AccessBody is an access.Access.
-type AccessBody struct {
-	Action   access.Action `json:"action"`
-	Resource string        `json:"resource"`
-}
-
 // call is the question as the broker takes it.
 func (b *DecideBody) call() access.Request {
-	c := access.Request{Action: b.Action, Resource: b.Resource, Tool: b.Tool, Confirm: b.Confirm, MayBlock: true,
+	return access.Request{Action: b.Action, Resource: b.Resource, Also: b.Also, Tool: b.Tool, Confirm: b.Confirm, MayBlock: true,
 		Input: []byte(b.Input), Reason: b.Reason, Observed: b.Observed,
 	}
-	for _, a := range b.Also {
-		c.Also = append(c.Also, access.Access(a))
-	}
-	return c
 }
 
 // Decided is the answer. With effect ask, RequestID is the pending request.

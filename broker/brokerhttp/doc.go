@@ -12,7 +12,7 @@
 //	...
 //	c, err := brokerhttp.NewClient(at)
 //	...
-//	r, err := c.Ask(ctx, brokerhttp.AskBody{Action: access.FSWrite, Resource: "src/a.go"})
+//	r, err := c.Ask(ctx, brokerhttp.DecideBody{Action: access.FSWrite, Resource: "src/a.go"})
 //	if err == nil {
 //		r, err = c.Wait(ctx, r.ID)
 //	}

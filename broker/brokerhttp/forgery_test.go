@@ -38,7 +38,7 @@ func (s *served) head() int64 {
 // ask is a request of kid's that is pending.
 func (s *served) ask(id, file string) broker.Request {
 	s.t.Helper()
-	r, err := s.as(id).Ask(s.t.Context(), AskBody{Action: access.FSWrite, Resource: "src/" + file})
+	r, err := s.as(id).Ask(s.t.Context(), DecideBody{Action: access.FSWrite, Resource: "src/" + file})
 	require.NoError(s.t, err)
 	require.Equal(s.t, broker.Pending, r.Status)
 	return r
@@ -188,7 +188,7 @@ func TestEscapesOfAgentsStayText(t *testing.T) {
 	s := serve(t, private(t), Options{})
 	s.hire("root", "", "trusted")
 	s.hire("kid", "root", "")
-	r, err := s.as("kid").Ask(t.Context(), AskBody{Action: access.FSWrite, Resource: "src/\x1b[2J\u202ea", Reason: "\x1b]0;owned\a"})
+	r, err := s.as("kid").Ask(t.Context(), DecideBody{Action: access.FSWrite, Resource: "src/\x1b[2J\u202ea", Reason: "\x1b]0;owned\a"})
 	require.NoError(t, err)
 	box, err := s.as("root").Mailbox(t.Context(), true)
 	require.NoError(t, err)
@@ -203,6 +203,6 @@ func TestEscapesOfAgentsStayText(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, asked)
-	long, err := s.as("kid").Ask(t.Context(), AskBody{Action: access.FSWrite, Resource: "src/" + strings.Repeat("x", 5000)})
+	long, err := s.as("kid").Ask(t.Context(), DecideBody{Action: access.FSWrite, Resource: "src/" + strings.Repeat("x", 5000)})
 	require.ErrorContains(t, err, "at most 4096 bytes", fmt.Sprint(long.ID))
 }

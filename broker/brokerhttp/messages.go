@@ -44,16 +44,16 @@ func (c *call) answer() (any, error) {
 		m, err = c.s.b.AnswerTo(c.Context(), c.who, id)
 	}
 	if err != nil || m.ID == "" {
-		return Answered{}, err
+		return answered{}, err
 	}
-	return Answered{Answer: &m}, nil
+	return answered{Answer: &m}, nil
 }
 
 func (c *call) ack() (any, error) {
-	var body AckBody
+	var body ackBody
 	if err := c.body(&body); err != nil {
 		return nil, err
 	}
 	n, err := c.s.b.Ack(c.Context(), c.who, body.IDs...)
-	return Acked{Acked: n}, err
+	return acked{Acked: n}, err
 }

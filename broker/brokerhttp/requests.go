@@ -31,7 +31,7 @@ func (c *call) approve() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Approved{Approved: true, SessionID: r.AgentID, ToolName: toolName(r)}, nil
+	return Resolved{Approved: true, SessionID: r.AgentID, ToolName: toolName(r)}, nil
 }
 
 func (c *call) deny() (any, error) {
@@ -46,7 +46,7 @@ func (c *call) deny() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Denied{Denied: true, SessionID: r.AgentID, ToolName: toolName(r)}, nil
+	return Resolved{Denied: true, SessionID: r.AgentID, ToolName: toolName(r)}, nil
 }
 
 // toolName is the tool of a request, or what a process in a view was doing.
@@ -58,7 +58,7 @@ func toolName(r broker.Request) string {
 }
 
 func (c *call) ask() (any, error) {
-	var body AskBody
+	var body askBody
 	if err := c.body(&body); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
-var wantSrc = AskBody{Action: access.FSWrite, Resource: "src/a.go", Reason: "it is there"}
+var wantSrc = DecideBody{Action: access.FSWrite, Resource: "src/a.go", Reason: "it is there"}
 
 // D11, D12, D13: the paths without a version, to the letter.
 func TestApproveAndDeny(t *testing.T) {

@@ -15,8 +15,8 @@ type Skill struct {
 	Input  []byte // the arguments as JSON
 }
 
-// SkillBody has a skill's arguments.
-type SkillBody struct {
+// skillBody has a skill's arguments.
+type skillBody struct {
 	Input json.RawMessage `json:"input"`
 }
 
@@ -37,7 +37,7 @@ type SkillPart struct {
 // asked. What it asked for stays when it stops waiting: the same call again goes
 // on from there.
 func (c *call) skill() (any, error) {
-	var body SkillBody
+	var body skillBody
 	if err := c.body(&body); err != nil {
 		return nil, err
 	}

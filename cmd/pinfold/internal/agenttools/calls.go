@@ -132,8 +132,8 @@ func destroy(ctx context.Context, c *brokerhttp.Client, input json.RawMessage) (
 	if err != nil {
 		return "", err
 	}
-	f, err := c.Fire(ctx, id)
-	return "Fired: " + strings.Join(f.Fired, ", "), err
+	fired, err := c.Fire(ctx, id)
+	return "Fired: " + strings.Join(fired, ", "), err
 }
 
 // target is the agent that a call is about. Where none is named there is no

@@ -56,19 +56,19 @@ func (f *fake) remove(id string) {
 	f.ids = append(f.ids, id)
 }
 
-func (f *fake) Approve(_ context.Context, id string, body brokerhttp.ApproveBody) (brokerhttp.Approved, error) {
+func (f *fake) Approve(_ context.Context, id string, body brokerhttp.ApproveBody) (brokerhttp.Resolved, error) {
 	if f.err != nil {
-		return brokerhttp.Approved{}, f.err
+		return brokerhttp.Resolved{}, f.err
 	}
 	f.approved = append(f.approved, body)
 	f.remove(id)
-	return brokerhttp.Approved{Approved: true, SessionID: "kid", ToolName: "edit_file"}, nil
+	return brokerhttp.Resolved{Approved: true, SessionID: "kid", ToolName: "edit_file"}, nil
 }
 
-func (f *fake) Deny(_ context.Context, id string, body brokerhttp.DenyBody) (brokerhttp.Denied, error) {
+func (f *fake) Deny(_ context.Context, id string, body brokerhttp.DenyBody) (brokerhttp.Resolved, error) {
 	f.denied = append(f.denied, body)
 	f.remove(id)
-	return brokerhttp.Denied{Denied: true, SessionID: "kid", ToolName: "edit_file"}, nil
+	return brokerhttp.Resolved{Denied: true, SessionID: "kid", ToolName: "edit_file"}, nil
 }
 
 func (f *fake) Watch(ctx context.Context, look func()) error {

@@ -21,8 +21,8 @@ type Broker interface {
 	Proposal(ctx context.Context, id string) (brokerhttp.Proposal, error)
 	// Agent is the agent that made a request.
 	Agent(ctx context.Context, r broker.Request) (broker.Agent, error)
-	Approve(ctx context.Context, id string, body brokerhttp.ApproveBody) (brokerhttp.Approved, error)
-	Deny(ctx context.Context, id string, body brokerhttp.DenyBody) (brokerhttp.Denied, error)
+	Approve(ctx context.Context, id string, body brokerhttp.ApproveBody) (brokerhttp.Resolved, error)
+	Deny(ctx context.Context, id string, body brokerhttp.DenyBody) (brokerhttp.Resolved, error)
 	// Watch calls look when there may be something new, until ctx or the
 	// connection ends.
 	Watch(ctx context.Context, look func()) error

@@ -26,8 +26,8 @@ are emptied; what they have sent stays. It returns when nothing of them runs.`,
 				if err != nil {
 					return err
 				}
-				return brokerclient.Print(a, brokerclient.AsJSON(cmd), fired, func() {
-					for _, id := range fired.Fired {
+				return brokerclient.Print(a, brokerclient.AsJSON(cmd), map[string][]string{"fired": fired}, func() {
+					for _, id := range fired {
 						a.Out.Stdout.Printf("Fired: %s\n", pathresolver.EscapePath(id))
 					}
 				})

@@ -128,7 +128,7 @@ func (in *inboxes) Agent(ctx context.Context, r broker.Request) (a broker.Agent,
 }
 
 // Approve says yes to one.
-func (in *inboxes) Approve(ctx context.Context, id string, body brokerhttp.ApproveBody) (a brokerhttp.Approved, err error) {
+func (in *inboxes) Approve(ctx context.Context, id string, body brokerhttp.ApproveBody) (a brokerhttp.Resolved, err error) {
 	c, err := in.of(id)
 	if err != nil {
 		return a, err
@@ -137,7 +137,7 @@ func (in *inboxes) Approve(ctx context.Context, id string, body brokerhttp.Appro
 }
 
 // Deny says no to one.
-func (in *inboxes) Deny(ctx context.Context, id string, body brokerhttp.DenyBody) (d brokerhttp.Denied, err error) {
+func (in *inboxes) Deny(ctx context.Context, id string, body brokerhttp.DenyBody) (d brokerhttp.Resolved, err error) {
 	c, err := in.of(id)
 	if err != nil {
 		return d, err

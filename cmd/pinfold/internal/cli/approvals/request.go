@@ -25,7 +25,7 @@ var askedFor = []string{"read", "list", "write", "create", "delete", "move", "me
 // NewRequest is the command requests new.
 func NewRequest(a *cli.App) *cobra.Command {
 	var op string
-	var body brokerhttp.AskBody
+	var body brokerhttp.DecideBody
 	var noWait bool
 	cmd := &cobra.Command{
 		Use:   "new [flags] PATH",

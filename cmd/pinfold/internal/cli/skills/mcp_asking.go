@@ -93,13 +93,10 @@ func (j callJudge) Note(ctx context.Context, r access.Request) {
 
 // bodyOf is a question for the wire.
 func bodyOf(r access.Request) brokerhttp.DecideBody {
-	body := brokerhttp.DecideBody{
-		Action: r.Action, Resource: r.Resource, Tool: r.Tool, Input: string(skillask.Input(r.Input)), Confirm: r.Confirm, Reason: r.Reason,
+	return brokerhttp.DecideBody{
+		Action: r.Action, Resource: r.Resource, Also: r.Also, Tool: r.Tool,
+		Input: string(skillask.Input(r.Input)), Confirm: r.Confirm, Reason: r.Reason,
 	}
-	for _, a := range r.Also {
-		body.Also = append(body.Also, brokerhttp.AccessBody(a))
-	}
-	return body
 }
 
 // byPerson is the answer of the client's user.

@@ -96,8 +96,7 @@ func (j *Joined) Ask(ctx context.Context, q sandboxfs.AskRequest) error {
 
 // Record leaves a request behind. That it is granted already is no failure.
 func (j *Joined) Record(ctx context.Context, q sandboxfs.AskRequest) error {
-	d := questionOf(q)
-	_, err := j.c.Ask(ctx, brokerhttp.AskBody{Action: d.Action, Resource: d.Resource, Also: d.Also, Reason: d.Reason, Observed: d.Observed})
+	_, err := j.c.Ask(ctx, questionOf(q))
 	var refused *broker.Error
 	if errors.As(err, &refused) && refused.Code == permission.CodeAllowed {
 		return nil
@@ -111,9 +110,5 @@ func (j *Joined) Granted(a access.Access) bool { return j.grants.cover(a.Resourc
 // questionOf is what a view asks, for the wire.
 func questionOf(q sandboxfs.AskRequest) brokerhttp.DecideBody {
 	c := viewCall(q)
-	d := brokerhttp.DecideBody{Action: c.Action, Resource: c.Resource, Reason: c.Reason, Observed: c.Observed}
-	for _, a := range c.Also {
-		d.Also = append(d.Also, brokerhttp.AccessBody(a))
-	}
-	return d
+	return brokerhttp.DecideBody{Action: c.Action, Resource: c.Resource, Also: c.Also, Reason: c.Reason, Observed: c.Observed}
 }
