@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/internal/trusted"
 )
 
 // docs/protected-files.md has the two tables as the code has them.
@@ -37,7 +37,7 @@ func TestTrustedFilesAreDocumented(t *testing.T) {
 func trustedTable() string {
 	var b strings.Builder
 	b.WriteString("\n| name | glob | what happens | source |\n|---|---|---|---|\n")
-	for _, f := range pathresolver.TrustedFiles() {
+	for _, f := range trusted.Files() {
 		what := f.String()
 		if len(f.But) > 0 {
 			what += "; but not `" + strings.Join(f.But, "`, `") + "` there, which are text"
@@ -54,7 +54,7 @@ func trustedTable() string {
 func laterTable() string {
 	globs := map[string][]string{}
 	var keys []string
-	for _, l := range pathresolver.RunsLater() {
+	for _, l := range trusted.RunsLater() {
 		key := l.When + " | " + l.Program
 		if globs[key] == nil {
 			keys = append(keys, key)

@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/pinfold-dev/pinfold/internal/trusted"
 )
 
 // Bounds on what a start costs: directories in which names of the table are looked
@@ -21,22 +23,22 @@ func (r *Resolver) guardTrustedLinks() {
 	if r.trusted == nil {
 		return
 	}
-	r.trustedLinks(".", r.trusted.top)
-	r.trustedLinks(".", r.trusted.anywhere)
+	r.trustedLinks(".", r.trusted.Top)
+	r.trustedLinks(".", r.trusted.Anywhere)
 	for i, dir := range r.write {
 		if dir != "." && i < maxTrustedLinks {
-			r.trustedLinks(dir, r.trusted.anywhere)
+			r.trustedLinks(dir, r.trusted.Anywhere)
 		}
 	}
 }
 
 // trustedLinks looks at the names of the table in one directory, and in those of
 // them that are directories.
-func (r *Resolver) trustedLinks(dir string, names *trustNode) {
+func (r *Resolver) trustedLinks(dir string, names *trusted.Node) {
 	kindOf, done := r.kindsIn(dir)
 	defer done()
-	for name, next := range names.next {
-		if next.first == nil {
+	for name, next := range names.Next {
+		if next.First == nil {
 			continue // nothing here is covered
 		}
 		kind, there := kindOf(name)
@@ -44,8 +46,8 @@ func (r *Resolver) trustedLinks(dir string, names *trustNode) {
 		switch {
 		case !there:
 		case kind&fs.ModeSymlink != 0:
-			r.guardLink(place, next.first)
-		case kind.IsDir() && (next.entry != nil || next.rest != nil):
+			r.guardLink(place, next.First)
+		case kind.IsDir() && (next.Entry != nil || next.Rest != nil):
 			r.linksBeneath(place)
 		case kind.IsDir():
 			r.trustedLinks(place, next)
@@ -71,7 +73,7 @@ func (r *Resolver) linksBeneath(dir string) {
 }
 
 // guardLink protects what a link leads to.
-func (r *Resolver) guardLink(link string, t *TrustedFile) {
+func (r *Resolver) guardLink(link string, t *trusted.File) {
 	to, ok := r.placeOf(linkEnd(filepath.Join(r.root, filepath.FromSlash(link))))
 	if !ok || to == "." {
 		return

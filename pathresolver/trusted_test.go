@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/pinfold-dev/pinfold/internal/trusted"
 )
 
 // instance is a place that a glob of the table matches.
@@ -17,56 +19,56 @@ func instance(glob string) string {
 
 func TestTrustedTable(t *testing.T) {
 	seen := map[string]bool{}
-	for _, f := range TrustedFiles() {
+	for _, f := range trusted.Files() {
 		require.False(t, seen[f.Glob], "%s stands there twice", f.Glob)
 		seen[f.Glob] = true
 		require.NotEmpty(t, f.Name, f.Glob)
 		require.NotEmpty(t, f.Program, f.Glob)
 		require.False(t, f.Why == "" || strings.HasSuffix(f.Why, "."), "%s: Why is a clause", f.Glob)
 		require.Regexp(t, `^(https://\S+|[a-z-]+\([15]\)|docs/\S+)$`, f.Source, f.Glob)
-		for _, glob := range trustBraces(f.Glob) {
+		for _, glob := range trusted.Braces(f.Glob) {
 			_, err := compileGlob(glob)
 			require.NoError(t, err, "%s is no glob", glob)
 			at := instance(glob)
-			g := allTrusted().Covers(at)
+			g := trusted.All().Covers(at)
 			require.NotNil(t, g, at)
 			require.Equal(t, f.Glob, g.Glob, at)
-			require.NotNil(t, allTrusted().Covers(strings.ToUpper(at)), "letter case")
-			require.NotNil(t, allTrusted().Covers(at+"/beneath"), at)
+			require.NotNil(t, trusted.All().Covers(strings.ToUpper(at)), "letter case")
+			require.NotNil(t, trusted.All().Covers(at+"/beneath"), at)
 			deep := "a/b/" + at
 			if strings.HasPrefix(f.Glob, "**/") {
-				require.NotNil(t, allTrusted().Covers(deep), deep)
-				require.Nil(t, allTrusted().Covers("a/node_modules/b/"+at))
+				require.NotNil(t, trusted.All().Covers(deep), deep)
+				require.Nil(t, trusted.All().Covers("a/node_modules/b/"+at))
 			} else {
-				require.Nil(t, allTrusted().Covers(deep), deep)
+				require.Nil(t, trusted.All().Covers(deep), deep)
 			}
 			for _, word := range []string{f.Glob, f.Name} {
-				s, unknown := NewTrustedSet([]string{word})
+				s, unknown := trusted.New([]string{word})
 				require.Empty(t, unknown)
 				require.Nil(t, s.Covers(at), "unprotect %s opens %s", word, at)
 				require.Nil(t, s.Covers(path.Dir(at)+"/other"), "%s", word)
 			}
 		}
 		for _, name := range f.But {
-			require.Nil(t, allTrusted().Covers(path.Dir(instance(f.Glob))+"/"+name), "%s of %s is text", name, f.Glob)
+			require.Nil(t, trusted.All().Covers(path.Dir(instance(f.Glob))+"/"+name), "%s of %s is text", name, f.Glob)
 		}
-		_, later := RunsLaterAt(instance(f.Glob))
+		_, later := trusted.RunsLaterAt(instance(f.Glob))
 		require.False(t, later, "%s stands in both tables", f.Glob)
 	}
-	_, unknown := NewTrustedSet([]string{".vscode", "nothing", ".git/hooks"})
+	_, unknown := trusted.New([]string{".vscode", "nothing", ".git/hooks"})
 	require.Equal(t, []string{"nothing", ".git/hooks"}, unknown)
-	all, _ := NewTrustedSet(trustedNames())
+	all, _ := trusted.New(trusted.Names())
 	require.Nil(t, all)
-	require.Len(t, all.Opens(), len(trustedFiles))
-	require.Empty(t, allTrusted().Opens())
+	require.Len(t, all.Opens(), len(trusted.Files()))
+	require.Empty(t, trusted.All().Opens())
 }
 
 // What the table compiles to is what its globs say, node_modules and the names
 // that are text apart.
 func TestTrustedSetIsItsGlobs(t *testing.T) {
 	var globs []glob
-	for _, f := range trustedFiles {
-		for _, text := range trustBraces(f.Glob) {
+	for _, f := range trusted.Files() {
+		for _, text := range trusted.Braces(f.Glob) {
 			if len(f.But) > 0 {
 				text = strings.TrimSuffix(text, "**") + "*" // the directory itself may be made
 			}
@@ -77,20 +79,20 @@ func TestTrustedSetIsItsGlobs(t *testing.T) {
 	}
 	rules := newRuleSet(globs)
 	words := []string{"a", "src", "CLAUDE.md", "worktrees", "mise", "config.toml", "x.code-workspace", ".code-workspace", ".config", ".VIMrc", ".vim", "lefthook.go", "\u212airo", ".\u212airo"}
-	for _, f := range trustedFiles {
-		for _, text := range trustBraces(f.Glob) {
+	for _, f := range trusted.Files() {
+		for _, text := range trusted.Braces(f.Glob) {
 			words = append(words, strings.Split(instance(text), "/")...)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		place := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 5).Draw(t, "names"), "/")
-		g, want := allTrusted().Covers(place), rules.covers(place)
+		g, want := trusted.All().Covers(place), rules.covers(place)
 		if g != nil && want == nil {
 			t.Fatalf("%s: %s covers it, and no glob does", place, g.Glob)
 		}
 		if g == nil && want != nil {
 			text := false
-			for _, f := range trustedFiles {
+			for _, f := range trusted.Files() {
 				for _, but := range f.But {
 					text = text || strings.Contains("/"+fold(place)+"/", strings.TrimPrefix(fold(strings.TrimSuffix(f.Glob, "**")), "**")+fold(but)+"/")
 				}
@@ -105,13 +107,13 @@ func TestTrustedSetIsItsGlobs(t *testing.T) {
 // No move brings anything under a protected name that was not under the same
 // one before, and what has nothing to do with the table moves freely.
 func TestTrustedMoves(t *testing.T) {
-	s := allTrusted()
+	s := trusted.All()
 	refused := func(from, to string) bool {
-		return s.Covers(from) != nil || s.Covers(to) != nil || s.escapes(from, to) != nil || s.escapes(to, from) != nil || s.released(from, to) != nil
+		return s.Covers(from) != nil || s.Covers(to) != nil || s.Escapes(from, to) != nil || s.Escapes(to, from) != nil || s.Released(from, to) != nil
 	}
 	names := []string{"a", "b", "src", "node_modules", "rules", "worktrees", "tasks.json", "hooks", "config", "repo", "mise", "settings.json"}
-	for _, f := range trustedFiles {
-		for _, text := range trustBraces(f.Glob) {
+	for _, f := range trusted.Files() {
+		for _, text := range trusted.Braces(f.Glob) {
 			names = append(names, strings.Split(instance(text), "/")...)
 		}
 	}
@@ -149,7 +151,7 @@ func TestTrustedMoves(t *testing.T) {
 // The refusal names the program and what opens the file; a link cannot take the
 // place of a directory of the table; what is text stays writable.
 func TestTrustedDecisions(t *testing.T) {
-	p := &policy{write: []string{"."}, writeAt: map[string]string{".": ""}, trusted: allTrusted(), gitDir: true}
+	p := &policy{write: []string{"."}, writeAt: map[string]string{".": ""}, trusted: trusted.All(), gitDir: true}
 	for _, op := range []Op{OpWrite, OpCreate, OpDelete, OpMeta, OpRename, OpLink} {
 		d := p.Decide(op, "sub/.VSCode/Tasks.json", 0)
 		require.NotNil(t, d, op)
@@ -169,7 +171,7 @@ func TestTrustedDecisions(t *testing.T) {
 			require.NotNil(t, d)
 			require.Contains(t, d.Reason, "not as a file: jj runs")
 			opened := *p
-			opened.trusted, _ = NewTrustedSet([]string{".jj"})
+			opened.trusted, _ = trusted.New([]string{".jj"})
 			require.Nil(t, opened.Decide(OpCreate, dir, 0))
 		} else {
 			require.Nil(t, d, dir)
@@ -192,23 +194,23 @@ func TestTrustedDecisions(t *testing.T) {
 	require.NotNil(t, p.Decide(OpWrite, ".claude/worktrees/x/.vscode/tasks.json", 0))
 	require.NotNil(t, p.Decide(OpWrite, ".husky/pre-commit", 0))
 
-	p.trusted, _ = NewTrustedSet([]string{".vscode", ".husky"})
+	p.trusted, _ = trusted.New([]string{".vscode", ".husky"})
 	require.Nil(t, p.Decide(OpWrite, ".vscode/tasks.json", 0))
 	require.Nil(t, p.Decide(OpCreate, ".vscode", fs.ModeSymlink))
 	require.Nil(t, p.Decide(OpWrite, ".husky/pre-commit", 0))
 	require.NotNil(t, p.Decide(OpWrite, ".envrc", 0))
-	p.trusted, _ = NewTrustedSet([]string{"**/.vscode/tasks.json"})
+	p.trusted, _ = trusted.New([]string{"**/.vscode/tasks.json"})
 	require.Nil(t, p.Decide(OpWrite, ".vscode/tasks.json", 0))
 	require.NotNil(t, p.Decide(OpWrite, ".vscode/launch.json", 0))
 
-	p.trusted, p.origins.Entries = allTrusted(), map[string]string{"protect": "always:protect (built in)"}
+	p.trusted, p.origins.Entries = trusted.All(), map[string]string{"protect": "always:protect (built in)"}
 	require.Equal(t, "direnv runs it when a shell enters the directory; 'unprotect' in the policy's fs opens '**/.envrc'", p.Decide(OpWrite, ".envrc", 0).Reason)
 }
 
 func TestTrustedCostsNothing(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		allTrusted().Covers("src/deep/down/Main_test.go")
-		allTrusted().Covers(".github/workflows/ci.yml")
+		trusted.All().Covers("src/deep/down/Main_test.go")
+		trusted.All().Covers(".github/workflows/ci.yml")
 	}))
 }
 
@@ -216,8 +218,8 @@ func BenchmarkTrusted(b *testing.B) {
 	p := &policy{write: []string{"."}, writeAt: map[string]string{".": ""}, gitDir: true}
 	for _, set := range []struct {
 		name string
-		s    *TrustedSet
-	}{{"without", nil}, {"with", allTrusted()}} {
+		s    *trusted.Set
+	}{{"without", nil}, {"with", trusted.All()}} {
 		p.trusted = set.s
 		b.Run("verdict/"+set.name, func(b *testing.B) {
 			for b.Loop() {
@@ -232,7 +234,7 @@ func BenchmarkTrusted(b *testing.B) {
 	}
 	b.Run("compile", func(b *testing.B) {
 		for b.Loop() {
-			newTrustedSet(make([]bool, len(trustedFiles)))
+			_, _ = trusted.New([]string{".vscode"})
 		}
 	})
 }

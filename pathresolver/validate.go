@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/internal/gitrepo"
+	"github.com/pinfold-dev/pinfold/internal/trusted"
 )
 
 // New validates the configuration and opens the root. The open root stays the same
@@ -65,7 +66,7 @@ func build(cfg Config) (*Resolver, []Violation) {
 	r.askRead = r.compileRules(&f, "ask_read", cfg.AskRead, nil)
 	r.askWrite = r.compileRules(&f, "ask_write", cfg.AskWrite, nil)
 	r.gitDir = !slices.Contains(cfg.Unprotect, ".git")
-	r.trusted, _ = NewTrustedSet(cfg.Unprotect)
+	r.trusted, _ = trusted.New(cfg.Unprotect)
 	if r.gitDir {
 		r.git = newGitGuard(cfg.Unprotect, r.standsAt, r.namesIn)
 		r.git.outside, r.git.trees = cfg.GitDirs, cfg.GitTrees
@@ -170,12 +171,12 @@ func fieldIndex(name, field string) (i int, ok bool) {
 func defaultGlobs(f *findings, cfg Config) []string {
 	var globs []string
 	defaults := DefaultProtected()
-	_, others := NewTrustedSet(cfg.Unprotect)
+	_, others := trusted.New(cfg.Unprotect)
 	for i, name := range cfg.Unprotect {
 		if name != ".git" && !slices.Contains(defaults, name) && slices.Contains(others, name) {
 			f.add(Violation{Code: codeUnknownUnprotect, Field: fieldOf("unprotect", i), Value: name,
 				Message: fmt.Sprintf("unprotect '%s' is not protected by default", EscapePath(name)),
-				Hint:    "want one of: .git, " + strings.Join(slices.Concat(defaults, trustedNames()), ", ")})
+				Hint:    "want one of: .git, " + strings.Join(slices.Concat(defaults, trusted.Names()), ", ")})
 		}
 	}
 	for _, d := range defaults {

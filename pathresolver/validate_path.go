@@ -34,7 +34,7 @@ func (r *Resolver) checkWritePath(f *findings, field, given, root string, rootOK
 		f.add(v)
 		return "", false
 	}
-	if t := r.trusted.leadsTo(place); t != nil {
+	if t := r.trusted.LeadsTo(place); t != nil {
 		f.add(Violation{Code: codePathTrusted, Severity: SeverityWarning, Field: field, Value: given,
 			Message: fmt.Sprintf("allowed_write_path '%s' has files that programs run by themselves: they stay protected", shown),
 			Hint:    fmt.Sprintf("--unprotect '%s' opens them", t.Name)})

@@ -3,6 +3,8 @@ package pathresolver
 import (
 	"io/fs"
 	"slices"
+
+	"github.com/pinfold-dev/pinfold/internal/trusted"
 )
 
 // policy is the compiled form of a Config: rules over places, immutable, and
@@ -15,7 +17,7 @@ type policy struct {
 	askRead  ruleSet
 	protect  ruleSet
 	askWrite ruleSet
-	trusted  *TrustedSet
+	trusted  *trusted.Set
 	gitDir   bool      // ".git" must not become anything but a directory
 	git      *gitGuard // rules beneath git directories; nil: none
 
@@ -41,7 +43,7 @@ type Verdict struct {
 
 	// Trusted is set where the place is protected because a program runs or
 	// trusts what is there by itself.
-	Trusted *TrustedFile
+	Trusted *trusted.File
 }
 
 // Verdict returns what the rules say about a place.

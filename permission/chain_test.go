@@ -5,11 +5,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/pinfold-dev/pinfold/access"
-	"github.com/pinfold-dev/pinfold/internal/globs"
-	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/globs"
+	"github.com/pinfold-dev/pinfold/internal/trusted"
 )
 
 // checks runs a property: 100,000 times in the long mode.
@@ -165,8 +166,8 @@ func TestResolverNeverExceedsCheck(t *testing.T) {
 			return // not there, but for directories that lead to read paths
 		}
 		require.Equal(t, access.Allow, file(p, access.FSRead, place).Effect, "%+v", held.Config)
-		trusted, _ := pathresolver.NewTrustedSet(held.Config.Unprotect)
-		if trusted.Covers(place) == nil && protect.covers(folded) == nil && setOf(t, held.Config.AskWrite, true).covers(folded) == nil && write.covers([]byte(place)) != nil {
+		set, _ := trusted.New(held.Config.Unprotect)
+		if set.Covers(place) == nil && protect.covers(folded) == nil && setOf(t, held.Config.AskWrite, true).covers(folded) == nil && write.covers([]byte(place)) != nil {
 			require.Equal(t, access.Allow, file(p, access.FSWrite, place).Effect, "%+v", held.Config)
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/pinfold-dev/pinfold/access"
-	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/internal/trusted"
 )
 
 // Policy is what one agent may do: an immutable chain of layers, its
@@ -20,7 +20,7 @@ type Policy struct {
 	always *patternSet // protected whatever the layers say
 	open   []string    // the files that programs run by themselves which the chain opens
 
-	trusted *pathresolver.TrustedSet // the others
+	trusted *trusted.Set // the others
 	given   []Grant
 }
 
@@ -93,7 +93,7 @@ func newPolicy(root string, always *patternSet, groups []group) *Policy {
 	}
 	h.Sum(p.hash[:0])
 	p.open = opensOf(p.groups)
-	p.trusted, _ = pathresolver.NewTrustedSet(p.open)
+	p.trusted, _ = trusted.New(p.open)
 	return p
 }
 

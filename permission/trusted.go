@@ -7,10 +7,11 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
+	"github.com/pinfold-dev/pinfold/internal/trusted"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// Files that programs run or trust by themselves (pathresolver.TrustedFiles) are
+// Files that programs run or trust by themselves (trusted.Files) are
 // protected unless fs.unprotect names them. That key allows something, as fs.write
 // does. So a file is open only if every principal of the chain names it, and within
 // the documents of one principal the lists only narrow each other.
@@ -18,7 +19,7 @@ import (
 // opens are the globs of the table that a list of fs.unprotect stands for.
 func opens(list []string) map[string]bool {
 	globs := map[string]bool{}
-	for _, f := range pathresolver.TrustedFiles() {
+	for _, f := range trusted.Files() {
 		if slices.Contains(list, f.Glob) || slices.Contains(list, f.Name) {
 			globs[f.Glob] = true
 		}
@@ -42,7 +43,7 @@ func (g *group) opens() (globs map[string]bool, all bool) {
 	return globs, globs == nil && !g.sealed
 }
 
-// Unprotected are the globs of pathresolver.TrustedFiles that the whole chain
+// Unprotected are the globs of trusted.Files that the whole chain
 // opens, in the order of that table.
 func (p *Policy) Unprotected() []string { return slices.Clone(p.open) }
 
@@ -65,7 +66,7 @@ func opensOf(groups []group) []string {
 		return nil
 	}
 	var open []string
-	for _, f := range pathresolver.TrustedFiles() {
+	for _, f := range trusted.Files() {
 		if common[f.Glob] {
 			open = append(open, f.Glob)
 		}
@@ -86,7 +87,7 @@ func (p *Policy) trustedRule(place string) *rule {
 // protectedReason says why a place is protected by a rule of that text.
 func protectedReason(layer, text string) string {
 	if layer == "always" {
-		for _, f := range pathresolver.TrustedFiles() {
+		for _, f := range trusted.Files() {
 			if f.Glob == text {
 				return fmt.Sprintf("%s; 'unprotect' in the policy's fs opens '%s'", f.String(), f.Glob)
 			}
@@ -98,7 +99,7 @@ func protectedReason(layer, text string) string {
 // unprotect checks the words of fs.unprotect.
 func (v *validator) unprotect(list []string) {
 	var words []string
-	for _, f := range pathresolver.TrustedFiles() {
+	for _, f := range trusted.Files() {
 		words = append(words, f.Name, f.Glob)
 	}
 	for i, word := range list {
@@ -132,7 +133,7 @@ func (p *Policy) unprotectExcess(doc *Document, add func(path, format string, ar
 // lintUnprotect says what a document lets an agent write.
 func lintUnprotect(fs *FS, add addProblem) {
 	for i, word := range fs.Unprotect {
-		for _, f := range pathresolver.TrustedFiles() {
+		for _, f := range trusted.Files() {
 			if f.Name == word || f.Glob == word {
 				add("opens_trusted", fmt.Sprintf("fs.unprotect[%d]", i), "drop it, or note the finding in a baseline",
 					"'%s' lets the agent write what acts by itself: %s", word, f.String())

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/pinfold-dev/pinfold/internal/hostpath"
+	"github.com/pinfold-dev/pinfold/internal/trusted"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -71,7 +72,7 @@ func (r *Record) Examine(res *pathresolver.Resolver, index bool) Left {
 
 type examiner struct {
 	r       *pathresolver.Resolver
-	trusted *pathresolver.TrustedSet
+	trusted *trusted.Set
 	items   []Item
 	moved   int      // names that may still be looked at
 	repos   []string // git directories that were told
@@ -174,7 +175,7 @@ func (e *examiner) lookAt(place string, notes note, info fs.FileInfo) {
 		}
 	case !mode.IsRegular():
 	case notes&isLater != 0:
-		if l, found := pathresolver.RunsLaterAt(place); found {
+		if l, found := trusted.RunsLaterAt(place); found {
 			e.add(place, Item{Kind: Later, Program: l.Program, When: l.When})
 			break
 		}

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/internal/trusted"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -14,8 +15,8 @@ const (
 	isLink       note = 1 << iota
 	isSpecial         // FIFO or socket
 	isExecutable      // regular file
-	isLater           // its name is one of pathresolver.RunsLater
-	isByItself        // its name is one of pathresolver.TrustedFiles
+	isLater           // its name is one of trusted.RunsLater
+	isByItself        // its name is one of trusted.Files
 	isRepository      // a git directory, or a file .git
 	isOperation       // what git keeps of an unfinished operation
 	isMoved           // a directory that was moved, or of which that is not known
@@ -113,7 +114,7 @@ func (r *Record) named(place string) (notes note) {
 	if r.trusted.Covers(place) != nil {
 		notes |= isByItself
 	}
-	if _, found := pathresolver.RunsLaterAt(place); found {
+	if _, found := trusted.RunsLaterAt(place); found {
 		notes |= isLater
 	}
 	return notes

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pinfold-dev/pinfold/internal/trusted"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
@@ -17,7 +18,7 @@ const maxEntries = 1 << 15
 // A removal is not told to it. When it is full it looks which of its places are
 // gone, so that files that come and go cost no room in the end.
 type Record struct {
-	trusted *pathresolver.TrustedSet
+	trusted *trusted.Set
 	exists  func(place string) bool
 
 	mu      sync.Mutex
@@ -38,8 +39,7 @@ type entry struct {
 // NewRecord makes a record. exists says whether a place is there; it is called
 // while a change waits, at most once for every other place that is told.
 func NewRecord(exists func(place string) bool) *Record {
-	trusted, _ := pathresolver.NewTrustedSet(nil)
-	return &Record{trusted: trusted, exists: exists, most: maxEntries}
+	return &Record{trusted: trusted.All(), exists: exists, most: maxEntries}
 }
 
 // Changed notes what happened in the view. It is for sandboxfs.Options.OnChange.

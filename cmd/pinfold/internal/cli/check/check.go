@@ -14,6 +14,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/gitbeside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
 	"github.com/pinfold-dev/pinfold/internal/gitshare"
+	"github.com/pinfold-dev/pinfold/internal/trusted"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -155,7 +156,7 @@ func validateForRun(cfg pathresolver.Config) []pathresolver.Violation {
 // opened warns of files that programs run by themselves and that may be written.
 func opened(unprotect []string) (found []pathresolver.Violation) {
 	for i, word := range unprotect {
-		for _, f := range pathresolver.TrustedFiles() {
+		for _, f := range trusted.Files() {
 			if word == f.Name || word == f.Glob {
 				found = append(found, pathresolver.Violation{Code: "opens_trusted", Severity: pathresolver.SeverityWarning,
 					Field: "unprotect[" + strconv.Itoa(i) + "]", Value: word,

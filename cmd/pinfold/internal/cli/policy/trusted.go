@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/internal/trusted"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -12,13 +13,13 @@ import (
 // shownTrusted is an entry of the table of files that programs run by
 // themselves, as `policy show --json` prints it.
 type shownTrusted struct {
-	pathresolver.TrustedFile
+	trusted.File
 	Open bool `json:"open"` // the policy opens it
 }
 
 func shownTrustedFiles(open []string) []shownTrusted {
 	var list []shownTrusted
-	for _, f := range pathresolver.TrustedFiles() {
+	for _, f := range trusted.Files() {
 		list = append(list, shownTrusted{f, slices.Contains(open, f.Glob)})
 	}
 	return list

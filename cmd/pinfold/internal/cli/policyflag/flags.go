@@ -16,6 +16,7 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/internal/trusted"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -73,7 +74,7 @@ func (p *Flags) AddRoot(cmd *cobra.Command) {
 func unprotectable() []string {
 	words := append([]string{".git"}, pathresolver.DefaultProtected()...)
 	seen := map[string]bool{}
-	for _, t := range pathresolver.TrustedFiles() {
+	for _, t := range trusted.Files() {
 		for _, word := range []string{t.Name, t.Glob} {
 			if !seen[word] {
 				words = append(words, cobra.CompletionWithDesc(word, t.String()))

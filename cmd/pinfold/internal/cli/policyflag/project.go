@@ -11,6 +11,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/internal/trusted"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -25,8 +26,8 @@ const MaxProject = 1 << 20
 // what to protect.
 func protectProject(cfg *pathresolver.Config) error {
 	file := filepath.Join(cfg.Root, permission.ProjectFile)
-	trusted, _ := pathresolver.NewTrustedSet(cfg.Unprotect)
-	if trusted.Covers(permission.ProjectFile) == nil || len(cfg.WritePaths)+len(cfg.AskWrite) == 0 {
+	protected, _ := trusted.New(cfg.Unprotect)
+	if protected.Covers(permission.ProjectFile) == nil || len(cfg.WritePaths)+len(cfg.AskWrite) == 0 {
 		return nil
 	}
 	data, err := hostfile.ReadWithin(cfg.Root, file, MaxProject)

@@ -1,8 +1,12 @@
-package pathresolver
+package trusted
 
 import (
+	"math"
 	"slices"
+	"strings"
 	"sync"
+
+	"github.com/pinfold-dev/pinfold/internal/globs"
 )
 
 // LaterFile is a kind of file that an agent is there to write, and that a
@@ -232,18 +236,34 @@ var runsLater = []LaterFile{
 	{".build.yml", "builds.sr.ht", WhenPush},
 }
 
+// laterIndex finds entries of runsLater: by a name at any depth, which most of
+// them are, or by trying one after the other.
+type laterIndex struct {
+	names map[string]int
+	rest  []laterGlob
+}
+
+type laterGlob struct {
+	nth  int
+	glob globs.Glob
+}
+
 // laterRules are compiled once, when they are first asked.
-var laterRules = sync.OnceValue(func() *ruleSet {
-	globs := make([]glob, 0, len(runsLater))
-	for _, l := range runsLater {
-		g, err := compileGlob(l.Glob)
+var laterRules = sync.OnceValue(func() *laterIndex {
+	x := &laterIndex{names: make(map[string]int, len(runsLater))}
+	for i, l := range runsLater {
+		g, err := globs.Parse(globs.Fold(l.Glob))
 		if err != nil {
-			panic("pathresolver: bug: " + l.Glob + " " + err.Error())
+			panic("trusted: bug: " + l.Glob + " " + err.Error())
 		}
-		globs = append(globs, g)
+		name, anywhere := strings.CutPrefix(globs.Fold(l.Glob), "**/")
+		if !anywhere || strings.ContainsAny(name, `*?[{\/`) {
+			x.rest = append(x.rest, laterGlob{i, g})
+		} else if _, twice := x.names[name]; !twice {
+			x.names[name] = i
+		}
 	}
-	s := newRuleSet(globs)
-	return &s
+	return x
 })
 
 // RunsLater returns the files that run on a build, a test, a push and the like:
@@ -255,9 +275,23 @@ func RunsLater() []LaterFile { return slices.Clone(runsLater) }
 // where none does. Of several the first is returned. It looks at the name only
 // and is safe for use by many goroutines.
 func RunsLaterAt(place string) (l LaterFile, ok bool) {
-	g := laterRules().covers(place)
-	if g == nil {
+	x, folded := laterRules(), globs.Fold(place)
+	first := math.MaxInt
+	for name := range strings.SplitSeq(folded, "/") {
+		if i, ok := x.names[name]; ok {
+			first = min(first, i)
+		}
+	}
+	for _, g := range x.rest {
+		if g.nth >= first {
+			break
+		}
+		if globs.Covers(g.glob, folded) {
+			first = g.nth
+		}
+	}
+	if first == math.MaxInt {
 		return LaterFile{}, false
 	}
-	return runsLater[g.nth], true
+	return runsLater[first], true
 }

@@ -1,6 +1,6 @@
-package pathresolver
+package trusted
 
-// trustedFiles is what programs on the host run, or take rights from, without
+// files is what programs on the host run, or take rights from, without
 // being told to build, to test or to push: because an editor or an agent was
 // started in the directory, or a shell entered it. Every name is matched at
 // every depth, since any directory may be the one that somebody opens next, but
@@ -10,7 +10,7 @@ package pathresolver
 // Left out on purpose:
 //   - what is only read as text: CLAUDE.md, AGENTS.md, GEMINI.md, .cursorrules,
 //     .clinerules but for its hooks, .github/copilot-instructions.md, .editorconfig;
-//   - what runs on an install, a build, a test or a push, which RunsLater lists:
+//   - what runs on an install, a build, a test or a push, which later.go lists:
 //     package.json, .npmrc, .yarnrc.yml, Makefile, .bazelrc, flake.nix, and
 //     .lintstagedrc, which an installed hook calls and package.json can replace;
 //     The same goes for .huskyrc, and for .bsp, which sbt writes whenever it starts;
@@ -19,9 +19,9 @@ package pathresolver
 //   - .env, which is data to nearly all who read it, and which agents write;
 //   - installed code: .venv, vendor, node_modules;
 //   - what a program reads from the home directory only: .bashrc, .gitconfig;
-//   - git's own, which DefaultProtected lists, and directories that its
+//   - git's own, which pathresolver.DefaultProtected lists, and directories that its
 //     configuration names, such as .githooks.
-var trustedFiles = []TrustedFile{
+var files = []File{
 	// Agents.
 	{Glob: "**/.claude/**", Name: ".claude", But: []string{"CLAUDE.md", "CLAUDE.local.md", "rules", "worktrees"},
 		Program: "Claude Code", Why: "runs its hooks and plugins, and takes permissions from settings, agents, commands and skills", Source: "https://code.claude.com/docs/en/hooks"},
@@ -130,6 +130,6 @@ var trustedFiles = []TrustedFile{
 	{Glob: "**/.repo/manifest.xml", Name: ".repo", Program: "repo", Why: "runs the hooks that it names", Source: "https://gerrit.googlesource.com/git-repo/+/HEAD/docs/internal-fs-layout.md"},
 	{Glob: "**/.reviewboardrc", Name: ".reviewboardrc", Program: "rbt", Why: "runs it as Python", Source: "https://www.reviewboard.org/docs/rbtools/latest/rbt/configuration/"},
 	{Glob: "**/.arcconfig", Name: ".arcconfig", Program: "arc", Why: "loads the libraries that it names", Source: "https://secure.phabricator.com/book/phabricator/article/arcanist_new_project/"},
-	{Glob: "**/.jj/repo/config.toml", Name: ".jj", dir: true, Program: "jj", Why: "runs the tools and aliases that it names", Source: "https://jj-vcs.github.io/jj/latest/config/"},
+	{Glob: "**/.jj/repo/config.toml", Name: ".jj", Dir: true, Program: "jj", Why: "runs the tools and aliases that it names", Source: "https://jj-vcs.github.io/jj/latest/config/"},
 	{Glob: "**/.jj/workspace-config.toml", Name: ".jj", Program: "jj", Why: "runs the tools and aliases that it names", Source: "https://jj-vcs.github.io/jj/latest/config/"},
 }
