@@ -20,8 +20,8 @@ import (
 //
 // In a write mount the kernel trusts a name for a second, but a listing until the
 // directory's time of change moves. With a listing that it remembers it would have to
-// look up each name singly. So a listing that is no longer fresh is read again, and
-// brings the names with it.
+// look up each name singly, as it did: two requests a file for rm -rf. So a listing
+// that is no longer fresh is read again, and brings the names with it.
 func (c *connection) OpenDir(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
 	if c.ReadOnly {
 		return fuse.ENOSYS

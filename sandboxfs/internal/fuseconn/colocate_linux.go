@@ -10,7 +10,9 @@ import "time"
 // meanwhile. On a virtual machine it takes 30 µs to wake one, ten times the rest
 // of a small request. Where both share a processor it does not sleep, and a
 // request costs two changes of context: the next comes almost as soon as it is
-// waited for.
+// waited for. Measured on a quiet virtual machine with two processors: 8 to 12 µs
+// for a request instead of 60 to 80; as root tar x took 0.5, git clone 0.65 and git
+// checkout 0.6 of the time without.
 //
 // The kernel wakes a thread where it last ran, unless that processor is busy and
 // another is idle. So they are brought together while the process sleeps: the

@@ -58,7 +58,8 @@ const (
 // slowReads is a heuristic for file systems that cannot say whether a read has
 // to wait for a disk (RWF_NOWAIT is refused by overlayfs, tmpfs, FUSE and
 // others): it expects of a read what those before it did. Without it each read
-// would start another reader loop, which costs more than most reads.
+// would start another reader loop, which costs more than most reads: on tmpfs
+// writing to maps took 0.7 to 0.86 and go build 0.75 of the time with that.
 type slowReads struct {
 	needed  atomic.Bool  // the file system cannot say so
 	reading atomic.Int32 // reads that go by this
