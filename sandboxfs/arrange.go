@@ -77,11 +77,7 @@ func arrange(writePaths []string, asks []resolved.AskPlace, single, reportAll bo
 func dropNested(parts []Mount) []Mount {
 	kept := parts[:1]
 	for _, p := range parts[1:] {
-		nested := false
-		for _, q := range kept[1:] {
-			nested = nested || within(p.Place, q.Place)
-		}
-		if !nested {
+		if !slices.ContainsFunc(kept[1:], func(q Mount) bool { return within(p.Place, q.Place) }) {
 			kept = append(kept, p)
 		}
 	}

@@ -57,18 +57,17 @@ func takeIDs(uid, gid uint32) error {
 	return unix.Capset(&hdr, &caps[0])
 }
 
-// setMode gives a new file the bits that this process's own umask took. The
-// caller's umask is in mode already.
-func (c *connection) setMode(fd int, mode uint32) error {
-	mode &= 0o7777
-	if mode&c.umask == 0 {
-		return nil
-	}
-	var st unix.Stat_t
-	if err := fsat.Fstat(fd, &st); err != nil {
+// setMode gives a new file the bits that this process's own umask took, and asks
+// about it. The caller's umask is in mode already.
+func (c *connection) setMode(fd int, mode uint32, sx *unix.Statx_t) error {
+	err := statFD(fd, sx)
+	if mode &= 0o7777; err != nil || mode&c.umask == 0 {
 		return err
 	}
-	return chmodFD(fd, mode|st.Mode&unix.S_ISGID) // which a directory inherits
+	if err := chmodFD(fd, mode|uint32(sx.Mode)&unix.S_ISGID); err != nil { // which a directory inherits
+		return err
+	}
+	return statFD(fd, sx)
 }
 
 // chmodFD is fchmod(2) for any descriptor, also an O_PATH one.

@@ -96,10 +96,7 @@ func (c *connection) made(dirfd int, name string, mode uint32, sx *unix.Statx_t)
 		return err
 	}
 	defer closeFD(fd)
-	if err := c.setMode(fd, mode); err != nil {
-		return err
-	}
-	return statFD(fd, sx)
+	return c.setMode(fd, mode, sx)
 }
 
 // Tmpfile is open(2) with O_TMPFILE: a file without a name in a directory
@@ -128,10 +125,7 @@ func (c *connection) tmpfile(in *fuse.CreateIn, out *fuse.CreateOut, grant pathr
 		return c.walkError(dir, err)
 	}
 	var sx unix.Statx_t
-	if err = c.setMode(fd, mode); err == nil {
-		err = statFD(fd, &sx)
-	}
-	if err != nil {
+	if err := c.setMode(fd, mode, &sx); err != nil {
 		closeFD(fd)
 		return err
 	}
@@ -180,10 +174,7 @@ func (c *connection) create(in *fuse.CreateIn, name string, out *fuse.CreateOut,
 		return c.walkError(dir, err)
 	}
 	var sx unix.Statx_t
-	if err = c.setMode(fd, mode); err == nil {
-		err = statFD(fd, &sx)
-	}
-	if err != nil {
+	if err := c.setMode(fd, mode, &sx); err != nil {
 		closeFD(fd)
 		return err
 	}

@@ -1,6 +1,7 @@
 package sandboxfs
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,7 +19,7 @@ type handle struct {
 	writable bool
 	text     bool         // what is written is checked (writeText)
 	made     bool         // the file was made through this handle, by a grant; guarded by opens.mu
-	users    atomic.Int32 // the kernel, and the callers of anyOf and find
+	users    atomic.Int32 // the kernel, and the callers of find
 }
 
 func (h *handle) drop() {
@@ -67,15 +68,7 @@ func (o *opens) get(id uint64) (*handle, error) {
 
 // anyOf returns an open handle of n, to be dropped, or nil.
 func (o *opens) anyOf(n *node) *handle {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	open := o.byNode[n]
-	if open == nil {
-		return nil
-	}
-	h := open.handles[0]
-	h.users.Add(1)
-	return h
+	return o.find(n, func(*handle) bool { return true })
 }
 
 // writableOf returns an open handle of n that may write, to be dropped, or
@@ -143,14 +136,7 @@ func (o *opens) remove(id uint64, unregister func(int32)) {
 	}
 	delete(o.byID, id)
 	open := o.byNode[h.node]
-	for i, other := range open.handles {
-		if other == h {
-			last := len(open.handles) - 1
-			open.handles[i], open.handles[last] = open.handles[last], nil
-			open.handles = open.handles[:last]
-			break
-		}
-	}
+	open.handles = slices.DeleteFunc(open.handles, func(other *handle) bool { return other == h })
 	if len(open.handles) == 0 {
 		delete(o.byNode, h.node)
 		if open.backing > 0 {

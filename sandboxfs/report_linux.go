@@ -2,7 +2,6 @@ package sandboxfs
 
 import (
 	"io/fs"
-	"syscall"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -51,10 +50,7 @@ func (c *connection) named(to string, mode uint16) {
 
 // refuse reports a refusal and returns its errno.
 func (c *connection) refuse(h *fuse.InHeader, call string, d *pathresolver.DeniedError) error {
-	return c.refuseAs(h, call, d, errno(d.Rule))
-}
-
-func (c *connection) refuseAs(h *fuse.InHeader, call string, d *pathresolver.DeniedError, e syscall.Errno) error {
+	e := errno(d.Rule)
 	c.v.refusals.add(Refusal{
 		Time: time.Now(), PID: h.Pid, UID: h.Uid, Op: d.Op, Place: d.Path,
 		Rule: d.Rule, Pattern: d.Pattern, Origin: d.Origin, Errno: e, Syscall: call,
