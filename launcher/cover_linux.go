@@ -3,6 +3,8 @@ package launcher
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -46,6 +48,23 @@ func openCovers(root int) (c covers, err error) {
 // mask covers p, if it exists. The link is not followed: a link to a secret
 // is masked where the secret is.
 func (c covers) mask(t *tree, p string) error {
+	return cover(t, p, attrReadOnly, func(at int) (int, error) {
+		var st unix.Stat_t
+		err := unix.Fstat(at, &st)
+		if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+			return c.dir, err
+		}
+		return c.file, err
+	})
+}
+
+// lock makes a part of /proc read-only, if it exists.
+func lock(t *tree, p string) error {
+	return cover(t, p, attrReadOnly|unix.MOUNT_ATTR_NOEXEC, func(at int) (int, error) { return at, nil })
+}
+
+// cover mounts a restricted copy of what by chooses over p, if that exists.
+func cover(t *tree, p string, attr uint64, by func(at int) (int, error)) error {
 	at, err := t.open(p)
 	if err == unix.ENOENT {
 		return nil
@@ -54,15 +73,11 @@ func (c covers) mask(t *tree, p string) error {
 		return err
 	}
 	defer unix.Close(at)
-	var st unix.Stat_t
-	if err := unix.Fstat(at, &st); err != nil {
+	from, err := by(at)
+	if err != nil {
 		return err
 	}
-	from := c.file
-	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
-		from = c.dir
-	}
-	fd, err := clone(from, "", attrReadOnly, unix.AT_EMPTY_PATH)
+	fd, err := clone(from, "", attr, unix.AT_EMPTY_PATH)
 	if err != nil {
 		return err
 	}
@@ -107,20 +122,16 @@ func procMounts(t *tree, steps []planStep) (lost []string, err error) {
 	return lost, nil
 }
 
-// lock makes a part of /proc read-only.
-func lock(t *tree, p string) error {
-	at, err := t.open(p)
-	if err == unix.ENOENT {
-		return nil
-	}
+// boundTasks is called by process 1 of the namespace: the kernel takes the bound
+// for that of the process that writes it.
+func boundTasks(t *tree, s planStep) error {
+	fd, err := unix.Openat(t.fd, strings.TrimPrefix(s.Path, "/"), unix.O_WRONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return err
-	}
-	defer unix.Close(at)
-	fd, err := clone(at, "", attrReadOnly|unix.MOUNT_ATTR_NOEXEC, unix.AT_EMPTY_PATH)
-	if err != nil {
-		return err
+		return fmt.Errorf("open %s: %w", s.Path, err)
 	}
 	defer unix.Close(fd)
-	return unix.MoveMount(fd, "", at, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
+	if _, err := unix.Write(fd, strconv.AppendInt(nil, s.Size, 10)); err != nil {
+		return fmt.Errorf("set %s to %d: %w", s.Path, s.Size, err)
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 
@@ -180,4 +181,25 @@ func realDir(p string, written []string) (string, error) {
 		return "", fmt.Errorf("%q: %w", p, errors.New("not a directory"))
 	}
 	return real, nil
+}
+
+// memory is how much the machine has, in bytes; 0: unknown.
+func memory() int64 {
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) != nil {
+		return 0
+	}
+	return int64(info.Totalram * uint64(info.Unit))
+}
+
+// tasks is how many processes and threads there may be inside; 0 where the bound
+// would not be the process namespace's own but the whole machine's: before Linux 6.14.
+func tasks(wanted int) int {
+	if major, minor := kernelVersion(); major < 6 || major == 6 && minor < 14 {
+		return 0
+	}
+	if wanted > 0 {
+		return wanted
+	}
+	return max(leastTasks, tasksPerCPU*runtime.NumCPU())
 }

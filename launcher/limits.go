@@ -1,9 +1,6 @@
 package launcher
 
-import (
-	"cmp"
-	"runtime"
-)
+import "cmp"
 
 // What a run may use up of the machine, so that its end is quick and the host
 // stays well. Temporary file systems lie in memory.
@@ -33,14 +30,6 @@ func tmpSize(c Config, h hostFacts, part int64) int64 {
 		return c.TmpSize
 	}
 	return cmp.Or(h.Memory, unknownMemory) / part
-}
-
-// maxTasks is how many processes and threads there may be inside.
-func maxTasks(wanted int) int {
-	if wanted > 0 {
-		return wanted
-	}
-	return max(leastTasks, tasksPerCPU*runtime.NumCPU())
 }
 
 // pidMax bounds a process namespace: numbers are used again only once they are
