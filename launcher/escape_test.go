@@ -32,7 +32,7 @@ func outside(t *testing.T, uid int, stdin *os.File, args ...string) (code int, o
 	return cmd.ProcessState.ExitCode(), string(b)
 }
 
-// V06, V07: what reaches out works outside and fails inside.
+// What reaches out works outside and fails inside.
 func TestNothingReachesOut(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {
 		root, out := project(t, uid)
@@ -202,7 +202,7 @@ func TestSocketIsShown(t *testing.T) {
 	})
 }
 
-// V13: a file given as a stream cannot be opened again through it.
+// A file given as a stream cannot be opened again through it.
 func TestStreamIsNotReopened(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {
 		root, out := project(t, uid)
@@ -222,7 +222,7 @@ func TestStreamIsNotReopened(t *testing.T) {
 	})
 }
 
-// V12: no descriptor of the host is inherited.
+// No descriptor of the host is inherited.
 func TestOnlyStandardDescriptors(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {
 		root, _ := project(t, uid)

@@ -107,7 +107,7 @@ func TestSignalsArePassedOn(t *testing.T) {
 	})
 }
 
-// V08: the supervisor is killed at a random moment of a busy run.
+// The supervisor is killed at a random moment of a busy run.
 func TestKilledSupervisorLeavesNothing(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {
 		for range rounds(10, 50) {
@@ -126,7 +126,7 @@ func TestKilledSupervisorLeavesNothing(t *testing.T) {
 	})
 }
 
-// V08: the supervisor hangs, while processes wait for an answer.
+// The supervisor hangs, while processes wait for an answer.
 func TestHungSupervisorIsEnded(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {
 		root, _ := project(t, uid)
@@ -154,7 +154,7 @@ func TestShortSilenceIsForgiven(t *testing.T) {
 	assert.Equal(t, 6, cmd.ProcessState.ExitCode())
 }
 
-// V07: the command cannot end the run by signalling its parents.
+// The command cannot end the run by signalling its parents.
 func TestInitSurvivesItsChildren(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {
 		root, _ := project(t, uid)
@@ -165,7 +165,7 @@ func TestInitSurvivesItsChildren(t *testing.T) {
 	})
 }
 
-// V07: what the command uses up is its own; others' views are unaffected.
+// What the command uses up is its own; others' views are unaffected.
 func TestGreedyCommandHurtsOnlyItself(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {
 		root, _ := project(t, uid)

@@ -34,7 +34,7 @@ func etcRun(t *testing.T, kind string, change func(etc string)) (out, errOut str
 	return o.String(), e.String()
 }
 
-// V14: a command that keeps uid 0 reads in the system directories what
+// A command that keeps uid 0 reads in the system directories what
 // everybody may read, and nothing more, also of what is made later.
 func TestRootReadsWhatOthersMay(t *testing.T) {
 	if os.Getuid() != 0 {

@@ -172,7 +172,7 @@ func TestWatchWithoutWritePath(t *testing.T) {
 	})
 }
 
-// V07: a storm of writers is told of one by one, and ends.
+// A storm of writers is told of one by one, and ends.
 func TestWatchedStorm(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {
 		root := reportTree(t, uid)
@@ -223,7 +223,7 @@ func TestWhatIsDrownedIsCounted(t *testing.T) {
 	})
 }
 
-// V08: whoever answers for the listener dies, and everything inside with it,
+// Whoever answers for the listener dies, and everything inside with it,
 // while watched calls are under way.
 func TestWatchedKill(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {
@@ -250,7 +250,7 @@ func TestWatchedKill(t *testing.T) {
 	})
 }
 
-// V08: a supervisor that hangs is not told, and keeps nobody.
+// A supervisor that hangs is not told, and keeps nobody.
 func TestWatchedHang(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {
 		root := reportTree(t, uid)

@@ -16,7 +16,7 @@ import (
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
-// D40: everything but an open is EACCES at once and leaves a request, and is done
+// Everything but an open is EACCES at once and leaves a request, and is done
 // when it is tried again after that was approved: with exactly that, once.
 func TestRefusedAtOnceAndRetried(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
@@ -94,7 +94,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 	require.ErrorIs(t, os.Link(f.in("src/a"), f.in("out/alias")), syscall.EXDEV)
 }
 
-// D25: a grant that lasts needs no first try where the asker knows of it, tells
+// A grant that lasts needs no first try where the asker knows of it, tells
 // access(2), and once withdrawn counts for no further open.
 func TestLeaveThatLasts(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
@@ -131,7 +131,7 @@ func TestLeaveThatLasts(t *testing.T) {
 	})
 }
 
-// D40: what was allowed to the first part of a listing lasts until its end, and
+// What was allowed to the first part of a listing lasts until its end, and
 // the kernel keeps it for nobody else.
 func TestListingIsAskedFor(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {

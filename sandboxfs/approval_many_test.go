@@ -15,7 +15,7 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// D40: while a hundred opens wait, everything else in the same directories goes
+// While a hundred opens wait, everything else in the same directories goes
 // on.
 func TestHundredWait(t *testing.T) {
 	o := arrangements["run"]

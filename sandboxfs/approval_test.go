@@ -4,6 +4,7 @@ package sandboxfs_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
@@ -49,7 +51,7 @@ func ends(t *testing.T, done <-chan error) error {
 	}
 }
 
-// D40, D1: the open of a file that is there waits until it is approved, and goes
+// The open of a file that is there waits until it is approved, and goes
 // on where it stood. A denial is EACCES, and nothing was touched.
 func TestOpenWaits(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
@@ -116,7 +118,7 @@ func TestFileIsAskedFor(t *testing.T) {
 	})
 }
 
-// D40: without a wait an open is refused at once as everything else is, and
+// Without a wait an open is refused at once as everything else is, and
 // recorded; without anybody to ask nothing is.
 func TestOpenThatMayNotWait(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
@@ -225,8 +227,8 @@ func TestCloseWhileWaiting(t *testing.T) {
 	d.pending(t, "open write src/x", 1)
 }
 
-// What ends a process ends its wait at once; what was asked for stays asked for
-// (D40). Not by SIGINT here: who starts tests in the background ignores that.
+// What ends a process ends its wait at once; what was asked for stays asked for.
+// Not by SIGINT here: who starts tests in the background ignores that.
 func TestInterruptEndsTheWait(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		o.AskWait = noLimit
@@ -248,5 +250,31 @@ func TestInterruptEndsTheWait(t *testing.T) {
 		d.answer(t, "open write src/x", nil)
 		require.NoError(t, ends(t, background(waiter.Wait)), "left alone it is opened")
 		require.Empty(t, f.read(f.on("src/x")))
+	})
+}
+
+// A grant to write and to remove is none to read, also once the file has no name
+// any more that the rules could be asked about.
+func TestLeaveToWriteIsNoneToRead(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		o.AskWait = noLimit
+		f, d := withAsker(t, o, "out/key=SECRET")
+		d.remember()
+		d.grant(access.Access{Action: access.FSWrite, Resource: "out/key"}, access.Access{Action: access.FSDelete, Resource: "out/key"})
+		written, err := os.OpenFile(f.in("out/key"), os.O_WRONLY, 0)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, written.Close()) }()
+		require.NoError(t, os.Remove(f.in("out/key")))
+		again := fmt.Sprintf("/proc/self/fd/%d", written.Fd())
+		for _, flags := range []int{os.O_RDONLY, os.O_RDWR} {
+			got, err := os.OpenFile(again, flags, 0)
+			if err == nil {
+				require.NoError(t, got.Close())
+			}
+			require.ErrorIs(t, err, syscall.ESTALE, "flags %x", flags)
+		}
+		got, err := os.OpenFile(again, os.O_WRONLY, 0) // what it has, it has still
+		require.NoError(t, err)
+		require.NoError(t, got.Close())
 	})
 }

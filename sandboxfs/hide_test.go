@@ -31,7 +31,7 @@ func names(t *testing.T, dir string) []string {
 }
 
 // A hidden name is not there: existing, nested, made later, moved into place,
-// through a case variant, by listing (V04).
+// through a case variant, by listing.
 func TestHidden(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f := mount(t, o, hiding(), ".env=secret", "src/deep/.env=secret", "src/ok=fine", "out/.env=secret", "out/plain=x")

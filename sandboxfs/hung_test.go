@@ -58,7 +58,7 @@ func (h *hung) Granted(access.Access) bool { return true }
 
 // An asker that answers nothing holds up only the processes that ask, and none of
 // them for good: what cannot wait is refused, what waits can be interrupted, and the
-// view can be closed (D40).
+// view can be closed.
 func TestNobodyAnswers(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		h := &hung{asked: make(chan string), released: make(chan struct{})}

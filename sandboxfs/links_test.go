@@ -20,7 +20,7 @@ func plantAlias(t *testing.T, f *fixture) {
 	require.NoError(t, os.Link(f.on("src/p"), f.on("out/h")))
 }
 
-// A file that has another name elsewhere is not changed in place (V05, W25).
+// A file that has another name elsewhere is not changed in place.
 func TestHardLinkElsewhere(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "src/p=protected", "out/own=mine")

@@ -77,7 +77,7 @@ func openPlain(dir, path string, flags int) (int, error) {
 }
 
 // While the host swaps a directory and a link, the view never reads or writes
-// what the link leads to (V15: R01-R03, R05-R07, W36).
+// what the link leads to.
 func TestRaces(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		cfg := pathresolver.Config{WritePaths: []string{"out"}, Protect: []string{"out/keep"}}

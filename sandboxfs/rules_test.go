@@ -61,7 +61,7 @@ func plantChangeable(t *testing.T, dir string) {
 }
 
 // Every change outside the write paths is EROFS, the same at a protected
-// place, and the same succeeds beneath the write path and on the host (V01).
+// place, and the same succeeds beneath the write path and on the host.
 func TestRefusedChanges(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}, Protect: []string{"out/keep"}},
@@ -103,7 +103,7 @@ func TestRefusedChanges(t *testing.T) {
 	})
 }
 
-// A write path itself stays: not renamed, not removed (W29).
+// A write path itself stays: not renamed, not removed.
 func TestWritePathStays(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f := mount(t, o, pathresolver.Config{WritePaths: []string{"a/out"}}, "a/out/")
@@ -114,7 +114,7 @@ func TestWritePathStays(t *testing.T) {
 	})
 }
 
-// Names cross from one mount to another by no operation (W22, W23, W26, V03).
+// Names cross from one mount to another by no operation.
 func TestNoWayAcross(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "src/x=read only", "out/y=mine", "out/d/")
@@ -163,7 +163,7 @@ func TestReservedName(t *testing.T) {
 	})
 }
 
-// A descriptor for reading stays one (V02).
+// A descriptor for reading stays one.
 func TestReadOnlyStaysReadOnly(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}, Protect: []string{"out/keep"}},

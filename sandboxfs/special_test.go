@@ -15,7 +15,7 @@ import (
 )
 
 // A socket made in the view is reached through the view; one of the host that
-// lies in the project is not (V06).
+// lies in the project is not.
 func TestSockets(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f := beneathOut(t, o)

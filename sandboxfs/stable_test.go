@@ -25,8 +25,7 @@ func works(f *fixture) bool {
 }
 
 // A write path is a place. It and the directories that lead to it may be moved
-// away, removed and made again on the host; what is mounted on it stays (W18,
-// W27, W28).
+// away, removed and made again on the host; what is mounted on it stays.
 func TestWritePathIsAPlace(t *testing.T) {
 	for _, moved := range []string{"a", "a/b", "a/b/out"} {
 		eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
@@ -51,7 +50,7 @@ func TestWritePathIsAPlace(t *testing.T) {
 	}
 }
 
-// A write path that becomes a link is refused, not followed (W13, W14).
+// A write path that becomes a link is refused, not followed.
 func TestWritePathBecomesALink(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/", "src/")
@@ -77,7 +76,7 @@ func TestWritePathBecomesALink(t *testing.T) {
 	})
 }
 
-// A write path may be a file, and may be missing at the start (W15-W17).
+// A write path may be a file, and may be missing at the start.
 func TestWritePathKinds(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f := mount(t, o, pathresolver.Config{WritePaths: []string{"notes.md", "docs/new/deep"}}, "notes.md=one", "docs/x=1", "src/x=1")
