@@ -79,7 +79,7 @@ func TestHookClaude(t *testing.T) {
 		{"Grep", map[string]any{"pattern": "x", "path": p + "/src"}, "allow", ""},
 		{"Grep", map[string]any{"pattern": "x"}, "deny", "could show"},
 		{"Bash", map[string]any{"command": "go test ./..."}, "allow", ""},
-		{"Bash", map[string]any{"command": "go test ./... && rm -rf ~"}, "ask", "none of them"},
+		{"Bash", map[string]any{"command": "go test ./... && rm -rf ~"}, "ask", "understood completely"},
 		{"Bash", map[string]any{"command": "go test $(rm -rf ~)"}, "ask", ""},
 		{"Bash", map[string]any{"command": "rm -rf ~"}, "ask", ""},
 		{"Bash", map[string]any{"command": "go test -exec id ./..."}, "ask", `option "-exec" is not known`},
@@ -88,8 +88,8 @@ func TestHookClaude(t *testing.T) {
 		{"Bash", map[string]any{"command": "go test -coverprofile=docs/c.out ./..."}, "allow", ""},
 		{"Bash", map[string]any{"command": "go test -coverprofile=c.out ./..."}, "deny", "no write path covers it"},
 		{"Bash", map[string]any{"command": "go test ./... 2>&1 | tail -20"}, "allow", ""},
-		{"Bash", map[string]any{"command": "go test ./... | tail -20 go.mod"}, "ask", "none of them"},
-		{"Bash", map[string]any{"command": "go vet ./..."}, "ask", "none of them"},
+		{"Bash", map[string]any{"command": "go test ./... | tail -20 go.mod"}, "ask", "not among them"},
+		{"Bash", map[string]any{"command": "go vet ./..."}, "ask", "not among them"},
 		{"WebFetch", map[string]any{"url": "https://example.com"}, "deny", "Tool 'WebFetch' is not declared by the policy"}, // M7
 		{"mcp__other__tool", map[string]any{}, "deny", "is not declared"},
 		{"TodoWrite", map[string]any{"todos": []any{}}, "", ""}, // it touches nothing: Claude Code goes on

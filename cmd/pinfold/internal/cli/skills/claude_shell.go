@@ -58,10 +58,10 @@ func (c *claudeCall) command(ctx context.Context, cwd string) {
 func (c *claudeCall) unknown() string {
 	if c.held != nil {
 		if listed, any := c.held.BashCommands(); any {
-			return "the policy lists commands (" + pathresolver.EscapePath(strings.Join(listed, ", ")) + "), and this is none of them that is known whole: "
+			return "the policy lists commands (" + pathresolver.EscapePath(strings.Join(listed, ", ")) + "), and this one could not be understood completely: "
 		}
 	}
-	return "outside 'pinfold run' a command can do anything, and this one is not known whole: "
+	return "outside 'pinfold run' a command can do anything, and this one could not be understood completely: "
 }
 
 // unlisted is why the policy does not let a known command be run without asking;
@@ -82,13 +82,13 @@ func (c *claudeCall) unlisted(part shellshape.Part) string {
 		words := strings.Fields(l)
 		return len(words) > 0 && len(words) <= len(part.Argv) && slices.Equal(words, part.Argv[:len(words)])
 	}):
-		return "the policy lists commands (" + pathresolver.EscapePath(strings.Join(listed, ", ")) + "), and '" + name + "' is none of them"
+		return "the policy lists commands (" + pathresolver.EscapePath(strings.Join(listed, ", ")) + "), and '" + name + "' is not among them"
 	}
 	return ""
 }
 
-// unsure is why a known program may be another one than it seems; "" where nothing
-// says so. It looks at what is there now, and is as much advice as the hook is.
+// unsure is why a known program may not be what it seems; "" where nothing suggests
+// that. It looks at what is there now, and is advice, as the hook is.
 func (c *claudeCall) unsure(part shellshape.Part, cwd, place string) string {
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		if !filepath.IsAbs(dir) {
@@ -132,9 +132,10 @@ func (c *claudeCall) unsure(part shellshape.Part, cwd, place string) string {
 	return ""
 }
 
-// operators reports whether git's configuration in a submodule is none that the agent
-// may have written, in this call or an earlier one: the submodule's repository is one
-// of the project's own (gitmodules(5)), or lies where the agent does not write.
+// operators reports whether a submodule's git configuration can be trusted, since the
+// agent cannot have written it in this call or an earlier one: the submodule's
+// repository is one of the project's own (gitmodules(5)), or lies where the agent does
+// not write.
 func (c *claudeCall) operators(root, at string) bool {
 	dir := filepath.Join(root, at)
 	st, err := os.Lstat(filepath.Join(dir, ".git"))
