@@ -32,8 +32,8 @@ func arguments(input json.RawMessage, v any) error {
 	return nil
 }
 
-// creation is what nexus_create takes. Parent is what it does not: the broker
-// refuses it in its own words, and records that.
+// creation is what nexus_create takes. Parent is there to be refused: the broker does
+// so in its own words, and records it.
 type creation struct {
 	Task       string   `json:"task"`
 	AgentID    string   `json:"agent_id"`
@@ -136,8 +136,8 @@ func destroy(ctx context.Context, c *brokerhttp.Client, input json.RawMessage) (
 	return "Fired: " + strings.Join(fired, ", "), err
 }
 
-// target is the agent that a call is about. Where none is named there is no
-// address to call, so the broker is asked for its refusal.
+// target is the agent that a call is about. Without one there is no address to call,
+// so the broker is asked for its refusal.
 func target(ctx context.Context, c *brokerhttp.Client, input json.RawMessage, action access.Action, tool string) (string, error) {
 	var in struct {
 		AgentID string `json:"agent_id"`

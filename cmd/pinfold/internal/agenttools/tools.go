@@ -99,7 +99,7 @@ func may(d access.Decision) bool { return d.Effect != access.Deny }
 // somebody is the agent that stands for all.
 const somebody = "somebody"
 
-// family is one in which somebody is one thing to the agent.
+// family is a registry in which somebody has one relation to the agent.
 type family struct {
 	agent                  string
 	parent, child, sibling bool

@@ -28,8 +28,8 @@ const (
 	PermissionRequest = "PermissionRequest"
 )
 
-// ReadHook reads a hook's input. Fields that are not known are left alone: there
-// are more with each version.
+// ReadHook reads a hook's input. Unknown fields are ignored, since each version has
+// more of them.
 func ReadHook(r io.Reader) (HookInput, error) {
 	var in HookInput
 	data, err := io.ReadAll(io.LimitReader(r, maxInput+1))
@@ -48,8 +48,8 @@ func ReadHook(r io.Reader) (HookInput, error) {
 	return in, nil
 }
 
-// Behaviour is an answer. The zero value is none: Claude Code goes on as it
-// would without the hook.
+// Behaviour is an answer. Its zero value is no answer: Claude Code goes on as it would
+// without the hook.
 type Behaviour string
 
 // The answers.

@@ -69,7 +69,7 @@ func OneArg(name string) cobra.PositionalArgs {
 // SeeHelp is the hint that names a command's help.
 func SeeHelp(cmd *cobra.Command) string { return "see '" + cmd.CommandPath() + " --help'" }
 
-// UnknownWord is the error for a word that is none of a closed list.
+// UnknownWord is the error for a word that is not in a closed list.
 func UnknownWord(what, word string, valid ...string) error {
 	return fmt.Errorf("unknown %s %q: want %s", what, word, strings.Join(valid, ", "))
 }

@@ -23,7 +23,7 @@ const (
 	ExitSignal   = 128 // run: plus the number of the signal that ended the command
 )
 
-// exitMeaning is a line of a man page about exit codes.
+// exitMeaning is one line about exit codes in a man page.
 type exitMeaning struct{ code, text string }
 
 var (
@@ -43,8 +43,8 @@ var (
 	}
 )
 
-// ExitError is an error that says how to exit, and perhaps what to do about
-// it. With a nil err nothing is printed: the command has said it already.
+// ExitError is an error that says with which code to exit, and perhaps what to do
+// about it. With a nil Err nothing is printed: the command has printed it already.
 type ExitError struct {
 	Code int
 	Err  error
@@ -60,7 +60,7 @@ func (e *ExitError) Error() string {
 
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// UsageError makes err exit with ExitUsage. Without a hint of its own it has err's.
+// UsageError is err with the code ExitUsage. Where hint is empty it keeps err's.
 func UsageError(err error, hint string) error {
 	var e *ExitError
 	if hint == "" && errors.As(err, &e) {
@@ -84,7 +84,8 @@ func CodeOf(err error) int {
 	return ExitFailed
 }
 
-// RunCode is run's exit code: the command's own comes without an error.
+// RunCode is the exit code of run: the command's own, which comes without an error, or
+// ExitRunOwn.
 func RunCode(err error) int {
 	var e *ExitError
 	if errors.As(err, &e) && e.Err == nil {

@@ -15,8 +15,9 @@ import (
 const headings = "headings"
 
 // Heading puts flags of cmd under a heading in its help, its man page and the manual,
-// in the order of the names, behind those that are there. The first heading is read
-// first. Flags that are under none stand under the first, behind the others.
+// in the order of the names, after those that are there already. Headings appear in
+// the order in which they are given. Flags without a heading come last under the first
+// one.
 func Heading(cmd *cobra.Command, title string, names ...string) {
 	if cmd.Annotations == nil {
 		cmd.Annotations = map[string]string{}
@@ -64,8 +65,8 @@ func FlagGroups(cmd *cobra.Command) []FlagGroup {
 	return slices.DeleteFunc(groups, func(g FlagGroup) bool { return len(g.Flags) == 0 })
 }
 
-// Usage prints how a command is called: what cobra prints, but with the headings, and
-// without names that are only kept for those who know them.
+// Usage prints how a command is called, as cobra does, but with the headings, and
+// without old names.
 func Usage(cmd *cobra.Command) error {
 	w := cmd.OutOrStderr()
 	_, _ = fmt.Fprintf(w, "Usage:\n")
@@ -111,7 +112,7 @@ func printCommands(w io.Writer, cmd *cobra.Command, title, group string) {
 	}
 }
 
-// OldName is a command by the name that it had: it works, and is not shown.
+// OldName is a command under a name that it used to have. It works and is not shown.
 func OldName(cmd *cobra.Command, name string) *cobra.Command {
 	_, args, _ := strings.Cut(cmd.Use, " ")
 	cmd.Use, cmd.Hidden = strings.TrimSpace(name+" "+args), true

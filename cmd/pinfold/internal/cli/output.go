@@ -77,7 +77,8 @@ func (s Stream) Paint(colour, text string) string {
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
 }
 
-// Printf writes to the stream. A reader that went away is not our failure.
+// Printf writes to the stream. If the reader has gone away that is not an error of
+// ours.
 func (s Stream) Printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(s, format, args...)
 }
@@ -85,8 +86,8 @@ func (s Stream) Printf(format string, args ...any) {
 // WriteJSON prints v indented, and leaves <, > and & as they are.
 func WriteJSON(w io.Writer, v any) error { return EncodeJSON(w, v, "  ") }
 
-// EncodeJSON writes v in which nothing is left that a terminal obeys: names hold
-// what an agent wants, and encoding/json escapes the first 32 characters only.
+// EncodeJSON writes v as JSON without any character that a terminal would act on.
+// Names are chosen by agents, and encoding/json escapes only the first 32 characters.
 func EncodeJSON(w io.Writer, v any, indent string) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

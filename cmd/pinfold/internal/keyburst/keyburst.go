@@ -1,15 +1,15 @@
-// Package keyburst tells a key that somebody presses on purpose from typing that
-// was meant for another place. It is for programs that take keys as commands on a
-// terminal on which a person may be typing when they begin to listen.
+// Package keyburst tells a key that somebody presses on purpose from typing that was
+// meant for another place. It is for programs that take keys as commands on a terminal
+// on which a person may be typing when they begin to listen.
 //
 //	var g keyburst.Guard
 //	if g.Key(now, "d") {
 //		... // the first key of a burst
 //	}
 //
-// Only the first key of a burst does anything, and its repetition; what follows is
-// ignored until nothing was pressed for Pause. No key that writes text should be
-// an answer even so: that is the caller's to see to.
+// Only the first key of a burst has an effect, and its repetition; what follows is
+// ignored until nothing was pressed for Pause. Even so, a key that writes text should
+// not give an answer; the caller has to see to that.
 package keyburst
 
 import "time"

@@ -108,9 +108,9 @@ func (e *examiner) look(place string, notes note) {
 	}
 }
 
-// unseen counts a place that cannot be looked at, such as one in a directory that
-// an agent has closed. One that is gone is none; nor is one that is hidden, which no
-// agent can make.
+// unseen counts a place that cannot be looked at, such as one in a directory that an
+// agent has closed. A place that is gone does not count, nor does a hidden one, which
+// no agent can make.
 func (e *examiner) unseen(err error) {
 	if !Gone(err) {
 		e.omitted++
@@ -187,9 +187,9 @@ func (e *examiner) lookAt(place string, notes note, info fs.FileInfo) {
 	}
 }
 
-// link tells a link that leads out of the write paths, over other links too, also
-// one at whose end nothing is yet: who writes to it makes what it names. One that
-// leads nowhere, such as to itself, is not told.
+// link reports a link that leads out of the write paths, also over other links, and
+// also if nothing is at its end yet: writing to it would make what it names. A link
+// that can lead nowhere, such as one to itself, is not reported.
 func (e *examiner) link(place string) {
 	target, err := e.r.Readlink(place)
 	if err != nil {

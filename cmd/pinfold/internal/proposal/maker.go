@@ -37,9 +37,9 @@ func New(b *broker.Broker, outside func(cwd string) error) *Maker {
 	return &Maker{b: b, outside: outside, turn: make(chan struct{}, maxAtOnce), agents: make(chan struct{}, maxAtOnce)}
 }
 
-// Of is the proposal of a request, for whoever may see the request: the error is
-// a *broker.Error for anybody else. That there is no difference to show is no
-// error, but a note.
+// Of is the proposal of a request, for somebody who may see the request; for anybody
+// else it is a *broker.Error. Where there is no difference to show, the proposal has a
+// note that says why.
 func (m *Maker) Of(ctx context.Context, who broker.Identity, id string) (brokerhttp.Proposal, error) {
 	r, err := m.b.Request(ctx, who, id)
 	if err != nil {

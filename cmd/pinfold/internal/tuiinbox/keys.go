@@ -14,9 +14,9 @@ var scopes = []struct {
 	scope broker.Scope
 }{{"o", broker.Once}, {"p", broker.Path}, {"t", broker.Subtree}, {"s", broker.Session}, {"u", broker.Until}}
 
-// The keys that answer. No text contains them, a line editor has no common use
-// for them, and neither tmux nor screen takes them for itself. There is one for
-// each answer: whoever means to deny never approves.
+// The keys that answer. No text contains them, line editors hardly use them, and
+// neither tmux nor screen takes them for itself. Each answer has its own, so a person
+// who means to deny cannot approve by mistake.
 const (
 	approveKey = "ctrl+o"
 	denyKey    = "ctrl+x"

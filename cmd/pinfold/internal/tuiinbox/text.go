@@ -12,8 +12,8 @@ import (
 // plain is text of others for one line of the screen.
 func plain(text string) string { return pathresolver.EscapePath(text) }
 
-// wrapped is a line of the screen, continued on others where it is too long:
-// what stands beyond an edge nobody reads.
+// wrapped is a line of the screen, continued on further lines where it is too long:
+// nobody reads what is cut off at the edge.
 func wrapped(line string, width int) []string {
 	if width < 1 {
 		width = 1

@@ -1,5 +1,5 @@
 // Package webinbox is the operator's page: the tree of agents, what they ask
-// for, the leave that is in force, and the audit, in a browser on the same
+// for, the grants in force, and the audit, in a browser on the same
 // machine.
 //
 //	srv, err := webinbox.New(listener, webinbox.Options{Broker: b, Dir: dir, Propose: maker.Of})
@@ -12,7 +12,7 @@
 //
 // # Who is let in
 //
-// Whoever opens the link, once: its token stands behind the #, so that no
+// The first to open the link: its token stands behind the #, so that no
 // server, proxy or Referer sees it, and is exchanged for two secrets. One is a
 // cookie that no script reads; the other the page keeps in its own origin's
 // storage and sends in a header. Each call needs both. The cookie alone is sent

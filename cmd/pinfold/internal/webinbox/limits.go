@@ -2,7 +2,8 @@ package webinbox
 
 import "time"
 
-// What a browser, or whoever is not one, can make the server hold or wait for.
+// How much a browser, or another program in its place, can make the server hold or
+// wait for.
 const (
 	maxConnections = 64        // at once
 	maxHeader      = 16 << 10  // bytes of a request's headers

@@ -22,8 +22,8 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// auditRun is the flag --run: whose audit is read instead of the broker's that
-// serves.
+// auditRun is the flag --run: the run whose audit is read instead of that of the
+// broker that serves.
 type auditRun struct{ name string }
 
 func (f *auditRun) add(cmd *cobra.Command) {
@@ -83,7 +83,7 @@ func runNamed(name string) (string, error) {
 	return "", &cli.ExitError{Code: cli.ExitFailed, Err: fmt.Errorf("nothing is kept of a run '%s'", pathresolver.EscapePath(name)), Hint: hint}
 }
 
-// latestRuns are the names of at most so many runs, the latest first; of all where
+// latestRuns are the names of runs, the latest first: at most so many, or all where
 // most is negative.
 func latestRuns(most int) []string {
 	dir, err := state.RunsDir()
@@ -103,9 +103,9 @@ func latestRuns(most int) []string {
 	return names
 }
 
-// auditCopy is a broker in this process that answers from a copy of what is kept
-// of a run. What is read is not changed by it, not even to bring it up to date.
-// The zero value is closed.
+// auditCopy is a broker in this process that answers from a copy of what is kept of a
+// run. The original is not changed, not even to bring it up to date. The zero value is
+// closed.
 type auditCopy struct {
 	dir   string
 	store broker.Store

@@ -14,9 +14,9 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/state"
 )
 
-// open copies what is kept in a run's directory, and answers from that; or it
-// reports that the run's broker lives, and does nothing. The caller closes c in
-// any case.
+// open copies what is kept in a run's directory and answers from the copy. If the
+// run's broker is alive it reports that and does nothing. The caller closes c in
+// either case.
 func (c *auditCopy) open(ctx context.Context, dir string) (lives bool, err error) {
 	held, err := state.HoldRun(dir)
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package agents has the commands of whoever has agents: serve, hire, fire, agents,
+// Package agents has the commands for working with agents: serve, hire, fire, agents,
 // status, messages and the audit.
 package agents

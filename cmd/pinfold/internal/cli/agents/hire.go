@@ -91,8 +91,8 @@ and mailbox that it had.`,
 }
 
 // hireWhere says where the agent works: in its manager's directory, or, for the
-// operator's own agents, here. It is named without links: where one leads later
-// is not for the agents to say.
+// operator's own agents, here. Links are resolved now, since agents could make them
+// lead elsewhere later.
 func hireWhere(body *brokerhttp.HireBody, given bool, dir string) (err error) {
 	switch {
 	case given:

@@ -12,12 +12,11 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/tuiinbox"
 )
 
-// lookForBrokers is how often brokers are looked for that were not there before:
-// a run has its own.
+// lookForBrokers is how often to look for new brokers: each run may have its own.
 const lookForBrokers = 2 * time.Second
 
-// inboxes are what waits at all brokers of one person as one inbox. Those that
-// come are found, those that go are left.
+// inboxes show what waits at all brokers of one person as one inbox. Brokers that
+// appear are added, and those that end are dropped.
 type inboxes struct {
 	find func(context.Context) []string // the sockets of the brokers that answer
 
@@ -55,8 +54,8 @@ func (in *inboxes) all(ctx context.Context) map[string]*brokerhttp.Client {
 	return all
 }
 
-// Requests are those of all brokers, oldest first. A broker that ends meanwhile
-// has none.
+// Requests are those of all brokers, oldest first. A broker that ends meanwhile has
+// none.
 func (in *inboxes) Requests(ctx context.Context) ([]broker.Request, error) {
 	var list []broker.Request
 	asked := map[string]*brokerhttp.Client{}
@@ -145,8 +144,8 @@ func (in *inboxes) Deny(ctx context.Context, id string, body brokerhttp.DenyBody
 	return c.Deny(ctx, id, body)
 }
 
-// Watch hears all brokers, also those that come later. It ends with ctx, or once
-// there is none.
+// Watch calls look when something changes at any broker, also one that appears later.
+// It ends with ctx, or when there is no broker left.
 func (in *inboxes) Watch(ctx context.Context, look func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup

@@ -15,8 +15,9 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 )
 
-// Find finds the broker. The operator, for whom nothing is set,
-// gets the one that serves by default, or else the only run that has one.
+// Find finds the broker that the environment names. For the operator, whose
+// environment names none, it is the broker that serves by default, or else that of the
+// only run that has one.
 func Find(ctx context.Context) (*brokerhttp.Client, error) {
 	at, err := brokerhttp.FromEnvironment(os.Getenv)
 	if errors.Is(err, brokerhttp.ErrNoBroker) {
@@ -37,7 +38,7 @@ func With(cmd *cobra.Command, a *cli.App, do func(context.Context, *brokerhttp.C
 	return WithClient(cmd, a, Find, do)
 }
 
-// withSocket is With for one that is known.
+// withSocket is With for a broker whose socket is known.
 func withSocket(cmd *cobra.Command, a *cli.App, socket string, do func(context.Context, *brokerhttp.Client) error) error {
 	return WithClient(cmd, a, func(context.Context) (*brokerhttp.Client, error) {
 		return brokerhttp.NewClient(brokerhttp.Endpoint{Socket: socket})
@@ -57,8 +58,8 @@ func WithClient(cmd *cobra.Command, a *cli.App, find func(context.Context) (*bro
 	return Error(ctx, a, do(ctx, c))
 }
 
-// Error prints the refusals whose text is fixed to the letter as they
-// are, and leaves other errors to the rules of output.go.
+// Error prints a refusal whose text is fixed to the letter as it is; other errors
+// follow the rules in output.go.
 func Error(ctx context.Context, a *cli.App, err error) error {
 	var refused *broker.Error
 	switch {

@@ -43,7 +43,7 @@ func runSockets(ctx context.Context) []string {
 	return sockets
 }
 
-// operatorSocket is the one that is meant where none is named.
+// operatorSocket is the socket of the broker that is meant where none is named.
 func operatorSocket(ctx context.Context) (string, error) {
 	dir, err := state.BrokerDir()
 	if err != nil {
@@ -74,8 +74,8 @@ func Sockets(ctx context.Context) (sockets []string) {
 	return append(sockets, runSockets(ctx)...)
 }
 
-// WithRequest is With for a command about one request. The operator, for
-// whom no broker is named, need not know which of several the request is in.
+// WithRequest is With for a command about one request. An operator who names no broker
+// need not know which of several has the request.
 func WithRequest(cmd *cobra.Command, a *cli.App, id string, do func(context.Context, *brokerhttp.Client) error) error {
 	if _, err := brokerhttp.FromEnvironment(os.Getenv); !errors.Is(err, brokerhttp.ErrNoBroker) {
 		return With(cmd, a, do)
@@ -102,8 +102,8 @@ func WithRequest(cmd *cobra.Command, a *cli.App, id string, do func(context.Cont
 	return With(cmd, a, do)
 }
 
-// WithEach calls do for each broker of the operator's; only for that which
-// is named, where one is.
+// WithEach calls do for each of the operator's brokers, or only for the one that is
+// named.
 func WithEach(cmd *cobra.Command, a *cli.App, do func(context.Context, *brokerhttp.Client) error) error {
 	_, err := brokerhttp.FromEnvironment(os.Getenv)
 	sockets := Sockets(cmd.Context())
@@ -112,7 +112,7 @@ func WithEach(cmd *cobra.Command, a *cli.App, do func(context.Context, *brokerht
 	}
 	for _, socket := range sockets {
 		if err := withSocket(cmd, a, socket, do); err != nil && !errors.As(err, new(*brokerhttp.UnreachableError)) {
-			return err // a run that has ended meanwhile is no failure
+			return err // that a run has ended meanwhile is fine
 		}
 	}
 	return nil

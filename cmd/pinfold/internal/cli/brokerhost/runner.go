@@ -101,8 +101,8 @@ func (r *Runner) Launch(ctx context.Context, l brokerhttp.Launch) error {
 	return nil
 }
 
-// withTask is a command with the task wherever {task} stands. A few words of the
-// one and a long other would take all memory, so the sum is known first.
+// withTask is a command with the task in place of each {task}. A few words of the one
+// and a long other could take all memory, so the sum is computed first.
 func withTask(command []string, task string) ([]string, error) {
 	const mark = "{task}"
 	size := 0
@@ -118,8 +118,8 @@ func withTask(command []string, task string) ([]string, error) {
 	return filled, nil
 }
 
-// tell records an end. Without it the agent's manager would wait for ever, so a
-// store that is away is asked again.
+// tell records how a command ended. Without that record the agent's manager would wait
+// for ever, so it is tried again while the store cannot be reached.
 func (r *Runner) tell(id string, exit broker.Exit) {
 	ctx, cancel := context.WithTimeout(context.Background(), TellPatience)
 	defer cancel()
@@ -186,9 +186,9 @@ func (r *Runner) EndLost(ctx context.Context) error {
 	return nil
 }
 
-// OpenDir opens an agent's directory by the path that it was hired with, and
-// refuses what is now reached through a link: another agent, who may write above
-// it, could lead it anywhere.
+// OpenDir opens an agent's directory by the path with which the agent was hired, and
+// refuses a path that leads over a link now: another agent that may write above it
+// could make it lead anywhere.
 func OpenDir(cfg pathresolver.Config) (*pathresolver.Resolver, error) {
 	cfg, err := hostfile.HidePrivate(cfg)
 	if err != nil {
@@ -227,8 +227,8 @@ func OutsideProject(brokerDir, cwd string) error {
 const resumeAgain = time.Second
 
 // Resumes starts resumable agents again when a message comes for them, until the
-// broker ends. One message starts an agent once: a command that reads no
-// mailbox is not started for ever.
+// broker ends. A message starts an agent once, so a command that does not read its
+// mailbox is not started over and over.
 func (r *Runner) Resumes(srv *brokerhttp.Server) {
 	r.all.Go(func() {
 		given := map[string]int64{} // the newest message for which an agent was started

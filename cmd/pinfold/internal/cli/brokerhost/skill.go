@@ -11,10 +11,10 @@ import (
 	"github.com/pinfold-dev/pinfold/fileskills"
 )
 
-// CallSkill calls a file skill for an agent, beneath the agent's own policy.
-// What the policy wants asked for waits for the manager before anything is
-// touched, and then is done with leave for that place alone. So what was
-// approved lands, whatever the agent's view shows.
+// CallSkill calls a file skill for an agent, under the agent's own policy. What the
+// policy wants asked for waits for the manager before anything is touched, and is then
+// done with a grant for that place alone. So what was approved is done, whatever the
+// agent's view shows.
 func (r *Runner) CallSkill(ctx context.Context, s brokerhttp.Skill) (brokerhttp.SkillResult, error) {
 	if err := OutsideProject(r.dir, s.Agent.Cwd); err != nil {
 		return brokerhttp.SkillResult{}, err

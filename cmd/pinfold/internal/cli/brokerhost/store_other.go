@@ -9,8 +9,8 @@ import (
 	"github.com/pinfold-dev/pinfold/broker"
 )
 
-// OpenStore refuses: who is at the other end of a socket only Linux says
-// (SO_PEERPIDFD), and without that nobody is anybody.
+// OpenStore refuses: only Linux says for certain who is at the other end of a socket
+// (SO_PEERPIDFD), and a broker rests on that.
 func OpenStore(context.Context, string, string) (broker.Store, error) {
 	return nil, errors.New("the broker runs on Linux only")
 }

@@ -84,8 +84,8 @@ wrongly.`,
 	return cmd
 }
 
-// complete makes one of the flags that mean the same, and refuses those that do
-// not go together.
+// complete joins the two flags that mean the same, --json and --format json, and
+// refuses flags that contradict each other.
 func (f *checkFlags) complete(cmd *cobra.Command) error {
 	if f.json {
 		if cmd.Flags().Changed("format") && f.format != "json" {

@@ -112,8 +112,8 @@ func (c *filesCheck) add(p permission.Problem) {
 	}
 }
 
-// named refuses a name that another definition has. A link to that one is no
-// other.
+// named refuses an agent's name that another definition has. A link to that definition
+// does not count as another one.
 func (c *filesCheck) named(x *permission.Examination, name string) []permission.Problem {
 	first, twice := c.agents[x.Name]
 	if !twice {

@@ -31,9 +31,9 @@ func (c *filesCheck) hidesNothing(x *permission.Examination) []permission.Proble
 	return found
 }
 
-// lookUp reports whether no place of that name stands beneath root, and the
-// link on the way to it, beneath which there are no places. Letter case is
-// ignored, as hide does. What cannot be told is not missing.
+// lookUp reports whether nothing of that name is beneath root. If there is a link on
+// the way, beneath which there are no places, it returns that. Letter case is ignored,
+// as hide does. What cannot be looked at does not count as missing.
 func lookUp(root, name string) (link string, missing bool) {
 	parts := strings.Split(name, "/")
 	at := root

@@ -57,9 +57,9 @@ func relativeTo(dir, file string) string {
 	return filepath.ToSlash(abs)
 }
 
-// leaveOut takes away what the baseline knows, each entry as often as it says,
-// and adds a note for each that no longer occurs. An entry of a file that was
-// not checked says nothing, unless the file is gone.
+// leaveOut removes the findings that the baseline knows, each as often as the baseline
+// says, and adds a note for each entry that no longer occurs. Entries about files that
+// were not checked get no note, unless the file is gone.
 func (c *filesCheck) leaveOut(b *baseline) ([]permission.Problem, *baselineUse) {
 	dir := filepath.Dir(b.file)
 	left := map[finding]int{}

@@ -30,9 +30,9 @@ func (t *Tail) String() string {
 	return string(t.data)
 }
 
-// Self is this program, to be started again: by the kernel's own link to the
-// file that runs, where there is one. At the path that it was started by another
-// may lie by now, which an agent wrote.
+// Self is the path by which this program starts itself again: where there is one, the
+// kernel's link to the running file. By now an agent may have put another file at the
+// path that it was started from.
 func Self() (string, error) {
 	const self = "/proc/self/exe"
 	if _, err := os.Stat(self); err == nil {

@@ -25,9 +25,9 @@ type Dir struct {
 	view     *sandboxfs.View // once it is arranged
 }
 
-// Find opens the git directory that cfg's --git is about, where that
-// lies outside of the project; cfg asks for it no more then. as may own it
-// besides the caller. The caller closes it.
+// Find opens the git directory that cfg's --git is about if it lies outside of the
+// project, and takes the request out of cfg. The directory belongs to the caller or to
+// the user as. The caller closes it.
 func Find(cfg *pathresolver.Config, as string) (*Dir, error) {
 	if !cfg.Git {
 		return nil, nil
@@ -76,8 +76,8 @@ func (b *Dir) Close() {
 	}
 }
 
-// Arrange makes its view: one connection, so that the view itself hears of all
-// that is refused. follow is told of the view before it is made.
+// Arrange makes its view, with one connection, so that the view itself learns of every
+// refusal. follow is told of the view before it is made.
 func (b *Dir) Arrange(options sandboxfs.Options, follow func(*pathresolver.Resolver, *sandboxfs.Options)) (err error) {
 	if b == nil {
 		return nil
@@ -112,8 +112,9 @@ func (b *Dir) Into(c *launcher.Config) {
 	c.Beside = append(c.Beside, launcher.Placed{View: b.view, Root: b.repo.Dir, WritePaths: b.repo.WritePaths()})
 }
 
-// Settings are those of git inside a run that may write. rerere copies from and to
-// the files that .git/MERGE_RR names, which is protected for that.
+// Settings are the settings of git inside a run that may write. rerere is turned off:
+// it copies from and to the files that .git/MERGE_RR names, which is protected for
+// that reason.
 func (b *Dir) Settings(cfg pathresolver.Config, r *pathresolver.Resolver) [][2]string {
 	noRerere := [2]string{"rerere.enabled", "false"}
 	if b != nil {
@@ -198,7 +199,7 @@ type Shown struct {
 	HardLinks  string         `json:"hardlinks"`
 }
 
-// Show is what a run tells of it inside; none for nil.
+// Show is what a run shows of it inside; nothing where it is nil.
 func (b *Dir) Show() []Shown {
 	if b == nil {
 		return nil

@@ -12,18 +12,18 @@ import (
 // maxHistory bounds the hidden names in git's index that are counted.
 const maxHistory = 1000
 
-// History is which hidden files git's objects show all the same: hiding a name
-// hides no content that was committed or staged, as long as .git is readable.
+// History names hidden files that git's objects show all the same. Hiding a file does
+// not hide content of it that was committed or staged, as long as .git is readable.
 type History struct {
 	First string // one of the names
 	more  int    // how many others there are
 	open  bool   // at least so many
 }
 
-// HiddenInHistory looks for names that a hide glob of cfg covers, by r's own
-// verdict, in the index of the project's repository. Where the repository is
-// not readable inside there are none, and where git's files are not understood
-// none can be told: what is refused for that is for the resolver to say.
+// HiddenInHistory looks in the index of the project's repository for names that a hide
+// glob of cfg covers, as r decides. There are none where the repository cannot be read
+// inside. Where git's files cannot be understood none are named: the resolver says
+// what it refuses for that.
 func HiddenInHistory(cfg pathresolver.Config, r *pathresolver.Resolver, shown []string) (h History, found bool) {
 	if len(cfg.Hide) == 0 {
 		return h, false

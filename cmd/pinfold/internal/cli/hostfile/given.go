@@ -10,12 +10,11 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/hostpath"
 )
 
-// Open opens the file that a flag was given, as os.OpenFile does, but for a
-// link that a run may have planted (see writtenPlaces): an agent that makes
-// report.jsonl a link to ~/.bashrc has the next run's --report written there. What
-// was decided about is what is opened: the path is walked again without links.
-//
-// A record that cannot be read is told where a run begins, not here.
+// Open opens the file that a flag names, as os.OpenFile does, and refuses to follow a
+// link that a run may have planted (writtenPlaces): otherwise an agent that makes
+// report.jsonl a link to ~/.bashrc would have the next run's --report written there.
+// The path is walked again without links, so that what was decided about is what is
+// opened. A record that cannot be read is reported when a run begins, not here.
 func Open(flag, name string, mode int, perm os.FileMode) (*os.File, error) {
 	path, err := followGiven(name)
 	if err != nil {
@@ -30,7 +29,7 @@ func Open(flag, name string, mode int, perm os.FileMode) (*os.File, error) {
 			return os.OpenFile(name, mode, perm) // /dev/stdin, or what the shell makes of <(...)
 		}
 	}
-	// A FIFO of an agent's would hold up whoever opens it.
+	// A FIFO that an agent made would hold up the open.
 	if info, err := os.Lstat(path.Real); err == nil && !info.Mode().IsRegular() && liesIn(path.Real, places) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
 	}
@@ -41,8 +40,8 @@ func Open(flag, name string, mode int, perm os.FileMode) (*os.File, error) {
 	return f, err
 }
 
-// Refuse refuses such a name without opening it: a directory, or a file that
-// is found in another way.
+// Refuse is the decision of Open without opening anything: for a directory, or a file
+// that is opened in another way.
 func Refuse(flag, name string) error {
 	path, err := followGiven(name)
 	if err != nil {
@@ -77,8 +76,8 @@ func liesIn(path string, places []string) bool {
 // maxHired is as much as a broker reads of a policy or an agent definition.
 const maxHired = 1 << 20
 
-// Read reads a policy or an agent definition; of one that is too long enough
-// to show that.
+// Read reads a policy or an agent definition. Of a file that is too long it reads just
+// enough to tell.
 func Read(flag, name string) ([]byte, error) {
 	f, err := Open(flag, name, os.O_RDONLY, 0)
 	if err != nil {

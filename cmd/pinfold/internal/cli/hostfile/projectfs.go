@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Project reads the regular files and directories of one directory. Whoever
-// wrote them may have made a link of any: what lies outside is never opened,
-// so that no message about a file can quote another.
+// Project reads the regular files and directories of one directory. Any of them may
+// have been made a link by whoever wrote them. What lies outside is never opened, so
+// no message about a file can quote another.
 type Project struct{ Root *os.Root }
 
 var (
@@ -98,8 +98,8 @@ func ReadWithin(root, file string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// LocateWithin is locate for who reads nothing outside: what lies in the
-// project is looked for there, whatever else the working directory holds.
+// LocateWithin is Locate for callers that read nothing outside the project: what lies
+// in the project is looked for there, whatever else the working directory holds.
 func LocateWithin(root, file string) (dir, name, base string) {
 	absRoot, err := filepath.Abs(root)
 	abs, err2 := filepath.Abs(file)
@@ -112,12 +112,12 @@ func LocateWithin(root, file string) (dir, name, base string) {
 	return Locate(root, file)
 }
 
-// Locate is the directory in which a file and what it extends are found, the
-// file's name there, and the directory that messages put before such names. One
-// beneath the working directory keeps the name that it was given, unless that
-// lies in the project itself; of others in the project the project is searched,
-// so that `profile: ../../policy.yaml` is found however the file was named; and
-// of the rest their own directory.
+// Locate is the directory in which a file and what it extends are found, the file's
+// name there, and the directory that messages put before such names. A file beneath
+// the working directory keeps the name it was given, unless that directory lies in the
+// project. For other files in the project it is the project, so that `profile:
+// ../../policy.yaml` is found however the file was named. For all others it is the
+// file's own directory.
 func Locate(root, file string) (dir, name, base string) {
 	beneath := func(dir string) (rel string, ok bool) {
 		absDir, err := filepath.Abs(dir)
@@ -151,8 +151,8 @@ func Named(file string, err error) error {
 // directory as it was given, and cleaned.
 func Display(name string) string { return filepath.ToSlash(filepath.Clean(name)) }
 
-// Replace writes beside the file and moves into place, so that it is whole
-// at every moment. One that is not there is made.
+// Replace writes a new file beside the old one and renames it, so that the file is
+// whole at every moment. A missing file is made.
 func Replace(file string, data []byte) error {
 	mode := os.FileMode(0o644)
 	if info, err := os.Stat(file); err == nil {

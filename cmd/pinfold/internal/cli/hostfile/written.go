@@ -17,13 +17,13 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// What runs could write is remembered: a link that lies there was perhaps made by
-// an agent, and does not say where the operator wants to go. Later runs refuse to
-// follow one out of the place (see hostpath.Path.Planted).
+// The places that runs could write are remembered. A link in one of them may have been
+// made by an agent, and does not say where the operator wants to go. Later runs refuse
+// to follow it out of the place (see hostpath.Path.Planted).
 //
-// The record is a file of quoted paths, one a line, which runs add to. It is read
-// and written by this user alone. An entry costs a line, so it has a bound: when
-// that is reached, places that are gone leave first, then the oldest.
+// The record is a file of quoted paths, one a line, to which runs append. It is read
+// and written by this user alone. Its length is bounded: when the bound is reached,
+// places that no longer exist are dropped first, and then the oldest.
 const (
 	maxWritten      = 1000    // places that are remembered: as many as are read in a tenth of a millisecond
 	maxWrittenBytes = 4 << 20 // of the file that are read
@@ -149,9 +149,9 @@ func Written(o *cli.Output) []string {
 	return places
 }
 
-// Remember adds to the record, before the command can write, and returns it with
-// what was added. That it cannot be kept is no failure of the run, and is told on a
-// terminal.
+// Remember adds to the record before the command can write, and returns the record
+// with what was added. A run does not fail if it cannot be kept; on a terminal that is
+// reported.
 func Remember(o *cli.Output, home string, r *pathresolver.Resolver) []string {
 	known, err := rememberWritten(Written(o), home, r)
 	if err != nil && o.Stderr.Terminal {
@@ -160,9 +160,9 @@ func Remember(o *cli.Output, home string, r *pathresolver.Resolver) []string {
 	return known
 }
 
-// RefusePlanted refuses a directory that -C names over a link in one of the places
-// of written. real is where the name leads otherwise, which a caller that opens it
-// later compares; "" where it leads nowhere.
+// RefusePlanted refuses a directory that -C names over a link in one of the places of
+// written. Otherwise real is where the name leads, for a caller that opens it later to
+// compare; "" where it leads nowhere.
 func RefusePlanted(name string, written []string) (real string, err error) {
 	path, err := hostpath.Resolve(name)
 	if err != nil {

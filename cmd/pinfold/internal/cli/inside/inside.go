@@ -17,8 +17,8 @@ import (
 // decided by it there: the view holds the policy itself.
 const PolicyFile = "/run/pinfold/policy.json"
 
-// Run reports whether this process is inside a run: its policy is shown,
-// and on a read-only mount, so that the file is nobody's leftover.
+// Run reports whether this process is inside a run: the policy is shown, on a
+// read-only mount, so it is not just a file that somebody left there.
 func Run() bool {
 	_, err := os.Stat(PolicyFile)
 	return err == nil && readOnlyMount(PolicyFile)
@@ -93,9 +93,9 @@ func readLists(shown []shownList) []pathresolver.OriginList {
 	return lists
 }
 
-// Policy is the policy of the run that this process is inside of, and the
-// git directory beside the project, if one is shown, which the caller closes; ok
-// is false where there is none.
+// Policy is the policy of the run that this process is inside of, and the git
+// directory beside the project if one is shown, which the caller closes. ok is false
+// outside of a run.
 func Policy() (cfg pathresolver.Config, git *gitbeside.Dir, ok bool, err error) {
 	root := os.Getenv("PINFOLD_ROOT")
 	if root == "" {

@@ -53,8 +53,8 @@ func (f *Flag) Set(text string) error {
 	return nil
 }
 
-// Fails reports whether a run that left this has failed. What was not remembered
-// may be anything.
+// Fails reports whether a run that left this counts as failed. What was not remembered
+// may be of any kind, so it counts.
 func (f *Flag) Fails(left leftover.Left) bool {
 	return len(f.Kinds) > 0 && (left.Omitted > 0 ||
 		slices.ContainsFunc(left.Items, func(i leftover.Item) bool { return slices.Contains(f.Kinds, i.Kind) }))

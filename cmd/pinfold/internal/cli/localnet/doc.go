@@ -1,3 +1,3 @@
-// Package localnet reads the addresses of flags: none that other machines reach,
-// unless that was asked for.
+// Package localnet reads the addresses that flags give. Unless it was asked for, none
+// can be reached by other machines.
 package localnet

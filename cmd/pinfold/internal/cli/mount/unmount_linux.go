@@ -88,8 +88,8 @@ func viewMounts(mountinfo io.Reader, at string) ([]string, error) {
 	return found, lines.Err()
 }
 
-// UnmountOne unmounts one part. What is in use it detaches, and with force ends.
-// One that somebody else has unmounted is no error.
+// UnmountOne unmounts one part. If it is in use it is detached, and with force its
+// connection is ended. If somebody else has unmounted it already, that is fine.
 func UnmountOne(at string, force bool) (lazily bool, err error) {
 	if os.Geteuid() != 0 {
 		return fusermount(at)

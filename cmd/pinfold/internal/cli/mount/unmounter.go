@@ -14,10 +14,10 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/child"
 )
 
-// The process that serves a mount confines itself, and can unmount nothing any more:
-// Landlock forbids it. Another one, started before, does that for it when it ends.
+// The process that serves a mount confines itself. Landlock then forbids it to unmount
+// anything, so it starts another process beforehand, which unmounts for it at the end.
 
-// unmountWish is what that one is told, as gob: a path may hold any byte.
+// unmountWish is what that process is told, as gob: a path may hold any byte.
 type unmountWish struct {
 	Path  string
 	Force bool // end what is in use

@@ -186,7 +186,7 @@ func loadIn(dir string, f permission.Found) (*permission.Policy, error) {
 	return policy, err
 }
 
-// undescribed is what an agent has that nobody described.
+// undescribed is the policy of an agent or a file that nothing describes.
 func undescribed(kind permission.Kind) (*permission.Policy, error) {
 	if kind == permission.AgentFile {
 		return permission.Preset(permission.DefaultProfile, permission.Options{})

@@ -71,7 +71,7 @@ func policyShow(a *cli.App, name string, asJSON bool) error {
 }
 
 // loadAny compiles a preset by its name, an agent definition or a policy file.
-// A preset that needs a write path gets none: that is no mistake here.
+// A preset that needs a write path may go without one here.
 func loadAny(name string) (*permission.Policy, []permission.Problem, error) {
 	return load(policyflag.From{}, name)
 }

@@ -193,8 +193,8 @@ func readable(d *pathresolver.Decision) bool {
 	return false
 }
 
-// hintFor is what the person who starts the run can do about a refusal: no
-// flag that would be refused under the policy that is named.
+// hintFor is what the person who starts the run can do about a refusal. It names no
+// flag that the policy would refuse.
 func hintFor(p *policyflag.Flags, d *pathresolver.Decision) string {
 	if p.Held == nil && d.Origin != "" {
 		return "" // inside a run with a policy, which no flag of that run widens
@@ -269,7 +269,7 @@ type whyAnswer struct {
 	Denial string `json:"denial,omitempty"`
 }
 
-// whyGrant is leave that was given for what the policy wants asked for.
+// whyGrant is a grant for what the policy wants asked for.
 type whyGrant struct {
 	ID    string       `json:"id"`
 	Scope broker.Scope `json:"scope"`

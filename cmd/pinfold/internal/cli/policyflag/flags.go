@@ -85,11 +85,11 @@ func unprotectable() []string {
 	return words
 }
 
-// Config is the policy that the flags describe: the one place where flags
-// become a pathresolver.Config, so that they mean the same to every command.
-// stdin is what "-" stands for as a list of write paths; nil where it belongs
-// to somebody else. What is wrong with the policy itself pathresolver says:
-// open passes that on, and check lists it.
+// Config is the policy that the flags describe. It is the one place where flags become
+// a pathresolver.Config, so that they mean the same to every command. stdin is read
+// where "-" is given as a list of write paths; nil where it is used for something
+// else. Config does not judge the policy: pathresolver does, whose findings Open
+// passes on and check lists.
 func (p *Flags) Config(stdin io.Reader) (pathresolver.Config, error) {
 	if err := cmp.Or(
 		cli.RefuseDashes("-C", p.Root), cli.RefuseDashes("--write-path", p.WritePaths...), cli.RefuseDashes("--write-paths-from", p.ListFrom),
@@ -134,8 +134,8 @@ func (p *Flags) listed(stdin io.Reader) ([]string, error) {
 	return readWritePaths("-", p.Null, bytes.NewReader(data))
 }
 
-// Resolver is config and open in one, for a command that acts by one policy.
-// The caller closes r.
+// Resolver is Config and Open in one, for a command that acts by one policy. The
+// caller closes r.
 func (p *Flags) Resolver(stdin io.Reader, o *cli.Output) (cfg pathresolver.Config, r *pathresolver.Resolver, err error) {
 	if cfg, err = p.Config(stdin); err != nil {
 		return cfg, nil, err
@@ -171,7 +171,7 @@ func openWarned(cfg pathresolver.Config, o *cli.Output) (*pathresolver.Resolver,
 	}
 	WarnCommas(o, cfg)
 	for _, v := range r.Warnings() {
-		// -w . --git is no slip: both were meant. What git runs is a hint of run's.
+		// -w . --git is meant as it stands. What git runs is told by run, as a hint.
 		if v.Code == pathresolver.CodeGitRuns {
 			continue
 		}
@@ -219,7 +219,7 @@ func (p *Flags) NoNetwork() bool {
 	return !on
 }
 
-// PrintProblems prints what is worth a word, on standard error.
+// PrintProblems prints warnings and notes on standard error.
 func PrintProblems(o *cli.Output, found []permission.Problem) {
 	for _, f := range found {
 		o.Warning(f.Position.String() + ": " + f.Message)

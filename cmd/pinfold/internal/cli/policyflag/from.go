@@ -75,8 +75,8 @@ func (p *From) Given() (bool, error) {
 	return n == 1, nil
 }
 
-// Load compiles the policy. caller is what the other flags say. The problems
-// are what is worth a word though the policy stands.
+// Load compiles the policy. caller is what the other flags say. The problems are
+// warnings and notes about a policy that was accepted.
 func (p *From) Load(root string, caller *permission.Document) (*permission.Policy, []permission.Problem, error) {
 	p.root = root
 	abs, err := filepath.Abs(root)

@@ -19,11 +19,11 @@ import (
 // MaxProject is how many bytes are read as a .pinfold.yaml.
 const MaxProject = 1 << 20
 
-// protectProject protects the policies, agent definitions and baselines that
-// the project's .pinfold.yaml names, whether or not this run uses them: what an
-// agent writes there holds for the next. Where that file itself is opened,
-// nothing is added. One that cannot be understood is an error: nobody could say
-// what to protect.
+// protectProject protects the policies, agent definitions and baselines that the
+// project's .pinfold.yaml names, whether or not this run uses them: what an agent
+// writes there takes effect in the next run. If that file itself is opened for
+// writing, nothing is added. If it cannot be understood that is an error, since nobody
+// could say what to protect.
 func protectProject(cfg *pathresolver.Config) error {
 	file := filepath.Join(cfg.Root, permission.ProjectFile)
 	protected, _ := trusted.New(cfg.Unprotect)

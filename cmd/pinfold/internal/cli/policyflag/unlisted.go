@@ -19,9 +19,8 @@ const codeNotListed pathresolver.Code = "path_not_listed"
 // callerLayer is the file name that permission gives to what the flags say.
 const callerLayer = "caller"
 
-// refuseUnlisted refuses write paths that a policy with a list of its own does
-// not have. It would hold none of them: rather than to take away in silence
-// what it lists, say so.
+// refuseUnlisted refuses write paths that the policy's own list does not have. They
+// would have no effect, and that must not happen in silence.
 func (p *Flags) refuseUnlisted(policy *permission.Policy) error {
 	var list []pathresolver.Violation
 	p.At = map[string]access.Position{}

@@ -35,8 +35,8 @@ type answers struct {
 	end func(broker.Exit) error
 }
 
-// answers finds who answers for the run. Where nothing can be asked for and
-// nobody wants to be asked, there is no broker and no cost.
+// answers finds who answers for the run. Where nothing can be asked for and no flag
+// wants somebody asked, there is no broker and no cost.
 func (f *runFlags) answers(ctx context.Context, a *cli.App, cfg pathresolver.Config, r *pathresolver.Resolver, command []string) (*answers, error) {
 	asks := viewhost.AsksAnything(cfg)
 	joins := os.Getenv("PINFOLD_SOCKET") != ""

@@ -23,8 +23,8 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// hints tells a person at a terminal, before the command starts, what is
-// likely to surprise them.
+// hints tells a person at a terminal, before the command starts, what is likely to
+// surprise them.
 func (f *runFlags) hints(o *cli.Output, cfg pathresolver.Config, r *pathresolver.Resolver) {
 	info, err := r.Lstat(".git")
 	switch {

@@ -166,9 +166,9 @@ func runCommand(ctx context.Context, a *cli.App, f *runFlags, command []string) 
 	return cli.Silent(f.exitCode(result.ExitCode, refused, left))
 }
 
-// exitCode is the command's own, unless something was refused that must not be
-// or might have been: a command can drown its refusals in other attempts. After
-// that comes what must not be left.
+// exitCode is the command's own, unless something was refused under --fail-on-deny, or
+// may have been: a command can drown its refusals in other attempts. --fail-on-left
+// comes after that.
 func (f *runFlags) exitCode(own int, refused *refused, left leftover.Left) int {
 	switch {
 	case f.failOnDeny && (refused.total > 0 || refused.dropped > 0):
@@ -248,9 +248,9 @@ func (f *runFlags) launch(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 	return launcher.Run(ctx, c)
 }
 
-// viewOptions is how the view is served. The kernel alone refuses most of what
-// is refused: where somebody listens the launcher hears of that, and where it
-// cannot, the view is asked about everything, which is slower.
+// viewOptions is how the view is served. Most refusals are the kernel's alone, which
+// the view does not see. If somebody wants to know of them the launcher watches; where
+// it cannot, the view is asked about everything, which is slower.
 func (f *runFlags) viewOptions(refused *refused) sandboxfs.Options {
 	o := viewhost.ServedBy(os.Geteuid(), os.Getegid())
 	o.AllowOther = f.user != ""

@@ -18,8 +18,8 @@ import (
 
 const summaryKinds = 10000 // distinct refusals that are told apart; bounds memory
 
-// refused collects what a run refused, as the view and the launcher tell of
-// it. When both have ended it is read.
+// refused collects what a run refused, as the view and the launcher report it. It is
+// read once both have ended.
 type refused struct {
 	wanted bool // somebody wants to know
 	watch  bool // the launcher can tell what the kernel refuses

@@ -18,13 +18,12 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// unconfined runs the command without a view, with the caller's own rights:
-// for finding out whether a failure is pinfold's. It is the operator's:
-// only a flag asks for it, never the environment or a policy, and inside a run
-// it is refused. The policy that the flags name is read and recorded, not held.
-//
-// The command takes the place of this process, so that streams, signals and
-// the exit code are its own. An error says that it did not run.
+// unconfined runs the command without a view and with the caller's own rights, to find
+// out whether a failure is pinfold's. Only the operator can ask for that, by a flag:
+// neither the environment nor a policy does, and inside a run it is refused. The
+// policy that the flags name is read and recorded but not enforced. The command takes
+// the place of this process, so that streams, signals and the exit code are its own.
+// An error means that it did not run.
 func (f *runFlags) unconfined(a *cli.App, command []string) error {
 	if inside.Run() {
 		return cli.UsageError(errors.New("--no-sandbox is the operator's, and this is inside 'pinfold run'"), "leave it out")

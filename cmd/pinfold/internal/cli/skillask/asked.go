@@ -11,7 +11,8 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// Judge answers what calls want to do, and asks whoever is to be asked.
+// Judge decides about what calls want to do, and asks a person or a manager where the
+// rules say so.
 type Judge interface {
 	access.Checker
 	// Note puts on record what the rules refuse anyway, and asks nobody.

@@ -31,8 +31,9 @@ func (g PolicyGate) Check(ctx context.Context, r access.Request) access.Decision
 // JudgedGate puts what a call is about to do to a judge.
 type JudgedGate struct {
 	Judge access.Checker
-	// Same says that the resolver holds the very policy that the judge has: what
-	// both refuse the resolver refuses, in the words that every surface uses.
+	// Same is set where the resolver holds the very policy that the judge has. What
+	// both refuse is then refused by the resolver, in the words that every surface
+	// uses.
 	Same bool
 }
 

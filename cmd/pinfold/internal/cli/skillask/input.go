@@ -13,9 +13,9 @@ const maxAskedInput = 128 << 10
 // maxDigested is how many bytes of a text a digest may replace.
 const maxDigested = 1 << 10
 
-// Input is the arguments of a call for whoever is asked. Long texts of
-// large ones are replaced by their size and digest: an answer is bound to them
-// all the same, and nothing else of the arguments is lost.
+// Input is the arguments of a call, as they are shown to the one who is asked. If they
+// are large, long texts are replaced by their size and digest. An answer is bound to
+// the whole texts all the same, and nothing else of the arguments is lost.
 func Input(input json.RawMessage) []byte {
 	if len(input) <= maxAskedInput {
 		return input

@@ -23,7 +23,7 @@ func ResultOnWire(res *fileskills.Result) (brokerhttp.SkillResult, error) {
 	return out, nil
 }
 
-// ResultFromWire is ResultOnWire backwards.
+// ResultFromWire is the inverse of ResultOnWire.
 func ResultFromWire(r brokerhttp.SkillResult) (*fileskills.Result, error) {
 	res := &fileskills.Result{Text: r.Text}
 	if len(r.Meta) > 0 {

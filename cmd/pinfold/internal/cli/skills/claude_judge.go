@@ -27,9 +27,9 @@ type claudeJudge struct {
 	view     bool // whatever Claude Code starts is in a view, which holds the same
 }
 
-// claudeCall is one call, and what was found about it before anybody is asked: a
-// call that the rules refuse is not asked for, and one that was approved is not
-// refused afterwards.
+// claudeCall is one call, and what was found about it before anybody is asked. So
+// nobody is asked about a call that the rules refuse, and nothing is refused after it
+// was approved.
 type claudeCall struct {
 	*claudeJudge
 	effects claudecode.Effects
@@ -85,8 +85,8 @@ func (c *claudeCall) touches(action access.Action, place string) {
 	}
 }
 
-// put puts all of the call to the policy in one question, and to whoever is to be
-// asked. Where nobody is there to be asked, Claude Code's own user is.
+// put puts the whole call to the policy in one question, and then to the manager.
+// Where there is none, Claude Code's own user is asked.
 func (c *claudeCall) put(ctx context.Context) (claudecode.Behaviour, string) {
 	e := c.effects
 	q := access.Request{

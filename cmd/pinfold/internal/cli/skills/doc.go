@@ -1,3 +1,3 @@
-// Package skills has the commands that offer file skills: skill, mcp, and for Claude
-// Code its hook and permission prompt.
+// Package skills has the commands that offer file skills: skills and mcp, and the hook
+// and the permission prompt for Claude Code.
 package skills

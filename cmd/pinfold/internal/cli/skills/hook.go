@@ -40,8 +40,8 @@ func NewHook(a *cli.App) *cobra.Command {
 // on standard error. Any other error than this would let the call go on.
 const exitBlock = cli.ExitUsage
 
-// hookWait is less than the 60 s after which some versions of Claude Code leave a
-// hook alone and go on as if there were none.
+// hookWait is less than the 60 s after which some versions of Claude Code give up on a
+// hook and go on as if there were none.
 const hookWait = 50 * time.Second
 
 // hookFiles say which hooks run: a call that changes them could end this one.
@@ -134,9 +134,9 @@ func (f *hookFlags) place() error {
 	return os.Chdir(f.Root)
 }
 
-// promptTool is the tool for Claude Code's --permission-prompt-tool, which calls
-// it where it would ask its user. Nobody is there to be asked by it, so what a
-// person would have to decide is refused.
+// promptTool is the tool for Claude Code's --permission-prompt-tool, which calls it
+// where it would ask its user. It can ask no person, so what a person would have to
+// decide is refused.
 func (f *mcpFlags) promptTool(r *pathresolver.Resolver) mcpserver.Tool {
 	j := f.claudeJudge(r)
 	return mcpserver.Tool{

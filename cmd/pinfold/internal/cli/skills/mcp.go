@@ -59,7 +59,7 @@ permits them.`,
 	}
 	f.addAll(cmd)
 	flags := cmd.Flags()
-	// A server never takes its own working directory for a root: whoever
+	// A server never takes its own working directory as the root: the person who
 	// starts it often does not know which one that is.
 	flags.StringVarP(&f.Root, "directory", "C", "", "the directory `DIR` that bounds all access; must be given")
 	flags.StringVar(&f.structured, "structured", "auto", "send structured content beside the text: `auto|always|never`; auto leaves it out for agents that would drop the text")

@@ -22,8 +22,9 @@ type ownAgent struct {
 	own brokerhttp.Own
 }
 
-// asAgent connects to the broker that the environment names. nil is that it
-// names none: the operator's, which serves by default, is nobody's here.
+// asAgent connects to the broker that the environment names; nil where it names none.
+// The operator's broker, which serves by default, is not used here: this process is no
+// agent of it.
 func asAgent(ctx context.Context) (*ownAgent, error) {
 	at, err := brokerhttp.FromEnvironment(os.Getenv)
 	if errors.Is(err, brokerhttp.ErrNoBroker) {

@@ -35,9 +35,8 @@ type skillFlags struct {
 	// narrow is a gate around the others, where a command has one.
 	narrow func(fileskills.Gate) fileskills.Gate
 
-	// Who is asked for what has to be asked for: the manager of the agent that
-	// this process is, if it is one, and the person in front of the client, where
-	// that is wanted. Without both nobody is.
+	// Who is asked: the manager of the agent that this process is, if it is one, and
+	// the person in front of the client, if wanted. Without both, nobody.
 	agent  *ownAgent
 	person bool
 	nobody bool     // not the manager either: what would have to be asked for is refused

@@ -11,16 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is kept of runs, their audit above all, is removed by the runs that start
-// later. Whether somebody uses a directory its locks say, on the handle by which
-// it is emptied: that of the directory itself, which a run holds from the first
-// moment to the last, and that of whoever serves in it.
+// Later runs remove what is kept of earlier ones, above all their audit. Locks say
+// whether a directory is in use: one on the directory itself, which a run holds from
+// its first moment to its last, and one of the process that serves in it. They are
+// taken on the handle through which the directory is emptied.
 const (
 	keptFor   = 30 * 24 * time.Hour // after its broker has written last
 	keptRuns  = 100                 // of which more are removed earlier,
 	keptLeast = 24 * time.Hour      // but not before this
-	// prunedAtOnce bounds what a start costs. Each adds one directory, so what
-	// has piled up gets less.
+	// prunedAtOnce bounds what a start costs. Each start adds one directory, so a
+	// backlog shrinks.
 	prunedAtOnce = 4
 )
 
@@ -53,9 +53,8 @@ func HoldRun(dir string) (_ *os.File, err error) {
 	return f, nil
 }
 
-// PruneRuns removes from dir the oldest of what is kept of runs, a few at a
-// time. What cannot be removed is no failure of the run that starts: the next
-// one tries again.
+// PruneRuns removes from dir the oldest of what is kept of runs, a few at a time. The
+// starting run does not fail over what cannot be removed: the next one tries again.
 func PruneRuns(dir string, now time.Time) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -56,7 +56,7 @@ func (j *Joined) Watch(ctx context.Context, interrupted func()) {
 	}
 }
 
-// look says whether the agent is still one: one that was fired is nobody.
+// look says whether the agent still exists: it does not after it was fired.
 func (j *Joined) look(ctx context.Context, seen *int64, interrupted func()) bool {
 	a, err := j.c.Agent(ctx, j.agent)
 	var refused *broker.Error
@@ -94,7 +94,7 @@ func (j *Joined) Ask(ctx context.Context, q sandboxfs.AskRequest) error {
 	return errors.New(d.Reason)
 }
 
-// Record leaves a request behind. That it is granted already is no failure.
+// Record leaves a request behind, unless it is granted already.
 func (j *Joined) Record(ctx context.Context, q sandboxfs.AskRequest) error {
 	_, err := j.c.Ask(ctx, questionOf(q))
 	var refused *broker.Error

@@ -59,7 +59,7 @@ func (g *gateAsker) Ask(ctx context.Context, q sandboxfs.AskRequest) error {
 	return errors.New(d.Reason())
 }
 
-// Record leaves a request behind. That it is granted already is no failure.
+// Record leaves a request behind, unless it is granted already.
 func (g *gateAsker) Record(ctx context.Context, q sandboxfs.AskRequest) error {
 	_, err := g.b.Ask(ctx, g.who, viewCall(q))
 	var refused *broker.Error
@@ -69,8 +69,9 @@ func (g *gateAsker) Record(ctx context.Context, q sandboxfs.AskRequest) error {
 	return err
 }
 
-// Granted says whether a may have been granted: all of which somebody was told
-// before, such as the program that asked and now does what it asked for.
+// Granted says whether a may have been granted. It has seen every grant that was
+// announced before the call, so a program that asked and was told of the answer finds
+// it here.
 func (g *gateAsker) Granted(a access.Access) bool {
 	g.catchUp()
 	return g.grants.cover(a.Resource)
@@ -96,8 +97,8 @@ func (g *gateAsker) catchUp() {
 // AsksAnything reports whether a view of this configuration ever has to ask.
 func AsksAnything(cfg pathresolver.Config) bool { return len(cfg.AskRead)+len(cfg.AskWrite) > 0 }
 
-// FUSEWait is how long an open may wait: the shortest time that a layer of the
-// policy gives, and 0 where none does.
+// FUSEWait is how long an open may wait for an answer: the shortest fuse_wait that a
+// layer of the policy sets, and 0 where none does.
 func FUSEWait(p *permission.Policy) time.Duration {
 	least := time.Duration(0)
 	for _, src := range p.Sources() {
@@ -108,8 +109,8 @@ func FUSEWait(p *permission.Policy) time.Duration {
 	return least
 }
 
-// covers reports whether a grant may cover an operation. It may say so of
-// too much: the broker decides.
+// covers reports whether a grant may cover an operation. It errs on the side of yes:
+// the broker decides.
 func covers(r broker.Request, place string) bool {
 	if r.Scope == broker.Session {
 		return true

@@ -26,8 +26,8 @@ func ServedBy(uid, gid int) sandboxfs.Options {
 // it waits 10 ms. An idle P costs nothing.
 const spareProcessors = 8
 
-// BecomeServer settles the process for answering requests. GOMAXPROCS in the
-// environment says otherwise.
+// BecomeServer prepares the process for answering requests. GOMAXPROCS in the
+// environment takes precedence.
 func BecomeServer() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(max(spareProcessors, runtime.GOMAXPROCS(0)))

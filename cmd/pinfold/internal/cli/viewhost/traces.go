@@ -16,7 +16,7 @@ type tracedView struct {
 	r      *pathresolver.Resolver
 }
 
-// Follow has a view's changes remembered. r must stay open until left is called.
+// Follow remembers the changes of a view. r must stay open until Left is called.
 func (t *Traces) Follow(r *pathresolver.Resolver, o *sandboxfs.Options) {
 	record := leftover.NewRecord(func(place string) bool {
 		_, err := r.Lstat(place)
