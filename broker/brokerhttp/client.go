@@ -171,10 +171,11 @@ func (c *Client) send(ctx context.Context, method, path string, in any) (*http.R
 const waitFor = "wait=45s"
 
 // A client that waits gives a broker that is away, such as one that is started
-// again, this long, and asks this often.
+// again, this long, and asks this often; one that the caller asks too much, less.
 const (
 	awayFor    = 2 * time.Minute
 	retryAfter = 200 * time.Millisecond
+	retryBusy  = 5 * time.Second
 )
 
 // poll asks until the answer is what is waited for, and goes on where the
@@ -190,19 +191,23 @@ func poll[T any](ctx context.Context, c *Client, path string, done func(T) bool)
 }
 
 // outlast calls try until it is done, or has failed otherwise than by a broker
-// that may come back.
+// that may come back. A wait that has begun also outlasts a time in which the
+// caller asks too much otherwise: it is the long poll that has to be made again.
 func (c *Client) outlast(ctx context.Context, try func() (done bool, err error)) error {
 	var lost time.Time // since when nobody answers
-	for {
+	for begun := false; ; {
 		done, err := try()
+		pause := retryAfter
 		switch {
 		case err == nil && done:
 			return nil
 		case err == nil:
-			lost = time.Time{}
+			lost, begun = time.Time{}, true
 			continue
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case begun && tooMuch(err):
+			pause = retryBusy
 		case !away(err) || c.over() || !c.met.Load() && notThere(err):
 			return err
 		}
@@ -215,7 +220,7 @@ func (c *Client) outlast(ctx context.Context, try func() (done bool, err error))
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(retryAfter):
+		case <-time.After(pause):
 		}
 	}
 }
@@ -225,6 +230,12 @@ func away(err error) bool {
 	var unreachable *UnreachableError
 	var refused *broker.Error
 	return errors.As(err, &unreachable) || errors.As(err, &refused) && refused.Code == broker.CodeUnavailable
+}
+
+// tooMuch says whether a bound of what one caller may do was reached.
+func tooMuch(err error) bool {
+	var refused *broker.Error
+	return errors.As(err, &refused) && (refused.Code == broker.CodeRateLimited || refused.Code == broker.CodeTooMany)
 }
 
 // notThere says whether there was nobody to connect to.

@@ -3,13 +3,18 @@
 package brokerhttp
 
 import (
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/broker"
 )
 
 // D31: a client finds its broker by PINFOLD_SOCKET, else by PINFOLD_URL and
@@ -58,4 +63,44 @@ func TestFindsTheBroker(t *testing.T) {
 			require.Equal(t, try.you, you)
 		})
 	}
+}
+
+// answers is a broker of which only the answers are there, one after the other: a
+// status and a body.
+type answers []func() (status int, body io.ReadCloser)
+
+func (a *answers) RoundTrip(*http.Request) (*http.Response, error) {
+	status, body := (*a)[0]()
+	*a = (*a)[1:]
+	return &http.Response{StatusCode: status, Body: body}, nil
+}
+
+func says(status int, body string) func() (int, io.ReadCloser) {
+	return func() (int, io.ReadCloser) { return status, io.NopCloser(strings.NewReader(body)) }
+}
+
+func clientOf(a answers) *Client { return &Client{http: &http.Client{Transport: &a}, base: "http://broker"} }
+
+// A wait goes on where its agent has asked too much meanwhile, and does not begin
+// then.
+func TestWaitOutlastsTooMuch(t *testing.T) {
+	pending, approved := says(http.StatusOK, `{"status":"pending"}`), says(http.StatusOK, `{"status":"approved"}`)
+	often := says(http.StatusTooManyRequests, `{"error":{"code":"rate_limited","message":"too many requests"}}`)
+	many := says(http.StatusTooManyRequests, `{"error":{"code":"too_many","message":"200 calls wait already"}}`)
+	no := says(http.StatusForbidden, `{"error":{"code":"no_agent","message":"it was fired"}}`)
+	synctest.Test(t, func(t *testing.T) {
+		r, err := clientOf(answers{pending, often, many, pending, often, approved}).Wait(t.Context(), "r")
+		require.NoError(t, err)
+		require.Equal(t, broker.Approved, r.Status)
+		_, err = clientOf(answers{often}).Wait(t.Context(), "r")
+		require.ErrorContains(t, err, "too many requests")
+		_, err = clientOf(answers{pending, no}).Wait(t.Context(), "r")
+		require.ErrorContains(t, err, "it was fired")
+		ever := answers{pending}
+		for range int(awayFor/retryBusy) + 2 {
+			ever = append(ever, often)
+		}
+		_, err = clientOf(ever).Wait(t.Context(), "r")
+		require.ErrorContains(t, err, "too many requests", "it is no wait without end")
+	})
 }
