@@ -3,6 +3,7 @@
 package brokerhttp
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -79,7 +80,9 @@ func says(status int, body string) func() (int, io.ReadCloser) {
 	return func() (int, io.ReadCloser) { return status, io.NopCloser(strings.NewReader(body)) }
 }
 
-func clientOf(a answers) *Client { return &Client{http: &http.Client{Transport: &a}, base: "http://broker"} }
+func clientOf(a answers) *Client {
+	return &Client{http: &http.Client{Transport: &a}, base: "http://broker"}
+}
 
 // A wait goes on where its agent has asked too much meanwhile, and does not begin
 // then.
@@ -102,5 +105,37 @@ func TestWaitOutlastsTooMuch(t *testing.T) {
 		}
 		_, err = clientOf(ever).Wait(t.Context(), "r")
 		require.ErrorContains(t, err, "too many requests", "it is no wait without end")
+	})
+}
+
+// However much changes while somebody looks, it is looked at once more, and not
+// after the watch was ended.
+func TestWatchLooksOnceMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		body, events := io.Pipe()
+		stream := func() (int, io.ReadCloser) { return http.StatusOK, body }
+		looks, heard := 0, make(chan struct{})
+		go func() {
+			for range 1000 {
+				_, _ = io.WriteString(events, "event: change\ndata: {}\n\n") // once it is read
+			}
+			close(heard)
+			_ = events.Close()
+		}()
+		err := clientOf(answers{stream}).Watch(t.Context(), func() {
+			looks++
+			<-heard
+		})
+		require.ErrorContains(t, err, "the stream of events has ended")
+		require.Equal(t, 2, looks)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		stream := says(http.StatusOK, strings.Repeat("event: change\ndata: {}\n\n", 9))
+		ctx, stop := context.WithCancel(t.Context())
+		require.ErrorIs(t, clientOf(answers{stream}).Watch(ctx, func() {
+			require.NoError(t, ctx.Err())
+			synctest.Wait() // all is heard
+			stop()
+		}), context.Canceled)
 	})
 }
