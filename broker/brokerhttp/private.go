@@ -2,9 +2,12 @@ package brokerhttp
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"strings"
 
 	"github.com/pinfold-dev/pinfold/broker"
 )
@@ -60,6 +63,10 @@ func (onlyConn) Addr() net.Addr { return &net.UnixAddr{Net: "unix"} }
 // It owns conn, and connects to nothing else: once conn has ended, every call fails,
 // and none waits for a broker to come back.
 func NewConnClient(conn net.Conn) (*Client, error) {
+	if off := http2Off(os.Getenv("GODEBUG")); off != "" {
+		_ = conn.Close()
+		return nil, fmt.Errorf("GODEBUG has %s, and a view asks its broker over HTTP/2: start the broker without it", off)
+	}
 	t := &http.Transport{
 		Protocols:   overHTTP2(),
 		DialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil },
@@ -70,4 +77,16 @@ func NewConnClient(conn net.Conn) (*Client, error) {
 		return nil, err
 	}
 	return &Client{http: &http.Client{Transport: only}, base: "http://broker", only: only}, nil
+}
+
+// http2Off is the setting in GODEBUG by which Go speaks no HTTP/2, as a client or as a
+// server: the broker has given its environment to the process that serves a view.
+func http2Off(godebug string) (setting string) {
+	for _, key := range []string{"http2client=", "http2server="} {
+		at := strings.LastIndex(","+godebug, ","+key) // the last one counts
+		if at >= 0 && strings.HasPrefix(godebug[at:]+",", key+"0,") {
+			return key + "0"
+		}
+	}
+	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -185,4 +186,21 @@ func TestOnlyPrivateConnectionsCarryMany(t *testing.T) {
 	_, err = c.Status(t.Context())
 	require.Error(t, err)
 	require.False(t, errors.As(err, new(*broker.Error)), "%v", err)
+}
+
+// Where the operator has turned HTTP/2 off nothing runs that could not ask, and the
+// error says why.
+func TestPrivateConnectionWithoutHTTP2(t *testing.T) {
+	for _, setting := range []string{"http2client=0", "http2server=0"} {
+		t.Setenv("GODEBUG", "http2debug=0,"+setting)
+		half, theirs := connPair(t)
+		_, err := NewConnClient(theirs)
+		require.ErrorContains(t, err, "GODEBUG has "+setting)
+		_, err = half.Read(make([]byte, 1))
+		require.ErrorIs(t, err, io.EOF)
+		require.NoError(t, half.Close())
+	}
+	for _, on := range []string{"", "http2client=1", "http2client=0,http2client=1", "xhttp2client=0", "http2server=01"} {
+		require.Empty(t, http2Off(on), on)
+	}
 }
