@@ -126,7 +126,8 @@ func (t *tx) file(a Agent, r Request) error {
 	return t.tell(Message{RecipientID: recipientOf(r.ApproverID), SenderID: a.ID, Type: TypePermissionRequest, Verb: VerbSend, Content: r.text(a)})
 }
 
-// maxWait is the shortest longest wait of the agent's policy; 0 for none.
+// maxWait is how long a request of the agent may wait: the shortest max_wait among the
+// layers of its policy; 0 where none sets one.
 func (t *tx) maxWait(a Agent) (time.Duration, error) {
 	p, err := t.b.hiredPolicy(t, a)
 	if err != nil {

@@ -21,10 +21,10 @@ type Options struct {
 	RecordReads bool
 }
 
-// Broker is one of perhaps several that share a store. It is safe for use by
-// many goroutines. Its methods take the identity of whoever asks; their
-// refusals are *Error. An error that is none, or has CodeUnavailable, means that
-// the store failed: then nothing was granted.
+// Broker is one of perhaps several that share a store. It is safe for use by many
+// goroutines. Its methods take the identity of the caller. A refusal is an *Error with
+// another code than CodeUnavailable; any other error means that the store failed, and
+// that nothing was granted.
 type Broker struct {
 	store Store
 	id    string

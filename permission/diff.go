@@ -45,8 +45,8 @@ func Widens(changes []Change) bool {
 // Diff says what a policy allows more and less than another: what widens
 // first. It puts to both the requests that their rules tell apart: for each
 // pattern, word, tool and agent that either names, those that it matches and
-// their neighbours. The number of requests is bounded by maxWitnesses; two
-// globs whose common matches are none of these may go unnoticed.
+// their neighbours. The number of requests is bounded by maxWitnesses. A
+// difference at a place that none of them names may go unnoticed.
 func Diff(before, after *Policy) []Change {
 	d := &differ{before: before, after: after, seen: map[string]bool{}}
 	for w := range witnesses(before, after) {
