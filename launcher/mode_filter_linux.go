@@ -52,29 +52,21 @@ func (p *runPlan) writesHost() bool {
 
 // refuseSetID is the part of the filter that refuses to set setIDBits. It
 // expects the call's number to be loaded, and leaves it so for the other calls.
-func refuseSetID() []unix.SockFilter {
-	var prog []unix.SockFilter
-	load := func(arg int8) {
-		prog = append(prog, unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offArg0 + 8*uint32(arg)})
-	}
-	ret := func(k uint32) { prog = append(prog, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: k}) }
-	unless := func(cmp uint16, k uint32, skip uint8) {
-		prog = append(prog, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | cmp, K: k, Jf: skip})
-	}
+func (p *program) refuseSetID() {
 	for _, c := range modeCalls {
-		if c.flags == none {
-			unless(unix.BPF_JEQ, c.nr, 4)
-		} else {
-			unless(unix.BPF_JEQ, c.nr, 6)
-			load(c.flags)
-			unless(unix.BPF_JSET, creatingFlags, 3) // to where it is allowed
-		}
-		load(c.mode)
-		unless(unix.BPF_JSET, setIDBits, 1)
-		ret(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM))
-		ret(unix.SECCOMP_RET_ALLOW)
+		p.when(c.nr, func() {
+			refuse := func() {
+				p.load(arg(uint32(c.mode)))
+				p.where(unix.BPF_JSET, setIDBits, func() { p.ret(denyPerm) })
+			}
+			if c.flags == none {
+				refuse()
+			} else {
+				p.load(arg(uint32(c.flags)))
+				p.where(unix.BPF_JSET, creatingFlags, refuse)
+			}
+			p.ret(allow)
+		})
 	}
-	unless(unix.BPF_JEQ, unix.SYS_OPENAT2, 1)
-	ret(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS))
-	return prog
+	p.when(unix.SYS_OPENAT2, func() { p.ret(denyAbsent) })
 }

@@ -17,83 +17,39 @@ const (
 	unshareNamespaces = cloneNamespaces | unix.CLONE_NEWTIME
 )
 
-// program puts a filter together.
-type program []unix.SockFilter
-
-func (p *program) load(off uint32) {
-	*p = append(*p, unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: off})
-}
-
-func (p *program) ret(k uint32) {
-	*p = append(*p, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: k})
-}
-
-// when carries out what do adds only where the loaded value is k.
-func (p *program) when(k uint32, do func()) {
-	at := len(*p)
-	*p = append(*p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | unix.BPF_JEQ, K: k})
-	do()
-	(*p)[at].Jf = uint8(len(*p) - at - 1)
-}
-
-// nonzero carries out what do adds only where the loaded value is not 0.
-func (p *program) nonzero(do func()) {
-	at := len(*p)
-	*p = append(*p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | unix.BPF_JEQ, K: 0})
-	do()
-	(*p)[at].Jt = uint8(len(*p) - at - 1)
-}
-
-func (p *program) and(k uint32) {
-	*p = append(*p, unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: k})
-}
-
-// arg is the offset of the low half of an argument.
-func arg(n uint32) uint32 { return offArg0 + 8*n }
-
-const (
-	denyPerm   = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
-	pretendYes = unix.SECCOMP_RET_ERRNO // errno 0: the call returns 0 and was not made
-)
-
 // refuseNamespaces: the flags of clone3(2) lie in memory, where a filter cannot
 // look; it is answered as by a kernel before 5.3, and libraries use clone(2).
-func refuseNamespaces() []unix.SockFilter {
-	var p program
+func (p *program) refuseNamespaces() {
 	for _, c := range []struct{ nr, flags uint32 }{{unix.SYS_CLONE, cloneNamespaces}, {unix.SYS_UNSHARE, unshareNamespaces}} {
 		p.when(c.nr, func() {
 			p.load(arg(0))
 			p.and(c.flags)
-			p.nonzero(func() { p.ret(denyPerm) })
-			p.ret(unix.SECCOMP_RET_ALLOW)
+			p.unless(0, func() { p.ret(denyPerm) })
+			p.ret(allow)
 		})
 	}
-	p.when(unix.SYS_CLONE3, func() { p.ret(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)) })
+	p.when(unix.SYS_CLONE3, func() { p.ret(denyAbsent) })
 	p.when(unix.SYS_SETNS, func() { p.ret(denyPerm) })
-	return p
 }
 
 // refuseNetlink leaves the family that getaddrinfo(3) and getifaddrs(3) need.
 // EPROTONOSUPPORT is what a kernel without the others says, and what programs
 // expect.
-func refuseNetlink() []unix.SockFilter {
-	var p program
+func (p *program) refuseNetlink() {
 	p.when(unix.SYS_SOCKET, func() {
 		p.load(arg(0))
 		p.when(unix.AF_NETLINK, func() {
 			p.load(arg(2)) // NETLINK_ROUTE is 0
-			p.nonzero(func() { p.ret(unix.SECCOMP_RET_ERRNO | uint32(unix.EPROTONOSUPPORT)) })
+			p.unless(0, func() { p.ret(unix.SECCOMP_RET_ERRNO | uint32(unix.EPROTONOSUPPORT)) })
 		})
 		p.load(offNumber)
 	})
-	return p
 }
 
 // keepCoreLimit keeps RLIMIT_CORE as noCoreDumps has set it. Programs that turn
 // dumps off are told that this was done, which it was, and before; those that
 // turn them on are told so too, for a filter cannot see which.
-func keepCoreLimit() []unix.SockFilter {
-	var p program
+func (p *program) keepCoreLimit() {
 	p.when(unix.SYS_SETRLIMIT, func() {
 		p.load(arg(0))
 		p.when(unix.RLIMIT_CORE, func() { p.ret(pretendYes) })
@@ -104,19 +60,18 @@ func keepCoreLimit() []unix.SockFilter {
 		p.when(unix.RLIMIT_CORE, func() {
 			for _, half := range []uint32{arg(3), arg(3) + 4} { // asked what it was
 				p.load(half)
-				p.nonzero(func() { // and told to change it
+				p.unless(0, func() { // and told to change it
 					for _, half := range []uint32{arg(2), arg(2) + 4} {
 						p.load(half)
-						p.nonzero(func() { p.ret(denyPerm) })
+						p.unless(0, func() { p.ret(denyPerm) })
 					}
-					p.ret(unix.SECCOMP_RET_ALLOW)
+					p.ret(allow)
 				})
 			}
 			p.ret(pretendYes)
 		})
 		p.load(offNumber)
 	})
-	return p
 }
 
 // noCoreDumps: a dump of a process inside is written by the host's kernel, or

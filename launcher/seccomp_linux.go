@@ -2,7 +2,6 @@ package launcher
 
 import (
 	"runtime"
-	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -55,58 +54,93 @@ const (
 	offNumber = 0
 	offArch   = 4
 	offArg0   = 16
-	offArg1   = 24
 )
+
+// What a filter answers.
+const (
+	allow      = unix.SECCOMP_RET_ALLOW
+	denyPerm   = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+	denyAbsent = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+	pretendYes = unix.SECCOMP_RET_ERRNO // errno 0: the call returns 0 and was not made
+)
+
+// program puts a filter together.
+type program []unix.SockFilter
+
+func (p *program) load(off uint32) {
+	*p = append(*p, unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: off})
+}
+
+func (p *program) and(k uint32) {
+	*p = append(*p, unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: k})
+}
+
+func (p *program) ret(k uint32) {
+	*p = append(*p, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: k})
+}
+
+// where carries out what do adds only where the loaded value compares so with k.
+func (p *program) where(cmp uint16, k uint32, do func()) {
+	at := len(*p)
+	*p = append(*p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | cmp, K: k})
+	do()
+	(*p)[at].Jf = uint8(len(*p) - at - 1)
+}
+
+// when carries out what do adds only where the loaded value is k.
+func (p *program) when(k uint32, do func()) { p.where(unix.BPF_JEQ, k, do) }
+
+// unless carries out what do adds only where the loaded value is not k.
+func (p *program) unless(k uint32, do func()) {
+	at := len(*p)
+	p.when(k, do)
+	(*p)[at].Jt, (*p)[at].Jf = (*p)[at].Jf, 0
+}
+
+// answer gives one answer where the loaded value is one of these.
+func (p *program) answer(values []uint32, k uint32) {
+	for _, v := range values {
+		p.when(v, func() { p.ret(k) })
+	}
+}
+
+// arg is the offset of the low half of an argument.
+func arg(n uint32) uint32 { return offArg0 + 8*n }
 
 // filter is the program that decides about each system call; writesHost says
 // that something of the host's can be written other than through the view.
 func filter(nested, writesHost bool) []unix.SockFilter {
-	var prog []unix.SockFilter
-	stmt := func(code uint16, k uint32) { prog = append(prog, unix.SockFilter{Code: code, K: k}) }
-	load := func(off uint32) { stmt(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, off) }
-	ret := func(errno uint32) { stmt(unix.BPF_RET|unix.BPF_K, unix.SECCOMP_RET_ERRNO|errno) }
-	allow := func() { stmt(unix.BPF_RET|unix.BPF_K, unix.SECCOMP_RET_ALLOW) }
-	// jump skips so many instructions if the comparison with k holds or not.
-	jump := func(cmp uint16, k uint32, yes, no int) {
-		prog = append(prog, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | cmp, K: k, Jt: uint8(yes), Jf: uint8(no)})
-	}
-	refuse := func(calls []uint32, errno uint32) {
-		for _, nr := range calls {
-			jump(unix.BPF_JEQ, nr, 0, 1)
-			ret(errno)
-		}
-	}
+	var p program
 	// Another ABI has other numbers for the same calls: refused whole.
-	load(offArch)
-	jump(unix.BPF_JEQ, auditArch, 1, 0)
-	ret(uint32(unix.ENOSYS))
-	load(offNumber)
+	p.load(offArch)
+	p.unless(auditArch, func() { p.ret(denyAbsent) })
+	p.load(offNumber)
 	if foreignBit != 0 {
-		jump(unix.BPF_JGE, foreignBit, 0, 1)
-		ret(uint32(unix.ENOSYS))
+		p.where(unix.BPF_JGE, foreignBit, func() { p.ret(denyAbsent) })
 	}
 	if writesHost {
-		prog = append(prog, refuseSetID()...)
+		p.refuseSetID()
 	}
-	refuse(refusedCalls, uint32(unix.EPERM))
-	refuse(absentCalls, uint32(unix.ENOSYS))
+	p.answer(refusedCalls, denyPerm)
+	p.answer(absentCalls, denyAbsent)
 	if !nested {
-		refuse(mountCalls, uint32(unix.EPERM))
-		prog = append(prog, slices.Concat(refuseNamespaces(), refuseNetlink(), keepCoreLimit())...)
+		p.answer(mountCalls, denyPerm)
+		p.refuseNamespaces()
+		p.refuseNetlink()
+		p.keepCoreLimit()
 	}
-	jump(unix.BPF_JEQ, unix.SYS_IOCTL, 0, 2+2*len(refusedIoctls))
-	load(offArg1)
-	refuse(refusedIoctls, uint32(unix.EPERM))
-	allow()
-
-	jump(unix.BPF_JEQ, unix.SYS_SOCKET, 0, 2+len(families))
-	load(offArg0)
-	for i, f := range families {
-		jump(unix.BPF_JEQ, f, len(families)-i, 0)
-	}
-	ret(uint32(unix.EAFNOSUPPORT))
-	allow()
-	return prog
+	p.when(unix.SYS_IOCTL, func() {
+		p.load(arg(1))
+		p.answer(refusedIoctls, denyPerm)
+		p.ret(allow)
+	})
+	p.when(unix.SYS_SOCKET, func() {
+		p.load(arg(0))
+		p.answer(families, allow)
+		p.ret(unix.SECCOMP_RET_ERRNO | uint32(unix.EAFNOSUPPORT))
+	})
+	p.ret(allow)
+	return p
 }
 
 // installFilter puts it on every thread. It needs no_new_privs.

@@ -15,34 +15,22 @@ const writingFlags = unix.O_ACCMODE | unix.O_CREAT | unix.O_TRUNC
 // watchFilter hands each call of the list to the listener, openat and open
 // only where their flags say that they may write.
 func watchFilter() []unix.SockFilter {
-	var prog []unix.SockFilter
-	add := func(code uint16, k uint32) { prog = append(prog, unix.SockFilter{Code: code, K: k}) }
-	load := func(off uint32) { add(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, off) }
-	ret := func(action uint32) { add(unix.BPF_RET|unix.BPF_K, action) }
-	// unless skips that many instructions if the number is not k.
-	unless := func(k uint32, skip int) {
-		prog = append(prog, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | unix.BPF_JEQ, K: k, Jf: uint8(skip)})
-	}
-	load(offArch)
-	unless(auditArch, 1)
-	prog = append(prog, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JA, K: 1})
-	ret(unix.SECCOMP_RET_ALLOW) // refused by the other filter
-	load(offNumber)
+	var p program
+	p.load(offArch)
+	p.unless(auditArch, func() { p.ret(allow) }) // refused by the other filter
+	p.load(offNumber)
 	for _, c := range watchedCalls {
-		if c.does == doesOpen && c.flags != none && c.nr != unix.SYS_OPENAT2 {
-			unless(c.nr, 5)
-			load(offArg0 + 8*uint32(c.flags))
-			add(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, writingFlags)
-			unless(0, 1)
-			ret(unix.SECCOMP_RET_ALLOW)
-			ret(unix.SECCOMP_RET_USER_NOTIF)
-			continue
-		}
-		unless(c.nr, 1)
-		ret(unix.SECCOMP_RET_USER_NOTIF)
+		p.when(c.nr, func() {
+			if c.does == doesOpen && c.flags != none && c.nr != unix.SYS_OPENAT2 {
+				p.load(arg(uint32(c.flags)))
+				p.and(writingFlags)
+				p.when(0, func() { p.ret(allow) })
+			}
+			p.ret(unix.SECCOMP_RET_USER_NOTIF)
+		})
 	}
-	ret(unix.SECCOMP_RET_ALLOW)
-	return prog
+	p.ret(allow)
+	return p
 }
 
 // installWatch puts the filter on this thread, which starts the command, and
@@ -86,7 +74,7 @@ func CanWatch() bool {
 			can <- false
 			return
 		}
-		fd, err := installWatch([]unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW}})
+		fd, err := installWatch([]unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: allow}})
 		if err == nil {
 			unix.Close(fd)
 		}
