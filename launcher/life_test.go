@@ -132,14 +132,20 @@ func TestHungSupervisorIsEnded(t *testing.T) {
 		root, _ := project(t, uid)
 		cmd := started(t, job{UID: uid, Root: root, Write: []string{"out"}, Hang: 3 * time.Second,
 			Command: []string{"sh", "-c", busy + " & " + busy}})
-		pids := family(cmd.Process.Pid)
-		require.NotEmpty(t, pids)
-		require.NoError(t, cmd.Process.Signal(unix.SIGSTOP))
-		eventually(t, "all processes are gone though the supervisor still hangs", func() bool { return noneAlive(pids) })
-		require.NoError(t, cmd.Process.Signal(unix.SIGCONT))
-		end(t, cmd)
-		assert.Equal(t, 137, cmd.ProcessState.ExitCode())
+		hang(t, cmd)
 	})
+}
+
+// hang has a supervisor hang, which ends everything inside meanwhile.
+func hang(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	pids := family(cmd.Process.Pid)
+	require.NotEmpty(t, pids)
+	require.NoError(t, cmd.Process.Signal(unix.SIGSTOP))
+	eventually(t, "all processes are gone though the supervisor still hangs", func() bool { return noneAlive(pids) })
+	require.NoError(t, cmd.Process.Signal(unix.SIGCONT))
+	end(t, cmd)
+	assert.Equal(t, 137, cmd.ProcessState.ExitCode())
 }
 
 // A supervisor that is stopped and continues in time is not ended.
