@@ -88,7 +88,7 @@ var commandMayImport = map[string][]string{
 	"cli/policyflag":   {"access", "broker/brokerhttp", "cli", "cli/hostfile", "github.com/spf13/cobra", "internal/trusted", "pathresolver", "permission"},
 	"cli/run":          {"broker", "broker/brokerhttp", "cli", "cli/approver", "cli/brokerclient", "cli/brokerhost", "cli/gitbeside", "cli/hostfile", "cli/inside", "cli/leftlog", "cli/policyflag", "cli/state", "cli/viewhost", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "github.com/spf13/cobra", "golang.org/x/sys", "internal/hostpath", "launcher", "pathresolver", "permission", "sandboxfs"},
 	"cli/skillask":     {"access", "broker", "broker/brokerhttp", "cli/policyflag", "fileskills", "pathresolver", "permission"},
-	"cli/skills":       {"access", "broker/brokerhttp", "cmd/pinfold/internal/agenttools", "cmd/pinfold/internal/claudecode", "cli", "cli/brokerclient", "cli/hostfile", "cli/inside", "cli/localnet", "cli/policyflag", "cli/skillask", "cli/state", "cmd/pinfold/internal/shellshape", "fileskills", "fileskills/mcpserver", "github.com/spf13/cobra", "internal/didyoumean", "pathresolver", "permission"},
+	"cli/skills":       {"access", "broker/brokerhttp", "cmd/pinfold/internal/agenttools", "cmd/pinfold/internal/claudecode", "cli", "cli/brokerclient", "cli/hostfile", "cli/inside", "cli/localnet", "cli/policyflag", "cli/skillask", "cli/state", "cmd/pinfold/internal/shellshape", "fileskills", "fileskills/mcpserver", "github.com/spf13/cobra", "internal/confine", "internal/didyoumean", "pathresolver", "permission"},
 	"cli/state":        {"broker/brokerhttp", "cli/inside", "golang.org/x/sys"},
 	"cli/viewhost":     {"access", "broker", "broker/brokerhttp", "cmd/pinfold/internal/leftover", "pathresolver", "permission", "sandboxfs"},
 }

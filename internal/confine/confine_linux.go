@@ -27,11 +27,18 @@ type Kept struct {
 // Capabilities is a set of capabilities(7), by their numbers.
 type Capabilities uint64
 
-// ServesFiles are what a server needs that acts on files in root's name or in the
-// name of others. Passthrough needs CAP_SYS_ADMIN (fuse-passthrough in the kernel's
-// documentation); Landlock refuses what else it is good for with files: to mount.
-const ServesFiles Capabilities = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH |
-	1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID | 1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID | 1<<unix.CAP_SYS_ADMIN
+const (
+	files = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH |
+		1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID | 1<<unix.CAP_SYS_ADMIN
+
+	// ServesFiles are what a server needs that acts on files in root's name or in the
+	// name of others. Passthrough needs CAP_SYS_ADMIN (fuse-passthrough in the kernel's
+	// documentation); Landlock refuses what else it is good for with files: to mount.
+	ServesFiles Capabilities = files | 1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID
+	// ChangesFiles are what root needs to replace files whoever owns them, with all of
+	// their attributes: CAP_SYS_ADMIN and CAP_SETFCAP for some (xattr(7)).
+	ChangesFiles Capabilities = files | 1<<unix.CAP_SETFCAP
+)
 
 const (
 	everyFS = 1<<17 - 1 // up to ABI 9

@@ -136,7 +136,20 @@ func serveMCP(cmd *cobra.Command, a *cli.App, f *mcpFlags) error {
 	if f.http != "" {
 		return serveHTTP(ctx, a.Out, f, r, srv)
 	}
+	f.giveUp(r, a.Out)
 	return srv.ServeStdio(ctx, a.Stdin, a.Out.Stdout)
+}
+
+// giveUp confines this process, once it has read what it needs of the rest of the
+// host. With a broker it goes on to look for that, and the permission prompt looks
+// at whatever a shell's command names.
+func (f *mcpFlags) giveUp(r *pathresolver.Resolver, o *cli.Output) {
+	if f.agent != nil || f.prompt {
+		return
+	}
+	if err := confineServer(r, f.journals); err != nil {
+		o.Warning("this server keeps its rights to what lies outside of the directory: " + pathresolver.EscapePath(err.Error()))
+	}
 }
 
 // collectLess trades 16 MiB for time: a server that holds next to nothing is
@@ -193,6 +206,7 @@ func serveHTTP(ctx context.Context, o *cli.Output, f *mcpFlags, r *pathresolver.
 		o.Stderr.Printf("pinfold: made a token: %s\n", pathresolver.EscapePath(f.tokenFile))
 	}
 	o.Stderr.Printf("pinfold: serving http://%s%s\n", l.Addr(), mcpserver.Endpoint)
+	f.giveUp(r, o)
 	return srv.Serve(ctx, l, mcpserver.HTTPOptions{Token: token, Hosts: f.hosts})
 }
 

@@ -30,6 +30,7 @@ type skillFlags struct {
 	enable   []string
 	guard    string
 	stateDir string
+	journals string // the directory that set found for them; "" for none
 	noSync   bool
 
 	// narrow is a gate around the others, where a command has one.
@@ -92,15 +93,14 @@ func (f *skillFlags) set(stdin io.Reader, o *cli.Output) (*fileskills.Set, *path
 		cfg.HardLinks, cfg.AllowBroadRoot = links, broad
 	}
 	cfg.Protect = append(cfg.Protect[:len(cfg.Protect):len(cfg.Protect)], f.also...)
-	state, err := f.state()
-	if err != nil {
+	if f.journals, err = f.state(); err != nil {
 		return nil, nil, err
 	}
 	cfg, r, err := policyflag.Open(cfg, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	skills := fileskills.Config{Resolver: r, Enable: f.enable, Guard: guard, StateDir: state, NoSync: f.noSync}
+	skills := fileskills.Config{Resolver: r, Enable: f.enable, Guard: guard, StateDir: f.journals, NoSync: f.noSync}
 	if f.Held != nil {
 		skills.Timeout = f.timeout
 		skills.Gate = skillask.PolicyGate{Policy: f.Held, From: &f.Named}
