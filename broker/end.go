@@ -32,7 +32,7 @@ func (t *tx) end(r *Request, status Status, code access.Code) error {
 func (t *tx) expire(r *Request) (over bool, err error) {
 	switch {
 	case r.Status == Pending && !r.Deadline.IsZero() && !t.now.Before(r.Deadline):
-	case r.Status.Granted() && !r.Until.IsZero() && !t.now.Before(r.Until):
+	case r.Status.granted() && !r.Until.IsZero() && !t.now.Before(r.Until):
 	default:
 		return false, nil
 	}

@@ -99,7 +99,7 @@ func (b *Broker) Revoke(ctx context.Context, who Identity, id string) (Request, 
 		switch {
 		case r.Status == Revoked:
 			return nil
-		case !r.Status.Granted():
+		case !r.Status.granted():
 			return t.refused(who, "revoke", id, refuse(CodeResolved, "The request %s is %s: there is no leave to withdraw", r.ID, r.Status))
 		}
 		from := r.Status

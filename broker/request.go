@@ -26,8 +26,8 @@ const (
 	Expired   Status = "expired" // nobody answered in time, or the grant's time is over
 )
 
-// Granted reports whether the request lifts anything now.
-func (s Status) Granted() bool { return s == Approved || s == Active }
+// granted reports whether the request lifts anything now.
+func (s Status) granted() bool { return s == Approved || s == Active }
 
 // Scope says how far an approval reaches (D25). It never reaches beyond what
 // the policy marks `ask`, nor beyond what the manager itself may do.

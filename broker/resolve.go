@@ -140,7 +140,7 @@ func (t *tx) resolvable(who Identity, id string, r *Request) (err error) {
 // again is the answer to a request that has one: the same by the same is no
 // error (D13).
 func (t *tx) again(who Identity, verb string, r *Request) error {
-	approved := r.Status.Granted() || r.Status == Consumed
+	approved := r.Status.granted() || r.Status == Consumed
 	denied := r.Status == Denied && r.Code == CodeDenied
 	if r.Resolver == who.String() && (verb == "approve" && approved || verb == "deny" && denied) {
 		return nil
@@ -175,7 +175,7 @@ func (t *tx) answered(who Identity, verb string, r *Request) error {
 		return err
 	}
 	effect := access.Deny
-	if r.Status.Granted() {
+	if r.Status.granted() {
 		effect = access.Allow
 	}
 	t.record(Record{Principal: who.String(), Action: verb, Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: effect, Code: access.Code(r.Status), Reason: "request of " + r.AgentID + " " + string(r.Scope) + r.DenyReason, RequestID: r.ID})

@@ -85,4 +85,4 @@ func (r Request) Denial() string {
 }
 
 // Approval reports whether the request was approved, used or not.
-func (r Request) Approval() bool { return r.Status.Granted() || r.Status == Consumed }
+func (r Request) Approval() bool { return r.Status.granted() || r.Status == Consumed }

@@ -10,7 +10,7 @@ import (
 )
 
 type appendFileIn struct {
-	Path    WritePath `json:"path"`
+	Path    writePath `json:"path"`
 	Content string    `json:"content"`
 	Newline bool      `json:"newline,omitzero" default:"true" jsonschema:"begin on a new line, end with one"`
 }

@@ -52,22 +52,22 @@ func (patchText) actions() []access.Action {
 }
 
 // uses are what every section does to its paths.
-func (p patchText) uses() ([]Use, error) {
+func (p patchText) uses() ([]use, error) {
 	files, err := parsePatch(string(p))
 	if err != nil {
 		return nil, err
 	}
-	var uses []Use
+	var uses []use
 	for _, f := range files {
 		switch f.op {
 		case patchAdd:
-			uses = append(uses, Use{f.path, access.FSWrite})
+			uses = append(uses, use{f.path, access.FSWrite})
 		case patchDelete:
-			uses = append(uses, Use{f.path, access.FSDelete})
+			uses = append(uses, use{f.path, access.FSDelete})
 		case patchUpdate:
-			uses = append(uses, Use{f.path, access.FSRead}, Use{f.path, access.FSWrite})
+			uses = append(uses, use{f.path, access.FSRead}, use{f.path, access.FSWrite})
 			if f.moveTo != "" {
-				uses = append(uses, Use{f.path, access.FSMove}, Use{f.moveTo, access.FSMove}, Use{f.moveTo, access.FSWrite})
+				uses = append(uses, use{f.path, access.FSMove}, use{f.moveTo, access.FSMove}, use{f.moveTo, access.FSWrite})
 			}
 		}
 	}

@@ -192,7 +192,7 @@ func TestApplyPatchNeedsItsFrame(t *testing.T) {
 // Every path of a patch goes through the gate (T01), before anything is read.
 func TestApplyPatchAsksTheGate(t *testing.T) {
 	patch := patchOf("*** Add File: out/new", "+x", "*** Update File: out/u", "*** Move to: out/v", "@@", "-u", "+v", "*** Delete File: out/gone")
-	for _, refuse := range []Use{
+	for _, refuse := range []use{
 		{}, // nothing
 		{"out/new", access.FSWrite}, {"out/u", access.FSRead}, {"out/u", access.FSWrite}, {"out/u", access.FSMove},
 		{"out/v", access.FSMove}, {"out/v", access.FSWrite}, {"out/gone", access.FSDelete},
@@ -201,7 +201,7 @@ func TestApplyPatchAsksTheGate(t *testing.T) {
 		w.write("out/u", "u\n")
 		w.write("out/gone", "gone\n")
 		before := w.tree(".")
-		if refuse == (Use{}) {
+		if refuse == (use{}) {
 			w.ok("apply_patch", patch)
 			require.NotEqual(t, before, w.tree("."))
 			continue
@@ -212,7 +212,7 @@ func TestApplyPatchAsksTheGate(t *testing.T) {
 }
 
 // refusing is a gate that refuses one use.
-type refusing Use
+type refusing use
 
 func (g refusing) Check(_ context.Context, r access.Request) access.Decision {
 	if r.Path == g.Path && r.Action == g.Action {

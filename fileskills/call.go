@@ -72,12 +72,12 @@ func (s *Set) begin(ctx context.Context, k *skill, input json.RawMessage) *call 
 }
 
 // decode reads the input, and lists what it is about to do.
-func (c *call) decode() (in any, uses []Use, err error) {
+func (c *call) decode() (in any, uses []use, err error) {
 	in = c.skill.new()
 	if err := c.skill.decode(c.input, in); err != nil {
 		return nil, nil, err
 	}
-	if uses, err = c.skill.shape().uses(reflect.ValueOf(in).Elem(), make([]Use, 0, 2)); err != nil {
+	if uses, err = c.skill.shape().uses(reflect.ValueOf(in).Elem(), make([]use, 0, 2)); err != nil {
 		return nil, nil, c.explain(err, "")
 	}
 	return in, uses, nil
@@ -87,7 +87,7 @@ func (c *call) decode() (in any, uses []Use, err error) {
 // asked, and the one thing that the act does, opening or replacing a file, decides
 // about that by the same handle. Over an FS of somebody else's the act is trusted
 // with less.
-func (c *call) decidesItself(uses []Use) bool {
+func (c *call) decidesItself(uses []use) bool {
 	return c.set.gate == nil && c.pinned != nil && len(uses) == 1 && (c.skill == readFile || c.skill == writeFile)
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 type copyFileIn struct {
-	Source      ReadPath  `json:"source"`
-	Destination WritePath `json:"destination" jsonschema:"full new name"`
+	Source      readPath  `json:"source"`
+	Destination writePath `json:"destination" jsonschema:"full new name"`
 	Overwrite   bool      `json:"overwrite,omitzero" jsonschema:"replace what exists"`
 }
 

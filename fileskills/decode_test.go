@@ -97,7 +97,7 @@ func TestBounds(t *testing.T) {
 		Word  string `json:"word,omitzero" default:"a" enum:"a,b"`
 		Maybe *int   `json:"maybe,omitzero"`
 		List  []struct {
-			From ReadPath `json:"from"`
+			From readPath `json:"from"`
 		} `json:"list,omitzero"`
 	}
 	k := define(spec[in]{name: "probe"})

@@ -7,7 +7,7 @@ import (
 )
 
 type deleteFileIn struct {
-	Path DeletePath `json:"path"`
+	Path deletePath `json:"path"`
 }
 
 var deleteFile = define(spec[deleteFileIn]{

@@ -16,7 +16,7 @@
 // Call decodes the input strictly against the skill's schema, asks the rules
 // and then the gate about every path argument, and only then lets the skill
 // act. What a skill does to a path is said by the type of the argument
-// (ReadPath, WritePath, EditPath), nested ones included: from it follow what is
+// (readPath, writePath, editPath), nested ones included: from it follow what is
 // listed, what is asked, and what the documentation says. No list of write
 // tools exists that could forget one.
 //

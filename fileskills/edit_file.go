@@ -3,7 +3,7 @@ package fileskills
 import "context"
 
 type editFileIn struct {
-	Path         EditPath `json:"path" jsonschema:"file"`
+	Path         editPath `json:"path" jsonschema:"file"`
 	OldString    string   `json:"old_string" jsonschema:"exact text, without line numbers"`
 	NewString    string   `json:"new_string" jsonschema:"new text"`
 	ReplaceAll   bool     `json:"replace_all,omitzero" jsonschema:"all occurrences"`

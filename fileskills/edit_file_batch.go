@@ -9,7 +9,7 @@ import (
 const maxBatch = 1000
 
 type editFileBatchIn struct {
-	Path   EditPath    `json:"path" jsonschema:"file"`
+	Path   editPath    `json:"path" jsonschema:"file"`
 	Edits  []batchEdit `json:"edits" jsonschema:"matched against the file as it is; may not overlap"`
 	DryRun bool        `json:"dry_run,omitzero" jsonschema:"only the diff"`
 }

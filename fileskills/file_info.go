@@ -16,7 +16,7 @@ import (
 )
 
 type fileInfoIn struct {
-	Path ListPath `json:"path"`
+	Path listPath `json:"path"`
 }
 
 var describeFile = define(spec[fileInfoIn]{

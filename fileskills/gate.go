@@ -30,9 +30,9 @@ const maxAsked = 64
 
 // admit asks the rules about all uses, and then the gate about the skill and each
 // use: nobody is asked about what is refused anyway.
-func (c *call) admit(uses []Use) error {
+func (c *call) admit(uses []use) error {
 	type resolvedUse struct {
-		Use
+		use
 		place string
 		asked *pathresolver.DeniedError
 	}

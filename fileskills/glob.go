@@ -11,7 +11,7 @@ import (
 
 type globIn struct {
 	Pattern        string   `json:"pattern" jsonschema:"doublestar glob, relative to path: **/*.go, src/{a,b}/*.ts"`
-	Path           ListPath `json:"path,omitzero" default:"."`
+	Path           listPath `json:"path,omitzero" default:"."`
 	Kind           string   `json:"kind,omitzero" default:"file" enum:"file,directory,any"`
 	Exclude        []string `json:"exclude,omitzero" jsonschema:"globs to leave out"`
 	IncludeIgnored bool     `json:"include_ignored,omitzero"`

@@ -7,7 +7,7 @@ import (
 
 type grepIn struct {
 	Pattern        string   `json:"pattern" jsonschema:"RE2 regular expression"`
-	Path           ReadPath `json:"path,omitzero" default:"."`
+	Path           readPath `json:"path,omitzero" default:"."`
 	Include        string   `json:"include,omitzero" jsonschema:"glob of files: *.go, src/**/*.{ts,tsx}"`
 	IgnoreCase     bool     `json:"ignore_case,omitzero"`
 	Literal        bool     `json:"literal,omitzero" jsonschema:"pattern is plain text"`

@@ -15,7 +15,7 @@ import (
 )
 
 type listDirectoryIn struct {
-	Path       ListPath `json:"path,omitzero" default:"."`
+	Path       listPath `json:"path,omitzero" default:"."`
 	All        bool     `json:"all,omitzero" jsonschema:"also dot files"`
 	Long       bool     `json:"long,omitzero" jsonschema:"with mode, size, time"`
 	MaxResults int      `json:"max_results,omitzero" default:"1000" min:"1" max:"10000"`

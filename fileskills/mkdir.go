@@ -3,7 +3,7 @@ package fileskills
 import "context"
 
 type mkdirIn struct {
-	Path CreatePath `json:"path"`
+	Path createPath `json:"path"`
 }
 
 var makeDirectory = define(spec[mkdirIn]{

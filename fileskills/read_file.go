@@ -21,7 +21,7 @@ const (
 )
 
 type readFileIn struct {
-	Path        ReadPath `json:"path"`
+	Path        readPath `json:"path"`
 	Offset      int      `json:"offset,omitzero" default:"1" min:"1" jsonschema:"first line, from 1"`
 	Limit       int      `json:"limit,omitzero" default:"2000" min:"1" max:"2000"`
 	LineNumbers bool     `json:"line_numbers,omitzero" default:"true"`

@@ -6,7 +6,7 @@ import (
 )
 
 type regexReplaceIn struct {
-	Path        EditPath `json:"path" jsonschema:"file"`
+	Path        editPath `json:"path" jsonschema:"file"`
 	Pattern     string   `json:"pattern" jsonschema:"RE2"`
 	Replacement string   `json:"replacement" jsonschema:"\\1 and \\g<name> are groups, \\\\ is a backslash"`
 	Count       int      `json:"count,omitzero" min:"0" jsonschema:"at most; 0 is all"`

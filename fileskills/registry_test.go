@@ -49,7 +49,7 @@ func TestRegistryCanFail(t *testing.T) {
 		Into string `json:"dest_file"`
 	}
 	type forgetful struct {
-		Path ReadPath `json:"path"`
+		Path readPath `json:"path"`
 		Dirs []string `json:"dirs"`
 		List []nested `json:"list"`
 		Text string   `json:"text"`
@@ -82,10 +82,9 @@ func undeclared(typ reflect.Type) []string {
 	return found
 }
 
-// TestDeclared: the table of the arguments that hold paths, as it is known to
-// who offers the skills.
+// TestDeclared: the table of the arguments that hold paths.
 func TestDeclared(t *testing.T) {
-	want := map[string][]PathArgument{
+	want := map[string][]pathArgument{
 		"read_file":       {{"path", []access.Action{access.FSRead}}},
 		"list_directory":  {{"path", []access.Action{access.FSList}}},
 		"glob":            {{"path", []access.Action{access.FSList}}},
@@ -102,18 +101,18 @@ func TestDeclared(t *testing.T) {
 		"delete_file":     {{"path", []access.Action{access.FSDelete}}},
 	}
 	for _, s := range newWorld(t).set.Skills() {
-		require.Equal(t, want[s.Name], s.Paths, s.Name)
+		require.Equal(t, want[s.Name], byName()[s.Name].shape().paths("", nil), s.Name)
 		delete(want, s.Name)
 	}
 	require.Empty(t, want)
 	type nested struct {
 		List []struct {
-			At   WritePath `json:"at"`
+			At   writePath `json:"at"`
 			Text string    `json:"text"`
 		} `json:"list"`
-		Maybe *ReadPath `json:"maybe,omitzero"`
+		Maybe *readPath `json:"maybe,omitzero"`
 	}
-	require.Equal(t, []PathArgument{{"list[].at", []access.Action{access.FSWrite}}, {"maybe", []access.Action{access.FSRead}}},
+	require.Equal(t, []pathArgument{{"list[].at", []access.Action{access.FSWrite}}, {"maybe", []access.Action{access.FSRead}}},
 		shapeOf(reflect.TypeFor[nested]()).paths("", nil))
 }
 

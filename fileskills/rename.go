@@ -10,8 +10,8 @@ import (
 )
 
 type renameIn struct {
-	Source      MovePath `json:"source"`
-	Destination MovePath `json:"destination" jsonschema:"full new name"`
+	Source      movePath `json:"source"`
+	Destination movePath `json:"destination" jsonschema:"full new name"`
 	Overwrite   bool     `json:"overwrite,omitzero" jsonschema:"replace a file or empty directory"`
 }
 

@@ -106,8 +106,7 @@ type Skill struct {
 	Description  string
 	InputSchema  json.RawMessage // of the arguments
 	OutputSchema json.RawMessage // of Result.Meta, as far as the skill fills it
-	Paths        []PathArgument  // what it does to which path argument
-	Uses         []access.Action // every action of Paths, sorted, without duplicates
+	Uses         []access.Action // what it does at the paths of its arguments, sorted, each once
 	Destructive  bool            // may change or remove what exists
 	Idempotent   bool            // a second call with the same input changes nothing more
 	Execute      func(ctx context.Context, input json.RawMessage) (*Result, error)
@@ -139,7 +138,7 @@ func (k *skill) describe() Skill {
 	return Skill{
 		Name: k.name, Description: k.description,
 		InputSchema: slices.Clone(k.schema()), OutputSchema: outputSchema(k.meta),
-		Paths: k.shape().paths("", nil), Uses: k.actions(), Destructive: k.destructive, Idempotent: k.idempotent,
+		Uses: k.actions(), Destructive: k.destructive, Idempotent: k.idempotent,
 	}
 }
 

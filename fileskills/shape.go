@@ -134,14 +134,14 @@ func (v *valueShape) appendActions(to []access.Action) []access.Action {
 }
 
 // paths appends the arguments that hold paths. at is where the shape stands.
-func (s *shape) paths(at string, to []PathArgument) []PathArgument {
+func (s *shape) paths(at string, to []pathArgument) []pathArgument {
 	for _, f := range s.fields {
 		to = f.value.paths(join(at, f.name), to)
 	}
 	return to
 }
 
-func (v *valueShape) paths(at string, to []PathArgument) []PathArgument {
+func (v *valueShape) paths(at string, to []pathArgument) []pathArgument {
 	switch {
 	case v.sub != nil:
 		return v.sub.paths(at, to)
@@ -151,14 +151,14 @@ func (v *valueShape) paths(at string, to []PathArgument) []PathArgument {
 		return v.elem.paths(at, to)
 	}
 	if actions := v.appendActions(nil); len(actions) > 0 {
-		to = append(to, PathArgument{at, actions})
+		to = append(to, pathArgument{at, actions})
 	}
 	return to
 }
 
 // uses appends what an input is about to do, in the order of its arguments. A
 // path that is absent does nothing.
-func (s *shape) uses(in reflect.Value, to []Use) ([]Use, error) {
+func (s *shape) uses(in reflect.Value, to []use) ([]use, error) {
 	var err error
 	for i := range s.fields {
 		if to, err = s.fields[i].value.uses(in.Field(s.fields[i].index), to); err != nil {
@@ -168,7 +168,7 @@ func (s *shape) uses(in reflect.Value, to []Use) ([]Use, error) {
 	return to, nil
 }
 
-func (v *valueShape) uses(val reflect.Value, to []Use) ([]Use, error) {
+func (v *valueShape) uses(val reflect.Value, to []use) ([]use, error) {
 	switch {
 	case v.user:
 		within, err := val.Interface().(pathUser).uses()
@@ -177,7 +177,7 @@ func (v *valueShape) uses(val reflect.Value, to []Use) ([]Use, error) {
 		return v.sub.uses(val, to)
 	case v.elem == nil:
 		for _, a := range v.actions {
-			to = append(to, Use{Path: val.String(), Action: a})
+			to = append(to, use{Path: val.String(), Action: a})
 		}
 		return to, nil
 	case val.Kind() == reflect.Pointer:

@@ -14,7 +14,7 @@ import (
 // the arguments:
 //
 //	type readFileIn struct {
-//		Path   ReadPath `json:"path" jsonschema:"file to read"`
+//		Path   readPath `json:"path" jsonschema:"file to read"`
 //		Offset int      `json:"offset,omitzero" default:"1" min:"1" jsonschema:"first line"`
 //	}
 //

@@ -14,7 +14,7 @@ const maxStaleTries = 40
 
 // textChange is what a skill wants done with the text of one file.
 type textChange struct {
-	path         EditPath
+	path         editPath
 	expectedHash string // of the content that the caller has in mind; "" is any
 	dryRun       bool
 	// plan says what to change. It may be asked more than once, as often as the

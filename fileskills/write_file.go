@@ -7,7 +7,7 @@ import (
 )
 
 type writeFileIn struct {
-	Path         WritePath `json:"path"`
+	Path         writePath `json:"path"`
 	Content      string    `json:"content"`
 	Overwrite    bool      `json:"overwrite,omitzero" default:"true" jsonschema:"false: fail if the file exists"`
 	DryRun       bool      `json:"dry_run,omitzero" jsonschema:"only the diff"`

@@ -15,30 +15,30 @@ import (
 // Agent is an agent definition: a Markdown file whose YAML front matter says
 // what the agent is called, which tools it has and where it may write.
 type Agent struct {
-	File        string
-	Name        string   // name
-	Description string   // description
-	Model       string   // model
-	Profile     string   // profile: a preset, a profile or a file beside this one; "" if absent
-	Tools       []string // tools, without the parentheses; nil if absent
-	Disallowed  []string // disallowedTools
-	Commands    []string // what Bash(...) among the tools names, such as "git add"
-	WritePaths  []string // write_paths; nil if absent
+	file        string
+	name        string   // name
+	description string   // description
+	model       string   // model
+	profileName string   // profile: a preset, a profile or a file beside this one; "" if absent
+	toolNames   []string // tools, without the parentheses; nil if absent
+	disallowed  []string // disallowedTools
+	commands    []string // what Bash(...) among the tools names, such as "git add"
+	writePaths  []string // write_paths; nil if absent
 
-	// Extra are the fields of other vendors, which mean nothing here.
-	Extra []Extra
+	// extra are the fields of other vendors, which mean nothing here.
+	extra []extraField
 
-	// Notes are remarks on a file that was read, such as a key that is almost one of
+	// notes are remarks on a file that was read, such as a key that is almost one of
 	// ours.
-	Notes []Problem
+	notes []Problem
 
 	at map[string]access.Position
 }
 
-// Extra is a field that is kept and ignored.
-type Extra struct {
-	Key, Value string
-	Position   access.Position
+// extraField is a field that is kept and ignored.
+type extraField struct {
+	key, value string
+	position   access.Position
 }
 
 // ownKeys are the fields that mean something here.
@@ -63,7 +63,7 @@ func ParseAgent(file string, data []byte) (*Agent, error) {
 // definition that is refused.
 func parseAgent(file string, data []byte) (*Agent, error) {
 	ps := &problems{file: file}
-	a := &Agent{File: file, at: map[string]access.Position{}}
+	a := &Agent{file: file, at: map[string]access.Position{}}
 	front, ok := frontMatter(ps, data)
 	if ok {
 		if tree, ok := parse(ps, a.quoteDescription(front)); ok {
@@ -111,7 +111,7 @@ func (a *Agent) quoteDescription(front []byte) []byte {
 		}
 		if strings.Contains(value, ": ") || strings.Contains(value, " #") || strings.ContainsRune("[]{},&*!%@`", rune(value[0])) {
 			lines[i] = "description: " + jsonText(value)
-			a.Notes = append(a.Notes, Problem{Position: access.Position{File: a.File, Line: i + 1, Column: 1}, Severity: Note, Code: "unquoted", Path: "description",
+			a.notes = append(a.notes, Problem{Position: access.Position{File: a.file, Line: i + 1, Column: 1}, Severity: Note, Code: "unquoted", Path: "description",
 				Message: "the description is no valid YAML; it is read as it stands", Hint: "quote it, or write it after 'description: |'"})
 		}
 	}
@@ -131,19 +131,19 @@ func (a *Agent) decode(ps *problems, root ast.Node) {
 	for _, e := range list {
 		switch e.key {
 		case "name":
-			a.Name, _ = d.text("name", e.value)
+			a.name, _ = d.text("name", e.value)
 		case "description":
-			a.Description, _ = d.text("description", e.value)
+			a.description, _ = d.text("description", e.value)
 		case "model":
-			a.Model, _ = d.text("model", e.value)
+			a.model, _ = d.text("model", e.value)
 		case "profile":
-			a.Profile, _ = d.text("profile", e.value)
+			a.profileName, _ = d.text("profile", e.value)
 		case "tools":
-			a.Tools = a.tools(d, e)
+			a.toolNames = a.tools(d, e)
 		case "disallowedTools":
-			a.Disallowed = a.names(d, e, true)
+			a.disallowed = a.names(d, e, true)
 		case "write_paths":
-			a.WritePaths = a.names(d, e, false)
+			a.writePaths = a.names(d, e, false)
 		default:
 			a.ignore(ps, e)
 		}
@@ -154,22 +154,22 @@ func (a *Agent) decode(ps *problems, root ast.Node) {
 // ignore keeps a field of another vendor; one that is almost ours is a warning.
 func (a *Agent) ignore(ps *problems, e entry) {
 	at := positionOf(ps.file, e.node)
-	a.Extra = append(a.Extra, Extra{Key: e.key, Value: e.value.String(), Position: at})
+	a.extra = append(a.extra, extraField{key: e.key, value: e.value.String(), position: at})
 	note := Problem{Position: at, Severity: Note, Code: "ignored_field", Path: e.key, Message: fmt.Sprintf("field '%s' means nothing here and is ignored", e.key)}
 	if w := didyoumean.Word(e.key, ownKeys); w != "" && !slices.Contains(vendorKeys, e.key) {
 		note.Severity, note.Code, note.Hint = Warning, "unknown_key", "did you mean '"+w+"'?"
 	}
-	a.Notes = append(a.Notes, note)
+	a.notes = append(a.notes, note)
 }
 
 func (a *Agent) validate(ps *problems) {
-	src := &Source{File: a.File, at: a.at}
+	src := &Source{File: a.file, at: a.at}
 	v := &validator{ps: ps, src: src}
-	if a.Name == "" {
+	if a.name == "" {
 		ps.add(Problem{Position: access.Position{Line: 1, Column: 1}, Code: "missing_key", Path: "name", Message: "key 'name' is missing"})
 	} else {
-		v.agentID("name", a.Name)
+		v.agentID("name", a.name)
 	}
-	v.plain("profile", a.Profile)
-	v.patterns("write_paths", a.WritePaths, true)
+	v.plain("profile", a.profileName)
+	v.patterns("write_paths", a.writePaths, true)
 }

@@ -17,39 +17,39 @@ import (
 // An agent without a profile has the one of its type, by its name; if the type is not
 // known, that is READ_ONLY.
 func (a *Agent) Policy(opt Options) (*Policy, []Problem, error) {
-	found := slices.Clone(a.Notes)
+	found := slices.Clone(a.notes)
 	profile, err := a.profile(&found, opt)
 	if err != nil {
 		return nil, nil, err
 	}
 	var layers []*Source
-	if a.WritePaths != nil {
+	if a.writePaths != nil {
 		layers = append(layers, a.writeLayer())
 	}
 	p, err := compileWith(profile, opt, layers...)
 	if err != nil {
-		var we *WriteRequiredError
+		var we *writeRequiredError
 		if errors.As(err, &we) {
 			err = &DocumentError{[]Problem{{Position: a.position("profile"), Severity: Error, Code: "write_required", Path: "write_paths", Message: err.Error(), Hint: "add 'write_paths: [DIR]'"}}}
 		}
 		return nil, nil, err
 	}
 	a.beyond(&found, profile, opt, layers)
-	if a.Tools != nil || a.Disallowed != nil || a.Commands != nil {
+	if a.toolNames != nil || a.disallowed != nil || a.commands != nil {
 		a.unknownTools(&found)
-		a.commandsBeyond(&found, p, profile.Name())
+		a.commandsBeyond(&found, p, profile.name())
 		narrower, excess, err := p.Narrow(a.toolLayer(), Clamp)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, x := range excess {
-			if name := strings.TrimPrefix(x.Rule, a.Name+":tools."); slices.Contains(a.Tools, name) && unknownTool(name) == "" {
-				x.Message = fmt.Sprintf("tool '%s' goes beyond the profile '%s'", name, profile.Name())
+			if name := strings.TrimPrefix(x.Rule, a.name+":tools."); slices.Contains(a.toolNames, name) && unknownTool(name) == "" {
+				x.Message = fmt.Sprintf("tool '%s' goes beyond the profile '%s'", name, profile.name())
 				found = append(found, a.mismatch("tool "+name, x))
 			}
 		}
 		p = narrower
-	} else if p, _, err = p.Narrow(&Source{File: a.File, Document: Document{Version: 1, Name: a.Name}, at: map[string]access.Position{}}, Clamp); err != nil {
+	} else if p, _, err = p.Narrow(&Source{File: a.file, Document: Document{Version: 1, Name: a.name}, at: map[string]access.Position{}}, Clamp); err != nil {
 		return nil, nil, err
 	}
 	return p, found, nil
@@ -68,12 +68,12 @@ func Strict(found []Problem) []Problem {
 
 // profile is the document that the agent starts from.
 func (a *Agent) profile(found *[]Problem, opt Options) (*Source, error) {
-	name := a.Profile
+	name := a.profileName
 	if name == "" {
-		name = profileFor(a.Name)
-		if !knownAgent(a.Name) {
+		name = profileFor(a.name)
+		if !knownAgent(a.name) {
 			*found = append(*found, Problem{Position: a.position("name"), Severity: Warning, Code: "unknown_agent", Path: "name",
-				Message: fmt.Sprintf("agent '%s' has no profile and is of no known type: it is %s", a.Name, DefaultProfile), Hint: "add 'profile: WRITE', or another"})
+				Message: fmt.Sprintf("agent '%s' has no profile and is of no known type: it is %s", a.name, DefaultProfile), Hint: "add 'profile: WRITE', or another"})
 		}
 	}
 	src, err := builtin(name)
@@ -81,7 +81,7 @@ func (a *Agent) profile(found *[]Problem, opt Options) (*Source, error) {
 		return src, err
 	}
 	// A file beside the definition: found as `extends` finds it.
-	ref := &Source{File: a.File, Document: Document{Version: 1, Extends: name}, at: map[string]access.Position{"extends": a.position("profile")}}
+	ref := &Source{File: a.file, Document: Document{Version: 1, Extends: name}, at: map[string]access.Position{"extends": a.position("profile")}}
 	chain, err := extended(ref, opt.FS)
 	if err != nil {
 		var de *DocumentError
@@ -116,7 +116,7 @@ func (a *Agent) beyond(found *[]Problem, profile *Source, opt Options, layers []
 			return
 		}
 		for _, x := range base.exceededBy(compileLayer(rooted)) {
-			*found = append(*found, a.mismatch(strings.Replace(strings.TrimPrefix(x.Rule, a.Name+":"), "fs.write", "write_paths", 1), x))
+			*found = append(*found, a.mismatch(strings.Replace(strings.TrimPrefix(x.Rule, a.name+":"), "fs.write", "write_paths", 1), x))
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (a *Agent) commandsBeyond(found *[]Problem, p *Policy, profile string) {
 	if has == nil {
 		return
 	}
-	for _, c := range a.Commands {
+	for _, c := range a.commands {
 		if begins(c, has) {
 			continue
 		}
@@ -147,7 +147,7 @@ func (a *Agent) mismatch(path string, x Excess) Problem {
 
 // unknownTools reports tools that no known program has.
 func (a *Agent) unknownTools(found *[]Problem) {
-	for _, name := range slices.Concat(a.Tools, a.Disallowed) {
+	for _, name := range slices.Concat(a.toolNames, a.disallowed) {
 		if hint := unknownTool(name); hint != "" {
 			*found = append(*found, Problem{Position: a.position("tool " + name), Severity: Warning, Code: "unknown_tool", Path: "tools",
 				Message: fmt.Sprintf("unknown tool '%s'", name), Hint: hint})
@@ -165,13 +165,13 @@ func (a *Agent) position(path string) access.Position {
 	if cut := strings.LastIndexAny(path, ".["); cut > 0 {
 		return a.position(path[:cut])
 	}
-	return access.Position{File: a.File, Line: 1, Column: 1}
+	return access.Position{File: a.file, Line: 1, Column: 1}
 }
 
 // writeLayer is the agent's write_paths as a document.
 func (a *Agent) writeLayer() *Source {
-	src := &Source{File: a.File, Document: Document{Version: 1, Name: a.Name, FS: &FS{Write: a.WritePaths}}, at: map[string]access.Position{"fs.write": a.position("write_paths")}}
-	for i := range a.WritePaths {
+	src := &Source{File: a.file, Document: Document{Version: 1, Name: a.name, FS: &FS{Write: a.writePaths}}, at: map[string]access.Position{"fs.write": a.position("write_paths")}}
+	for i := range a.writePaths {
 		src.at[fmt.Sprintf("fs.write[%d]", i)] = a.position(fmt.Sprintf("write_paths[%d]", i))
 	}
 	return src
@@ -180,21 +180,21 @@ func (a *Agent) writeLayer() *Source {
 // toolLayer is the agent's tools as a document: what it lists, with the skills
 // that do the same, and nothing else.
 func (a *Agent) toolLayer() *Source {
-	doc := Document{Version: 1, Name: a.Name, Tools: map[string]Tool{}, BashCommands: a.Commands}
-	src := &Source{File: a.File, at: map[string]access.Position{"tools": a.position("tools")}}
+	doc := Document{Version: 1, Name: a.name, Tools: map[string]Tool{}, BashCommands: a.commands}
+	src := &Source{File: a.file, at: map[string]access.Position{"tools": a.position("tools")}}
 	set := func(name string, enabled bool) {
 		for _, n := range append([]string{name}, sameTools[name]...) {
 			doc.Tools[n] = Tool{Enabled: enabled}
 			src.at["tools."+n] = a.position("tool " + name)
 		}
 	}
-	for _, name := range a.Tools {
+	for _, name := range a.toolNames {
 		set(name, true)
 	}
-	for _, name := range a.Disallowed {
+	for _, name := range a.disallowed {
 		set(toolName(name), false)
 	}
-	if a.Tools != nil {
+	if a.toolNames != nil {
 		doc.Defaults = map[access.Action]access.Effect{access.ToolUse: access.Deny}
 		src.at["defaults.tool.use"] = a.position("tools")
 	}

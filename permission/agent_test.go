@@ -45,22 +45,22 @@ func TestAgentTools(t *testing.T) {
 		"name: x\ntools: \"\"":                        {},
 		"name: x\ntools: Read, mcp__github__get_file": {"Read", "mcp__github__get_file"},
 	} {
-		require.Equal(t, want, agent(t, front).Tools, front)
+		require.Equal(t, want, agent(t, front).toolNames, front)
 	}
-	require.Equal(t, []string{"git add", "pytest"}, agent(t, "name: x\ntools: Bash(git add:*), Bash(pytest *), Bash").Commands)
+	require.Equal(t, []string{"git add", "pytest"}, agent(t, "name: x\ntools: Bash(git add:*), Bash(pytest *), Bash").commands)
 }
 
 func TestAgentFields(t *testing.T) {
 	a := agent(t, lines("name: code-reviewer", "description: Use it when: a change is ready # really", "model: opus", "color: red", "hooks: {Stop: [{a: b}]}", "write_path: [x]", "tools: Read"))
-	require.Equal(t, "Use it when: a change is ready # really", a.Description, "a colon in it is common")
-	require.Equal(t, "opus", a.Model)
-	require.Equal(t, []Extra{
+	require.Equal(t, "Use it when: a change is ready # really", a.description, "a colon in it is common")
+	require.Equal(t, "opus", a.model)
+	require.Equal(t, []extraField{
 		{"color", "red", access.Position{File: "a.md", Line: 5, Column: 1}},
 		{"hooks", "{Stop: [{a: b}]}", access.Position{File: "a.md", Line: 6, Column: 1}},
 		{"write_path", "[x]", access.Position{File: "a.md", Line: 7, Column: 1}},
-	}, a.Extra)
+	}, a.extra)
 	var notes []string
-	for _, n := range a.Notes {
+	for _, n := range a.notes {
 		notes = append(notes, string(n.Severity)+" "+n.String())
 	}
 	require.Equal(t, []string{

@@ -26,7 +26,7 @@ func (a *Agent) tools(d *decoder, e entry) []string {
 		if found && name == "Bash" {
 			args = strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(args), ")"), "*"), ":"))
 			if args != "" {
-				a.Commands = append(a.Commands, args)
+				a.commands = append(a.commands, args)
 				a.at["command "+args] = a.at[fmt.Sprintf("tools[%d]", i)]
 			}
 		}

@@ -28,22 +28,22 @@ type Held struct {
 	reads, writes []fileList       // the lists whose common part the read and write paths are
 }
 
-// UnheldError says that a view or the skills cannot enforce a rule, except by allowing
+// unheldError says that a view or the skills cannot enforce a rule, except by allowing
 // more than it does, which is never done.
-type UnheldError struct {
+type unheldError struct {
 	access.Position
-	Rule    string // layer:path
-	Message string
-	Hint    string
+	rule    string // layer:path
+	message string
+	hint    string
 }
 
-func (e *UnheldError) Error() string {
-	return fmt.Sprintf("%s: %s (%s)", e.Position, e.Message, e.Hint)
+func (e *unheldError) Error() string {
+	return fmt.Sprintf("%s: %s (%s)", e.Position, e.message, e.hint)
 }
 
 // Resolver returns what the path resolver needs to hold the policy for the
 // project at root: never more than Check allows. Globs among read and write
-// paths that no list of paths can express are an *UnheldError.
+// paths that no list of paths can express are an error.
 func (p *Policy) Resolver(root string) (Held, error) {
 	h := Held{Config: pathresolver.Config{Root: root}, Positions: map[string]access.Position{}, rules: map[string]*rule{}}
 	var asks, readAsks []asking
@@ -59,7 +59,7 @@ func (p *Policy) Resolver(root string) (Held, error) {
 
 	read, write := common(h.reads, true), common(h.writes, false)
 	if len(read) == 0 {
-		return Held{}, &UnheldError{Position: p.begin(), Message: "the policy lets nothing be read", Hint: "add 'extends: sandboxed', or 'fs: {read: [.]}'"}
+		return Held{}, &unheldError{Position: p.begin(), message: "the policy lets nothing be read", hint: "add 'extends: sandboxed', or 'fs: {read: [.]}'"}
 	}
 	if !slices.ContainsFunc(read, grant.isAll) {
 		if err := h.addPaths("read", "read_paths", &h.Config.ReadPaths, read); err != nil {
@@ -120,8 +120,8 @@ func (h *Held) addAsks(p *Policy, read, write []asking) {
 func (h *Held) addPaths(noun, field string, to *[]string, paths []grant) error {
 	for _, g := range paths {
 		if !g.pattern.isPath() {
-			return &UnheldError{Position: g.rule.at, Rule: g.rule.id,
-				Message: fmt.Sprintf("%s glob '%s' cannot be held by a view", noun, g.rule.text), Hint: "name directories or files; a trailing /** is fine"}
+			return &unheldError{Position: g.rule.at, rule: g.rule.id,
+				message: fmt.Sprintf("%s glob '%s' cannot be held by a view", noun, g.rule.text), hint: "name directories or files; a trailing /** is fine"}
 		}
 		h.rules[fmt.Sprintf("%s[%d]", field, len(*to))] = g.rule
 		*to = append(*to, g.pattern.String())

@@ -30,7 +30,7 @@ func (p *Policy) Unlisted() []Unlisted {
 			}
 			for _, l := range slices.Backward(layers) {
 				if l.listsWrites() && !c.covered(pat, l.src.Document.FS.Write, false) {
-					found = append(found, Unlisted{Index: i, Path: text, List: l.src.Position("fs.write")})
+					found = append(found, Unlisted{Index: i, Path: text, List: l.src.position("fs.write")})
 					break
 				}
 			}
@@ -44,7 +44,7 @@ func (p *Policy) Unlisted() []Unlisted {
 func (p *Policy) WriteList() (access.Position, bool) {
 	for _, l := range slices.Backward(p.layers()) {
 		if l.listsWrites() {
-			return l.src.Position("fs.write"), true
+			return l.src.position("fs.write"), true
 		}
 	}
 	return access.Position{}, false

@@ -77,11 +77,11 @@ func TestManyGlobsAreComparedInBounds(t *testing.T) {
 	p, err := Compile(src, Options{})
 	require.NoError(t, err)
 	told := func(p Problem) bool { return p.Code == "too_many_rules" }
-	require.True(t, slices.ContainsFunc(p.Lint(), told))
+	require.True(t, slices.ContainsFunc(p.lint(), told))
 	doc.FS.Hide = doc.FS.Hide[:50]
 	src, err = FromDocument("p.yaml", doc)
 	require.NoError(t, err)
 	p, err = Compile(src, Options{})
 	require.NoError(t, err)
-	require.False(t, slices.ContainsFunc(p.Lint(), told), "fifty are")
+	require.False(t, slices.ContainsFunc(p.lint(), told), "fifty are")
 }

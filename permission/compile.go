@@ -27,17 +27,17 @@ type Options struct {
 	Caller *Document
 
 	// Open compiles a document whose write paths are still to come from its caller, so
-	// that it can be examined. Without Open that is a *WriteRequiredError.
+	// that it can be examined. Without Open that is an error.
 	Open bool
 
 	found *[]Problem // Examine's: what is wrong is put here, and the rest goes on
 }
 
-// WriteRequiredError says that a preset must be given a write path.
-type WriteRequiredError struct{ Preset string }
+// writeRequiredError says that a preset must be given a write path.
+type writeRequiredError struct{ preset string }
 
-func (e *WriteRequiredError) Error() string {
-	return fmt.Sprintf("preset '%s' needs at least one allowed_write_path", e.Preset)
+func (e *writeRequiredError) Error() string {
+	return fmt.Sprintf("preset '%s' needs at least one allowed_write_path", e.preset)
 }
 
 // Load reads the document at name in fsys, with what it extends, and compiles it. The
@@ -88,7 +88,7 @@ func compileWith(src *Source, opt Options, more ...*Source) (*Policy, error) {
 	}
 	for _, s := range chain {
 		if f := s.Document.FS; f != nil && f.WriteRequired && !opt.Open && !slices.ContainsFunc(layers, grantsWrite) {
-			return nil, &WriteRequiredError{Preset: s.Name()}
+			return nil, &writeRequiredError{preset: s.name()}
 		}
 	}
 	return newPolicy(opt.Root, alwaysProtected(chain), []group{newGroup(layers, true)}), nil
@@ -102,7 +102,7 @@ func extended(src *Source, fsys fs.FS) ([]*Source, error) {
 	for at := src; at.Document.Extends != ""; chain = append(chain, at) {
 		name := at.Document.Extends
 		refuse := func(message, hint string) error {
-			return &DocumentError{[]Problem{{Position: at.Position("extends"), Severity: Error, Code: "extends", Path: "extends", Message: message, Hint: hint}}}
+			return &DocumentError{[]Problem{{Position: at.position("extends"), Severity: Error, Code: "extends", Path: "extends", Message: message, Hint: hint}}}
 		}
 		if len(chain) == maxExtends {
 			return nil, refuse(fmt.Sprintf("more than %d documents extend each other", maxExtends), "")
@@ -152,7 +152,7 @@ func (s *Source) rooted(root string) (*Source, error) {
 		part := fmt.Sprintf("fs.write[%d]", i)
 		rel, ok := beneath(root, wp)
 		if _, err := parsePattern(rel, false); !ok || err != nil || leadsOut(wp[1:]) {
-			ps.add(Problem{Position: s.Position(part), Code: "path_outside", Path: part,
+			ps.add(Problem{Position: s.position(part), Code: "path_outside", Path: part,
 				Message: fmt.Sprintf("allowed_write_path '%s' is outside sandbox root '%s'", pathresolver.EscapePath(wp), pathresolver.EscapePath(root)),
 				Hint:    "write paths lie beneath the project's root, without '..'"})
 			continue

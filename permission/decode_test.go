@@ -49,7 +49,7 @@ func TestExample(t *testing.T) {
 		Approvals: &Approvals{Default: "ask", FUSEWait: Duration(20 * time.Second), MaxWait: Duration(time.Hour)},
 		Roles:     map[string]string{"verify": "VERIFICATION"},
 	}, decode(t, example).Document)
-	require.Equal(t, access.Position{File: "p.yaml", Line: 5, Column: 17}, decode(t, example).Position("fs.write[1]"))
+	require.Equal(t, access.Position{File: "p.yaml", Line: 5, Column: 17}, decode(t, example).position("fs.write[1]"))
 }
 
 // A document that is not understood is refused, naming file, line, column and
@@ -141,7 +141,7 @@ func TestToolFields(t *testing.T) {
 func TestJSONIsRead(t *testing.T) {
 	src := decode(t, string(EncodeJSON(decode(t, example).Document)))
 	require.Equal(t, decode(t, example).Document, src.Document)
-	require.Equal(t, 8, src.Position("fs.write[1]").Line)
+	require.Equal(t, 8, src.position("fs.write[1]").Line)
 }
 
 func TestFromDocumentIsAsStrict(t *testing.T) {

@@ -14,12 +14,12 @@ import (
 // shows it.
 type Change struct {
 	Widens  bool
-	Text    string
-	Rule    string          // that decides now; or, where none does, that decided before
-	Source  access.Position // of that rule
-	Request access.Request  // a request that is decided differently; zero for network and the like
-	Before  access.Effect
-	After   access.Effect
+	text    string
+	rule    string          // that decides now; or, where none does, that decided before
+	source  access.Position // of that rule
+	request access.Request  // a request that is decided differently; zero for network and the like
+	before  access.Effect
+	after   access.Effect
 
 	relatives kinship // under which it is
 }
@@ -30,9 +30,9 @@ func (c Change) String() string {
 	if c.Widens {
 		verb = "widens: "
 	}
-	text := verb + c.Text
-	if c.Rule != "" {
-		text += fmt.Sprintf(" [%s, %s]", c.Rule, c.Source)
+	text := verb + c.text
+	if c.rule != "" {
+		text += fmt.Sprintf(" [%s, %s]", c.rule, c.source)
 	}
 	return text
 }
@@ -54,7 +54,7 @@ func Diff(before, after *Policy) []Change {
 	}
 	d.settings()
 	slices.SortStableFunc(d.changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(yesNo(a.Widens), yesNo(b.Widens)), cmp.Compare(a.Text, b.Text))
+		return cmp.Or(cmp.Compare(yesNo(a.Widens), yesNo(b.Widens)), cmp.Compare(a.text, b.text))
 	})
 	return d.changes
 }
@@ -85,8 +85,8 @@ func (d *differ) compare(w witness) {
 	subject += example
 	d.changes = append(d.changes, Change{
 		Widens: opinionOf(a.Effect) < opinionOf(b.Effect),
-		Text:   fmt.Sprintf("%s: %s, was %s", subject, effectText(a.Effect), effectText(b.Effect)),
-		Rule:   by.Rule, Source: by.Source, Request: w.Request, Before: b.Effect, After: a.Effect, relatives: w.kinship,
+		text:   fmt.Sprintf("%s: %s, was %s", subject, effectText(a.Effect), effectText(b.Effect)),
+		rule:   by.Rule, source: by.Source, request: w.Request, before: b.Effect, after: a.Effect, relatives: w.kinship,
 	})
 }
 
@@ -103,7 +103,7 @@ func effectText(e access.Effect) string {
 // settings compares what is no request.
 func (d *differ) settings() {
 	add := func(widens bool, rule string, at access.Position, format string, args ...any) {
-		d.changes = append(d.changes, Change{Widens: widens, Text: fmt.Sprintf(format, args...), Rule: rule, Source: at})
+		d.changes = append(d.changes, Change{Widens: widens, text: fmt.Sprintf(format, args...), rule: rule, source: at})
 	}
 	was, oldRule, oldAt := d.before.Network()
 	is, rule, at := d.after.Network()
@@ -125,7 +125,7 @@ func (d *differ) settings() {
 		}
 	}
 	for _, role := range slices.Sorted(slices.Values(append(d.before.roles(), d.after.roles()...))) {
-		if b, a := d.before.Role(role), d.after.Role(role); a != b && !slices.ContainsFunc(d.changes, func(c Change) bool { return strings.HasPrefix(c.Text, "role '"+role+"':") }) {
+		if b, a := d.before.role(role), d.after.role(role); a != b && !slices.ContainsFunc(d.changes, func(c Change) bool { return strings.HasPrefix(c.text, "role '"+role+"':") }) {
 			add(roleWidens(b, a), "", access.Position{}, "role '%s': %s, was %s", role, a, b)
 		}
 	}

@@ -19,11 +19,11 @@ func TestDiffIsExact(t *testing.T) {
 		b := genPolicy(t, "policy")
 		changes := Diff(a, b)
 		for _, c := range changes {
-			if c.Request.Action == "" {
+			if c.request.Action == "" {
 				continue
 			}
-			before := Enforcer{a, c.relatives}.Check(context.Background(), c.Request).Effect
-			after := Enforcer{b, c.relatives}.Check(context.Background(), c.Request).Effect
+			before := Enforcer{a, c.relatives}.Check(context.Background(), c.request).Effect
+			after := Enforcer{b, c.relatives}.Check(context.Background(), c.request).Effect
 			require.NotEqual(t, before, after, c)
 			require.Equal(t, opinionOf(after) < opinionOf(before), c.Widens, c)
 		}

@@ -39,7 +39,7 @@ func TestDocumentsInTheGuidesAreRead(t *testing.T) {
 				require.NoError(t, err, m[1])
 				continue
 			}
-			require.Empty(t, compile(t, m[1]).Lint())
+			require.Empty(t, compile(t, m[1]).lint())
 			canonical, err := Format("p.yaml", []byte(m[1]))
 			require.NoError(t, err)
 			require.Equal(t, string(canonical), m[1])

@@ -46,14 +46,14 @@ func Examine(fsys fs.FS, name string, opt Options) (*Examination, error) {
 	opt.FS, opt.Open, opt.found = fsys, true, &x.Problems
 	src, err := decodePartly(path.Clean(name), data)
 	opt.tolerates(err)
-	x.Name, x.NameAt = src.Document.Name, src.Position("name")
+	x.Name, x.NameAt = src.Document.Name, src.position("name")
 	if len(src.at) == 0 {
 		return x, nil // there is nothing in it
 	}
 	policy, err := Compile(src, opt)
 	var found []Problem
 	if policy != nil {
-		found = policy.Lint()
+		found = policy.lint()
 	}
 	x.finish(policy, found, err, opt)
 	return x, nil
@@ -69,7 +69,7 @@ func ExamineAgent(fsys fs.FS, name string, opt Options) (*Examination, error) {
 	opt.FS, opt.found = fsys, &x.Problems
 	agent, err := parseAgent(path.Clean(name), data)
 	opt.tolerates(err)
-	x.Name, x.NameAt = agent.Name, agent.position("name")
+	x.Name, x.NameAt = agent.name, agent.position("name")
 	if len(agent.at) == 0 {
 		return x, nil
 	}
@@ -118,17 +118,17 @@ func (x *Examination) Add(found ...Problem) {
 
 func (x *Examination) hold(p *Policy, root string) {
 	held, err := p.Resolver(root)
-	var unheld *UnheldError
+	var unheld *unheldError
 	switch {
 	case err == nil:
 		x.Config, x.Positions = held.Config, held.Positions
-	case errors.As(err, &unheld) && !x.Refused(): // else it may be for what could not be read
-		x.Problems = append(x.Problems, Problem{Position: unheld.Position, Severity: Error, Code: "not_held", Message: unheld.Message, Hint: unheld.Hint})
+	case errors.As(err, &unheld) && !x.refused(): // else it may be for what could not be read
+		x.Problems = append(x.Problems, Problem{Position: unheld.Position, Severity: Error, Code: "not_held", Message: unheld.message, Hint: unheld.hint})
 	}
 }
 
-// Refused reports whether the document is refused.
-func (x *Examination) Refused() bool {
+// refused reports whether the document is refused.
+func (x *Examination) refused() bool {
 	return slices.ContainsFunc(x.Problems, func(p Problem) bool { return p.Severity == Error })
 }
 

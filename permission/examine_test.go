@@ -96,7 +96,7 @@ func TestLintHides(t *testing.T) {
 		"fs: {hide: ['**/*.pem', '**/.env']}":      "",
 		"fs: {hide: ['**/.env', '**/.env.local']}": "",
 	} {
-		found := compile(t, "version: 1\nextends: sandboxed\n"+text).Lint()
+		found := compile(t, "version: 1\nextends: sandboxed\n"+text).lint()
 		if want == "" {
 			require.Empty(t, found, text)
 			continue
@@ -149,10 +149,10 @@ func FuzzExamine(f *testing.F) {
 		x, err := Examine(fsys, "p", Options{Root: "/project"})
 		require.NoError(t, err)
 		_, err = Decode("p", data)
-		require.True(t, err == nil || x.Refused(), "what Decode refuses is refused")
+		require.True(t, err == nil || x.refused(), "what Decode refuses is refused")
 		a, err := ExamineAgent(fsys, "p", Options{Root: "/project"})
 		require.NoError(t, err)
 		_, err = ParseAgent("p", data)
-		require.True(t, err == nil || a.Refused())
+		require.True(t, err == nil || a.refused())
 	})
 }

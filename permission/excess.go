@@ -12,7 +12,7 @@ import (
 func (p *Policy) exceededBy(l *layer) []Excess {
 	var list []Excess
 	add := func(path, format string, args ...any) {
-		list = append(list, Excess{Rule: l.name + ":" + path, Source: l.src.Position(path), Message: fmt.Sprintf(format, args...)})
+		list = append(list, Excess{Rule: l.name + ":" + path, Source: l.src.position(path), Message: fmt.Sprintf(format, args...)})
 	}
 	doc := &l.src.Document
 	p.fileExcess(doc, add)

@@ -54,7 +54,7 @@ func compileLayer(src *Source) *layer {
 
 func newLayer(src *Source) *layer {
 	doc := &src.Document
-	l := &layer{name: src.Name(), src: src}
+	l := &layer{name: src.name(), src: src}
 	l.hash = sha256.Sum256(append([]byte(l.name+"\x00"), Encode(normal(*doc))...))
 	if fs := doc.FS; fs != nil {
 		l.read, l.write = l.patterns("fs.read", fs.Read, false), l.patterns("fs.write", fs.Write, false)

@@ -7,9 +7,9 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/globs"
 )
 
-// Lint finds rules that do nothing, or not what was meant, in the documents of
+// lint finds rules that do nothing, or not what was meant, in the documents of
 // a policy. They are warnings: the policy stands. Built-in documents have none.
-func (p *Policy) Lint() []Problem {
+func (p *Policy) lint() []Problem {
 	var found []Problem
 	for _, l := range p.layers() {
 		if isBuiltin(l.src) {
@@ -26,7 +26,7 @@ func (p *Policy) Lint() []Problem {
 func (p *Policy) lintLayer(l *layer) []Problem {
 	var found []Problem
 	add := func(code, path, hint, format string, args ...any) {
-		found = append(found, Problem{Position: l.src.Position(path), Code: code, Path: path, Message: fmt.Sprintf(format, args...), Hint: hint})
+		found = append(found, Problem{Position: l.src.position(path), Code: code, Path: path, Message: fmt.Sprintf(format, args...), Hint: hint})
 	}
 	doc := &l.src.Document
 	if fs := doc.FS; fs != nil {

@@ -44,7 +44,7 @@ func (p *Policy) hiddenPaths() []Entry {
 		for i, text := range l.src.Document.FS.Hide {
 			part := fmt.Sprintf("fs.hide[%d]", i)
 			if pat, err := parsePattern(text, false); err == nil && pat.isPath() && pat.Len() > 0 {
-				list = append(list, Entry{Text: pat.String(), Path: part, Position: l.src.Position(part)})
+				list = append(list, Entry{Text: pat.String(), Path: part, Position: l.src.position(part)})
 			}
 		}
 	}

@@ -8,8 +8,8 @@ import (
 
 // Each mistake is found in its line; the same document without it has none.
 func TestLint(t *testing.T) {
-	require.Empty(t, compile(t, "version: 1\nextends: sandboxed\nfs: {write: [docs], hide: ['**/.env']}\ntools: {run_python: {enabled: false}, nexus_send: {allowed_targets: parent}}").Lint())
-	require.Empty(t, compile(t, example).Lint())
+	require.Empty(t, compile(t, "version: 1\nextends: sandboxed\nfs: {write: [docs], hide: ['**/.env']}\ntools: {run_python: {enabled: false}, nexus_send: {allowed_targets: parent}}").lint())
+	require.Empty(t, compile(t, example).lint())
 	for text, want := range map[string]string{
 		"fs: {write: [docs, docs/a]}":                "p.yaml:3:20: 'docs/a' is covered by 'docs' already (drop it)",
 		"fs: {write: [docs, docs/**]}":               "p.yaml:3:20: 'docs/**' is covered by 'docs' already (drop it)",
@@ -23,11 +23,11 @@ func TestLint(t *testing.T) {
 		"tools: {run_python: {}}":                    "p.yaml:3:9: tool 'run_python' goes beyond what 'sandboxed' has (rules only narrow",
 		"network: true":                              "p.yaml:3:1: the network is off in 'sandboxed'",
 	} {
-		found := compile(t, "version: 1\nextends: sandboxed\n"+text).Lint()
+		found := compile(t, "version: 1\nextends: sandboxed\n"+text).lint()
 		require.Len(t, found, 1, text)
 		require.Contains(t, found[0].String(), want)
 		require.Equal(t, Warning, found[0].Severity)
 	}
-	require.Contains(t, compile(t, "version: 1\nextends: READ_ONLY\nbash_policy: test").Lint()[0].String(),
+	require.Contains(t, compile(t, "version: 1\nextends: READ_ONLY\nbash_policy: test").lint()[0].String(),
 		"p.yaml:3:1: bash_policy test goes beyond read_only of 'READ_ONLY'")
 }

@@ -57,7 +57,7 @@ func (p *Policy) Narrow(src *Source, on OnExcess) (*Policy, []Excess, error) {
 func (p *Policy) Child(q *Policy, on OnExcess) (*Policy, []Excess, error) {
 	for _, l := range q.layers() {
 		if l.src.Document.OperatorOnly {
-			at := l.src.Position("operator_only")
+			at := l.src.position("operator_only")
 			return nil, nil, &ExcessError{[]Excess{{Rule: l.name + ":operator_only", Source: at,
 				Message: fmt.Sprintf("policy '%s' is the operator's to give: no agent passes it on", l.name)}}}
 		}

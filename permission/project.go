@@ -29,21 +29,21 @@ type ProjectCheck struct {
 
 // ProjectSource is a Project together with where each of its parts stands.
 type ProjectSource struct {
-	File    string // as given to DecodeProject
+	file    string // as given to DecodeProject
 	Project Project
 	at      map[string]access.Position
 }
 
 // Position is where a part such as "check.agents[0]" stands, or the nearest part
 // around it.
-func (s *ProjectSource) Position(part string) access.Position { return positionAt(s.File, s.at, part) }
+func (s *ProjectSource) Position(part string) access.Position { return positionAt(s.file, s.at, part) }
 
 // DecodeProject reads and validates a ProjectFile as strictly as Decode reads a
 // policy; the error is a *DocumentError with every problem found. file is what
 // positions and messages call it; nothing is opened.
 func DecodeProject(file string, data []byte) (*ProjectSource, error) {
 	ps := &problems{file: file}
-	src := &ProjectSource{File: file, at: map[string]access.Position{}}
+	src := &ProjectSource{file: file, at: map[string]access.Position{}}
 	tree, ok := parse(ps, data)
 	if !ok {
 		return nil, ps.err()
@@ -59,7 +59,7 @@ func DecodeProject(file string, data []byte) (*ProjectSource, error) {
 }
 
 func (s *ProjectSource) validate(ps *problems) {
-	v := &validator{ps: ps, src: &Source{File: s.File, at: s.at}}
+	v := &validator{ps: ps, src: &Source{File: s.file, at: s.at}}
 	if n := s.Project.Version; n != 1 {
 		v.bad("version", fmt.Sprintf("version %d is not known", n), "this program reads version: 1")
 	}

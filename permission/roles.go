@@ -3,10 +3,10 @@ package permission
 // DefaultProfile is the profile of an agent that no document describes.
 const DefaultProfile = "READ_ONLY"
 
-// Role returns the name of the profile, preset or file for a launch role or an agent
+// role returns the name of the profile, preset or file for a launch role or an agent
 // type: from the innermost document of the chain that names it, else from what pinfold
 // knows of agent types, else DefaultProfile.
-func (p *Policy) Role(role string) string {
+func (p *Policy) role(role string) string {
 	layers := p.layers()
 	for i := len(layers) - 1; i >= 0; i-- {
 		if profile, ok := layers[i].src.Document.Roles[role]; ok {

@@ -149,7 +149,7 @@ func TestBashPolicyAndRolesP9(t *testing.T) {
 
 	p := compile(t, "version: 1\nroles: {verify: WRITE, mine: DESIGN}")
 	for role, profile := range map[string]string{"intake": "READ_ONLY", "plan": "DESIGN", "verify": "WRITE", "notify": "READ_ONLY", "mine": "DESIGN", "nobody-knows-it": "READ_ONLY"} {
-		require.Equal(t, profile, p.Role(role), role)
+		require.Equal(t, profile, p.role(role), role)
 	}
 	require.Equal(t, "VERIFICATION", profileFor("verify"))
 	require.True(t, slices.Contains(Builtins(), DefaultProfile))

@@ -265,7 +265,7 @@ func TestUnheld(t *testing.T) {
 		"fs: {read: ['src/*.go']}":  "p.yaml:3:13: read glob 'src/*.go' cannot be held by a view",
 	} {
 		_, err := compile(t, "version: 1\nextends: sandboxed\n"+text).Resolver("/r")
-		var unheld *UnheldError
+		var unheld *unheldError
 		require.ErrorAs(t, err, &unheld)
 		require.ErrorContains(t, err, want)
 	}

@@ -72,7 +72,7 @@ func stricter(a, b finding) finding {
 
 // newRule names the part of a document at path.
 func (l *layer) newRule(path, text string) *rule {
-	return &rule{id: l.name + ":" + path, layer: l.name, text: text, at: l.src.Position(path)}
+	return &rule{id: l.name + ":" + path, layer: l.name, text: text, at: l.src.position(path)}
 }
 
 // patterns compiles a list of a document; nil for an absent one.

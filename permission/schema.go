@@ -5,15 +5,15 @@ import (
 	"reflect"
 )
 
-// SchemaID is where the published JSON Schema of documents lives.
-const SchemaID = "https://raw.githubusercontent.com/pinfold-dev/pinfold/main/docs/schema/policy.schema.json"
+// schemaID is where the published JSON Schema of documents lives.
+const schemaID = "https://raw.githubusercontent.com/pinfold-dev/pinfold/main/docs/schema/policy.schema.json"
 
 // Schema returns the JSON Schema (2020-12) of a document, made from the same
 // struct tags as the decoder. It holds for YAML in an editor too:
 //
 //	# yaml-language-server: $schema=docs/schema/policy.schema.json
 func Schema() []byte {
-	return publish(schemaOf(reflect.TypeFor[Document]()), SchemaID, "pinfold policy")
+	return publish(schemaOf(reflect.TypeFor[Document]()), schemaID, "pinfold policy")
 }
 
 // publish completes the schema of a document with a version.

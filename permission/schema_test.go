@@ -29,8 +29,8 @@ func compiledSchema(t *testing.T) *jsonschema.Schema {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
 	require.NoError(t, err)
 	c := jsonschema.NewCompiler()
-	require.NoError(t, c.AddResource(SchemaID, v))
-	s, err := c.Compile(SchemaID)
+	require.NoError(t, c.AddResource(schemaID, v))
+	s, err := c.Compile(schemaID)
 	require.NoError(t, err)
 	return s
 }

@@ -14,8 +14,8 @@ type Source struct {
 	at       map[string]access.Position // by path: fs.write[0]
 }
 
-// Name is the document's name, or else its file's.
-func (s *Source) Name() string {
+// name is the document's name, or else its file's.
+func (s *Source) name() string {
 	if s.Document.Name != "" {
 		return s.Document.Name
 	}
@@ -23,9 +23,9 @@ func (s *Source) Name() string {
 	return strings.TrimSuffix(base, path.Ext(base))
 }
 
-// Position is where a part of the document stands, such as "fs.write[0]" or
+// position is where a part of the document stands, such as "fs.write[0]" or
 // "tools.bash.enabled", or the nearest part around it.
-func (s *Source) Position(part string) access.Position { return positionAt(s.File, s.at, part) }
+func (s *Source) position(part string) access.Position { return positionAt(s.File, s.at, part) }
 
 func positionAt(file string, at map[string]access.Position, part string) access.Position {
 	for {

@@ -126,9 +126,9 @@ func TestUnprotectIsTold(t *testing.T) {
 	require.True(t, Widens(changes), "%v", changes)
 	require.False(t, Widens(Diff(after, before)))
 	require.NotEmpty(t, Diff(after, before))
-	found := after.Lint()
+	found := after.lint()
 	require.Len(t, found, 2)
 	require.Equal(t, "opens_trusted", found[0].Code)
 	require.Equal(t, "'.envrc' lets the agent write what acts by itself: direnv runs it when a shell enters the directory", found[0].Message)
-	require.Empty(t, before.Lint())
+	require.Empty(t, before.lint())
 }

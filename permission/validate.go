@@ -68,7 +68,7 @@ func (v *validator) badCode(code, path, message, hint string) {
 	if v.ps.told(path) {
 		return
 	}
-	v.ps.add(Problem{Position: v.src.Position(path), Code: code, Path: path, Message: message, Hint: hint})
+	v.ps.add(Problem{Position: v.src.position(path), Code: code, Path: path, Message: message, Hint: hint})
 }
 
 // word checks a word of a closed list in a document that was built in Go;
