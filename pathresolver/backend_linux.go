@@ -281,22 +281,14 @@ func nameless(dir handle, mode uint32) (handle, error) {
 	return h, err
 }
 
-// anonymous is a file without a name for content that is kept for a while.
+// anonymous is a file without a name for content that is kept for a while. Where
+// there is no place for one, or this process may not use it, it is in memory.
 func anonymous() (handle, error) {
-	dir := os.TempDir()
-	h, err := fsat.Openat(unix.AT_FDCWD, dir, unix.O_RDWR|unix.O_TMPFILE, 0o600)
-	if err == nil {
-		return h, nil
+	h, err := fsat.Openat(unix.AT_FDCWD, os.TempDir(), unix.O_RDWR|unix.O_TMPFILE, 0o600)
+	if err != nil {
+		return unix.MemfdCreate("pinfold", unix.MFD_CLOEXEC)
 	}
-	if h, err = fsat.Openat(unix.AT_FDCWD, dir, unix.O_PATH|unix.O_DIRECTORY, 0); err != nil {
-		return noHandle, err
-	}
-	defer closePath(h)
-	name, kept, err := createTemp(h, 0o600)
-	if err == nil {
-		err = unlink(h, name, 0)
-	}
-	return kept, err
+	return h, nil
 }
 
 // tryLock takes the lock of a directory if nobody has it; EWOULDBLOCK.
