@@ -172,8 +172,8 @@ func (o *opens) count() (handles, backing int) {
 
 // probePassthrough finds out whether the kernel takes a file from us to read
 // and write it by itself. It does so for root in the initial user namespace: there
-// an append of 512 bytes took 1.3 times as long as without a view, and a large
-// write 1.1; as an ordinary user, through the server, 10.5 and 3.3.
+// an append of 512 bytes took 1.3 times as long as without a view; as an ordinary
+// user, through the server, 10.5 times.
 func (c *connection) probePassthrough() {
 	// The file behind a write path that is a file may be replaced on the host
 	// while it is open: then one kernel inode would have two backing files.

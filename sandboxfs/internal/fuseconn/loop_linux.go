@@ -78,9 +78,9 @@ func (s *Server) handOver(l *loop, turn uint64) {
 
 // loop is the reader loop of one connection: the one goroutine that waits for a
 // request, answers it and waits for the next. That saves a change of threads for each
-// request, which costs as much as a small request does: on one processor a request took
-// 5.9 µs by such a loop and 10.8 by go-fuse's server, which hands it over and needs
-// memory for it.
+// request, which costs as much as a small request does: a bare loop of one thread took
+// 5.9 µs for a request on one processor, and go-fuse's server, which hands it over and
+// needs memory for it, 10.8.
 //
 // While it answers, turn is odd. The first to make it even, by one compare-and-swap,
 // decides who reads the next request:
