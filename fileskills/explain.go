@@ -131,12 +131,12 @@ func (c *call) refused(d *pathresolver.DeniedError) *Error {
 		e.Code = CodePathBlocked
 	}
 	verb := "write"
-	if d.Op == pathresolver.OpRead {
+	if d.Op == access.OpRead {
 		verb = "read"
 	}
 	e.Hint = fmt.Sprintf("%s may not %s it: %s.", c.skill.name, verb, strings.TrimSuffix(d.Reason, readable))
 	e.Data = map[string]any{"rule": string(d.Rule)}
-	if d.Op != pathresolver.OpRead {
+	if d.Op != access.OpRead {
 		writable := writableText(d.Allowed)
 		e.Hint += " Writable: " + writable + "."
 		e.Data["writable"] = d.Allowed

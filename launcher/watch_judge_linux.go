@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
@@ -46,11 +47,11 @@ func (s *session) judge() {
 
 // rules are what the judge asks of a resolver about places.
 type rules interface {
-	Decide(op pathresolver.Op, place string, kind fs.FileMode) *pathresolver.DeniedError
+	Decide(op access.Op, place string, kind fs.FileMode) *pathresolver.DeniedError
 	DecideRenameGranted(g pathresolver.Grant, from, to string, exchange bool) *pathresolver.DeniedError
 	DecideLinkGranted(g pathresolver.Grant, from, to string) *pathresolver.DeniedError
 	Verdict(place string) pathresolver.Verdict
-	Explain(op pathresolver.Op, path string) pathresolver.Decision
+	Explain(op access.Op, path string) pathresolver.Decision
 	OpenPlace(place string, flags int, mode uint32) (int, error)
 }
 
@@ -105,19 +106,19 @@ func (j *judge) judge(call *watchedCall, a *attempt) verdict {
 	case call.does == doesOpen:
 		j.open(&v, a.Flags, t)
 	case call.does == doesMake && !t.exists:
-		v.denied = j.r.Decide(pathresolver.OpCreate, t.place, madeKind[v.request])
+		v.denied = j.r.Decide(access.OpCreate, t.place, madeKind[v.request])
 	case call.does == doesRemove && t.exists:
 		dir := a.Flags&unix.AT_REMOVEDIR != 0
 		if dir {
 			v.request = "rmdir"
 		}
 		if dir == t.is(unix.S_IFDIR) {
-			v.denied = j.r.Decide(pathresolver.OpDelete, t.place, 0)
+			v.denied = j.r.Decide(access.OpDelete, t.place, 0)
 		}
 	case call.does == doesResize && t.is(unix.S_IFREG):
-		v.denied = j.r.Decide(pathresolver.OpWrite, t.place, 0)
+		v.denied = j.r.Decide(access.OpWrite, t.place, 0)
 	case call.does == doesChange && t.exists:
-		v.denied = j.r.Decide(pathresolver.OpMeta, t.place, 0)
+		v.denied = j.r.Decide(access.OpMeta, t.place, 0)
 	}
 	return v
 }
@@ -151,15 +152,15 @@ func (j *judge) open(v *verdict, flags uint64, t target) {
 	switch {
 	case flags&unix.O_TMPFILE == unix.O_TMPFILE:
 		if t.is(unix.S_IFDIR) {
-			v.request, v.denied = "tmpfile", j.r.Decide(pathresolver.OpCreate, t.place, 0)
+			v.request, v.denied = "tmpfile", j.r.Decide(access.OpCreate, t.place, 0)
 		}
 	case !t.exists:
 		if flags&unix.O_CREAT != 0 {
-			v.request, v.denied = "create", j.r.Decide(pathresolver.OpCreate, t.place, 0)
+			v.request, v.denied = "create", j.r.Decide(access.OpCreate, t.place, 0)
 		}
 	case flags&(unix.O_CREAT|unix.O_EXCL) == unix.O_CREAT|unix.O_EXCL: // EEXIST
 	case writes && t.is(unix.S_IFREG):
-		v.denied = j.r.Decide(pathresolver.OpWrite, t.place, 0)
+		v.denied = j.r.Decide(access.OpWrite, t.place, 0)
 	}
 }
 
@@ -184,9 +185,9 @@ func (c *watchedCall) follows(flags uint64) bool {
 // by ".." and comes back is read without its "..", as if there were no links
 // before them.
 func (j *judge) locate(unsafePath string, follow bool) (t target, ok bool) {
-	op := pathresolver.OpDelete // does not follow a last link
+	op := access.OpDelete // does not follow a last link
 	if follow {
-		op = pathresolver.OpWrite
+		op = access.OpWrite
 	}
 	for _, try := range []string{unsafePath, path.Clean(unsafePath)} {
 		if beneath(try, j.root) && t.place == "" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -29,7 +30,7 @@ func TestAskWrite(t *testing.T) {
 			denied(t, r.Rename(p, "out/y", pathresolver.RenameReplace), ask)
 			denied(t, r.Rename("out/x", p, pathresolver.RenameReplace), ask)
 			denied(t, r.Link("out/x", p), ask)
-			require.False(t, r.Explain(pathresolver.OpWrite, p).Allowed)
+			require.False(t, r.Explain(access.OpWrite, p).Allowed)
 		}
 		denied(t, r.RemoveAll("out/lib"), ask)
 		denied(t, r.RemoveAll("ask"), ask)
@@ -66,8 +67,8 @@ func TestAskRead(t *testing.T) {
 			denied(t, err, ask)
 			_, err = r.OpenRead(p)
 			denied(t, err, ask)
-			denied(t, allows(r, pathresolver.OpRead, p, 0), ask)
-			require.Equal(t, ask, r.Explain(pathresolver.OpRead, p).Rule)
+			denied(t, allows(r, access.OpRead, p, 0), ask)
+			require.Equal(t, ask, r.Explain(access.OpRead, p).Rule)
 			if p != "VAULT/a" {
 				info, err := r.Stat(p)
 				require.NoError(t, err)

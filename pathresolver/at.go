@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
 
@@ -25,12 +26,12 @@ func (e entry) arg() string {
 
 // at opens the directory of the path's last name, once op is decided there,
 // and calls act on that very descriptor. It does not follow the last name.
-func (r *Resolver) at(op Op, unsafePath string, kind fs.FileMode, act func(dir handle, e entry) error) error {
+func (r *Resolver) at(op access.Op, unsafePath string, kind fs.FileMode, act func(dir handle, e entry) error) error {
 	return r.atDecided(op, unsafePath, func(place string) *DeniedError { return r.Decide(op, place, kind) }, act)
 }
 
 // atDecided is at with a decision of the caller's.
-func (r *Resolver) atDecided(op Op, unsafePath string, decide func(place string) *DeniedError, act func(dir handle, e entry) error) error {
+func (r *Resolver) atDecided(op access.Op, unsafePath string, decide func(place string) *DeniedError, act func(dir handle, e entry) error) error {
 	rel, err := r.relative(op, unsafePath)
 	if err != nil {
 		return err
@@ -61,7 +62,7 @@ func (r *Resolver) atDecided(op Op, unsafePath string, decide func(place string)
 
 // openDir opens the directory at an unsafe parent, after deciding about the
 // place of name in it.
-func (r *Resolver) openDir(op Op, unsafePath, parent, name string, decide func(string) *DeniedError) (handle, string, error) {
+func (r *Resolver) openDir(op access.Op, unsafePath, parent, name string, decide func(string) *DeniedError) (handle, string, error) {
 	const flags = oPath | oDirectory
 	if dir, lexical := lexicalPlace(parent); lexical {
 		place := joinPlace(dir, name)
@@ -95,7 +96,7 @@ func (r *Resolver) openDir(op Op, unsafePath, parent, name string, decide func(s
 
 // look opens what the path leads to as an O_PATH descriptor, once op is
 // decided there, and calls act on it.
-func (r *Resolver) look(op Op, unsafePath string, follow bool, act func(fd handle, place string, st *stat) error) error {
+func (r *Resolver) look(op access.Op, unsafePath string, follow bool, act func(fd handle, place string, st *stat) error) error {
 	rel, err := r.relative(op, unsafePath)
 	if err != nil {
 		return err
@@ -128,20 +129,20 @@ func (r *Resolver) look(op Op, unsafePath string, follow bool, act func(fd handl
 }
 
 // decideLooking is Decide, where to read is only to look.
-func (r *Resolver) decideLooking(op Op, place string) *DeniedError {
-	if op == OpRead {
+func (r *Resolver) decideLooking(op access.Op, place string) *DeniedError {
+	if op == access.OpRead {
 		return r.decideLook(place)
 	}
 	return r.Decide(op, place, 0)
 }
 
-func (r *Resolver) openLook(op Op, unsafePath, rel string, follow bool) (handle, string, error) {
+func (r *Resolver) openLook(op access.Op, unsafePath, rel string, follow bool) (handle, string, error) {
 	flags := oPath
 	if !follow {
 		flags |= oNoFollow
 	}
 	place, lexical := lexicalPlace(rel)
-	if op == OpRead && r.plain {
+	if op == access.OpRead && r.plain {
 		fd, err := r.openFollowed(rel, flags)
 		if err != syscall.ELOOP {
 			return fd, "", err

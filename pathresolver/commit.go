@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // commit brings the content to the disk, takes the lock, looks at what is
@@ -72,20 +74,20 @@ func (w *Replacement) publish(ctx context.Context, still func(now *File) error) 
 			return err
 		}
 	}
-	return w.r.refuse(OpWrite, w.unsafePath, RuleUnstable, "the file kept appearing and vanishing")
+	return w.r.refuse(access.OpWrite, w.unsafePath, RuleUnstable, "the file kept appearing and vanishing")
 }
 
 // put gives the content its name, if it may still have that: since it was decided,
 // somebody may have moved the directory or made it a repository. The directory was
 // where it belongs at that turn.
 func (w *Replacement) put(ctx context.Context, now *File, turn uint64) error {
-	defer w.r.holdFile(OpWrite, w.place).release()
+	defer w.r.holdFile(access.OpWrite, w.place).release()
 	if turn != w.r.turn() {
 		if err := w.inDirectory(); err != nil {
 			return err
 		}
 	}
-	if d := w.r.decideGitDir(OpWrite, w.place, 0); d != nil {
+	if d := w.r.decideGitDir(access.OpWrite, w.place, 0); d != nil {
 		return d.asGiven(w.unsafePath)
 	}
 	var err error
@@ -108,7 +110,7 @@ func (w *Replacement) inDirectory() error {
 	if w.r.isAt(w.dir, w.parent) {
 		return nil
 	}
-	return w.r.refuse(OpWrite, w.unsafePath, RuleUnstable, "its directory was moved or replaced meanwhile")
+	return w.r.refuse(access.OpWrite, w.unsafePath, RuleUnstable, "its directory was moved or replaced meanwhile")
 }
 
 // isAt reports whether a held directory is that of the place: one that was moved
@@ -153,7 +155,7 @@ func (w *Replacement) look(still func(*File) error) (now *File, err error) {
 		return nil, err
 	}
 	if err = fstat(fd, &st); err == nil {
-		err = refuseSpecial(w.r, OpWrite, w.unsafePath, st.Mode)
+		err = refuseSpecial(w.r, access.OpWrite, w.unsafePath, st.Mode)
 	}
 	if err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFDIR {
 		err = syscall.EISDIR
@@ -188,7 +190,7 @@ func (w *Replacement) overwrite(ctx context.Context, now *File) (err error) {
 		return w.writeNew(ctx)
 	}
 	if now == nil || now != w.old {
-		return w.r.refuse(OpWrite, w.unsafePath, RuleUnstable, "the file was replaced meanwhile")
+		return w.r.refuse(access.OpWrite, w.unsafePath, RuleUnstable, "the file was replaced meanwhile")
 	}
 	was, err := seek(now.fd, 0, io.SeekEnd)
 	if err != nil {

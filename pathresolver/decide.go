@@ -3,17 +3,19 @@ package pathresolver
 import (
 	"fmt"
 	"io/fs"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // Decide says whether op may be done at place: nil if so. kind is the type of
 // what OpCreate makes; other operations ignore it. Renames and links have
 // decisions of their own.
-func (p *policy) Decide(op Op, place string, kind fs.FileMode) *DeniedError {
+func (p *policy) Decide(op access.Op, place string, kind fs.FileMode) *DeniedError {
 	return p.decide(p.grant, op, place, kind)
 }
 
 // decide is Decide with a grant.
-func (p *policy) decide(grant Grant, op Op, place string, kind fs.FileMode) *DeniedError {
+func (p *policy) decide(grant Grant, op access.Op, place string, kind fs.FileMode) *DeniedError {
 	v := p.Verdict(place)
 	if v.AskRead || v.AskWrite {
 		v = grant.applied(v, op, place)
@@ -21,10 +23,10 @@ func (p *policy) decide(grant Grant, op Op, place string, kind fs.FileMode) *Den
 	switch {
 	case v.Hidden:
 		return p.hidden(op, place, v)
-	case op == OpRead && v.AskRead:
+	case op == access.OpRead && v.AskRead:
 		g := p.askRead.covers(place)
 		return p.denied(op, place, RuleAsk, "reading it is refused, but may be asked for").by(g.text, g.origin)
-	case op == OpRead:
+	case op == access.OpRead:
 		return nil
 	case v.Trusted != nil:
 		return p.denied(op, place, RuleProtected, p.opening(v.Trusted)).by(v.Pattern, v.Origin)
@@ -45,12 +47,12 @@ func (p *policy) decide(grant Grant, op Op, place string, kind fs.FileMode) *Den
 		return d
 	}
 	switch op {
-	case OpDelete, OpRename, OpLink:
+	case access.OpDelete, access.OpRename, access.OpLink:
 		if p.isWritePath(place) {
 			return p.denied(op, place, RuleWritePathSelf, "a write path itself is not moved or removed").by(place, p.writeAt[place])
 		}
 		return p.decideGitDir(op, place, kind)
-	case OpCreate:
+	case access.OpCreate:
 		if p.isWritePath(place) && kind.Type() != fs.ModeDir && kind.Type() != 0 {
 			return p.denied(op, place, RuleWritePathSelf, "a write path itself can only be a directory or a regular file").by(place, p.writeAt[place])
 		}
@@ -64,30 +66,30 @@ func (p *policy) decide(grant Grant, op Op, place string, kind fs.FileMode) *Den
 			return d
 		}
 		return p.decideGitDir(op, place, kind)
-	case OpWrite:
+	case access.OpWrite:
 		if d := p.decideGit(op, place, kind); d != nil {
 			return d
 		}
 		return p.decideGitDir(op, place, kind)
-	case OpMeta:
+	case access.OpMeta:
 		return p.decideGitDir(op, place, kind)
 	}
 	return nil
 }
 
-func (p *policy) decideRead(place string) *DeniedError { return p.Decide(OpRead, place, 0) }
+func (p *policy) decideRead(place string) *DeniedError { return p.Decide(access.OpRead, place, 0) }
 
 // decideLook says whether the name and the attributes of what is at a place may be
 // seen. They may where only the content has to be asked for.
 func (p *policy) decideLook(place string) *DeniedError {
 	if v := p.Verdict(place); v.Hidden {
-		return p.hidden(OpRead, place, v)
+		return p.hidden(access.OpRead, place, v)
 	}
 	return nil
 }
 
 // hidden is the refusal of a place that does not exist for the caller.
-func (p *policy) hidden(op Op, place string, v Verdict) *DeniedError {
+func (p *policy) hidden(op access.Op, place string, v Verdict) *DeniedError {
 	if v.Pattern == "" {
 		return p.denied(op, place, RuleNotReadable, "no read path covers it").by("", lacking(p.readLists, place))
 	}
@@ -96,7 +98,7 @@ func (p *policy) hidden(op Op, place string, v Verdict) *DeniedError {
 
 // refuseTraverseOnly refuses a file or a link that stands where a directory should
 // lead to a read path.
-func (p *policy) refuseTraverseOnly(op Op, unsafePath, place string, kind fs.FileMode) error {
+func (p *policy) refuseTraverseOnly(op access.Op, unsafePath, place string, kind fs.FileMode) error {
 	if kind.Type() == fs.ModeDir || !p.read.limited() {
 		return nil
 	}
@@ -107,12 +109,12 @@ func (p *policy) refuseTraverseOnly(op Op, unsafePath, place string, kind fs.Fil
 }
 
 // allows is Decide for opening a file, without building the refusal.
-func (p *policy) allows(op Op, place string) bool {
+func (p *policy) allows(op access.Op, place string) bool {
 	v := p.Verdict(place)
 	if v.AskRead || v.AskWrite {
 		v = p.grant.applied(v, op, place)
 	}
-	if op == OpRead {
+	if op == access.OpRead {
 		return !v.Hidden && !v.AskRead
 	}
 	return v.Writable && p.decideGit(op, place, 0) == nil && p.decideGitDir(op, place, 0) == nil && p.restricted(op, place, 0) == nil
@@ -120,7 +122,7 @@ func (p *policy) allows(op Op, place string) bool {
 
 // decideGit keeps ".git" at the root from becoming a file or a link, which
 // would point git at another repository, with other hooks and configuration.
-func (p *policy) decideGit(op Op, place string, kind fs.FileMode) *DeniedError {
+func (p *policy) decideGit(op access.Op, place string, kind fs.FileMode) *DeniedError {
 	if p.gitDir && kind.Type() != fs.ModeDir && len(place) == len(".git") && fold(place) == ".git" {
 		return p.denied(op, place, RuleProtected, ".git may be made as a directory, not as a file or a link, and nothing is moved there").by(".git", p.origins.Entries["protect"])
 	}
@@ -135,13 +137,13 @@ func (p *policy) decideGit(op Op, place string, kind fs.FileMode) *DeniedError {
 // Read paths need no such rule: what may be moved lies beneath a write path, and
 // that beneath a read path.
 func (p *policy) decideRename(grant Grant, from, to string, exchange bool) *DeniedError {
-	if d := p.decide(grant, OpRename, from, 0); d != nil {
+	if d := p.decide(grant, access.OpRename, from, 0); d != nil {
 		return d
 	}
-	if d := p.decide(grant, OpRename, to, 0); d != nil {
+	if d := p.decide(grant, access.OpRename, to, 0); d != nil {
 		return d
 	}
-	if d := p.decideGit(OpRename, to, 0); d != nil {
+	if d := p.decideGit(access.OpRename, to, 0); d != nil {
 		return d
 	}
 	if d := p.decideMove(grant, from, to); d != nil {
@@ -150,7 +152,7 @@ func (p *policy) decideRename(grant Grant, from, to string, exchange bool) *Deni
 	if !exchange {
 		return nil
 	}
-	if d := p.decideGit(OpRename, from, 0); d != nil {
+	if d := p.decideGit(access.OpRename, from, 0); d != nil {
 		return d
 	}
 	return p.decideMove(grant, to, from)
@@ -160,7 +162,7 @@ func (p *policy) decideRename(grant Grant, from, to string, exchange bool) *Deni
 func (p *policy) decideMove(grant Grant, from, to string) *DeniedError {
 	for _, set := range p.globs() {
 		if g := set.escapes(from, to); g != nil && !p.appliesToMove(grant, set, from, to) {
-			return p.denied(OpRename, from, RuleEscapes,
+			return p.denied(access.OpRename, from, RuleEscapes,
 				fmt.Sprintf("moving it could take what it holds out of reach of the rule %q; copying is possible", g.text)).by(g.text, g.origin)
 		}
 	}
@@ -169,7 +171,7 @@ func (p *policy) decideMove(grant Grant, from, to string) *DeniedError {
 	}
 	for _, set := range []*ruleSet{&p.protect, &p.askWrite, &p.askRead} {
 		if g := set.escapes(to, from); g != nil && !p.appliesToMove(grant, set, to, from) {
-			return p.denied(OpRename, to, RuleEscapes,
+			return p.denied(access.OpRename, to, RuleEscapes,
 				fmt.Sprintf("moving it here could put what it holds under names protected by %q", g.text)).by(g.text, g.origin)
 		}
 	}
@@ -179,18 +181,18 @@ func (p *policy) decideMove(grant Grant, from, to string) *DeniedError {
 // decideLink says whether a second name to may be given to the file at from.
 // The source must be writable: its new name would make it so.
 func (p *policy) decideLink(grant Grant, from, to string) *DeniedError {
-	d := p.decide(grant, OpWrite, from, 0)
+	d := p.decide(grant, access.OpWrite, from, 0)
 	if d == nil && grant != nil && !p.givesAway(grant, from) {
-		d = p.decide(nil, OpWrite, from, 0)
+		d = p.decide(nil, access.OpWrite, from, 0)
 	}
 	if d != nil {
-		d.Op = OpLink
+		d.Op = access.OpLink
 		return d
 	}
-	if d := p.decide(grant, OpLink, to, 0); d != nil {
+	if d := p.decide(grant, access.OpLink, to, 0); d != nil {
 		return d
 	}
-	if d := p.decideGit(OpLink, to, 0); d != nil {
+	if d := p.decideGit(access.OpLink, to, 0); d != nil {
 		return d
 	}
 	return p.decideGitLink(from, to)
@@ -198,9 +200,9 @@ func (p *policy) decideLink(grant Grant, from, to string) *DeniedError {
 
 // denied builds the refusal. Path is the place until a verb, which knows what
 // the caller wrote, puts that in its stead.
-func (p *policy) denied(op Op, place string, rule Rule, reason string) *DeniedError {
+func (p *policy) denied(op access.Op, place string, rule Rule, reason string) *DeniedError {
 	d := &DeniedError{Op: op, Path: place, Place: place, Rule: rule, Reason: reason, Allowed: p.write}
-	if op == OpRead {
+	if op == access.OpRead {
 		d.Allowed = p.read.paths
 	}
 	return d
@@ -222,10 +224,10 @@ func (d *DeniedError) by(pattern, origin string) *DeniedError {
 // the type of what OpCreate makes; for other operations it says nothing. It is
 // safe for use by many goroutines and never waits for anybody: the file system
 // is waiting for it.
-type Restricting func(op Op, place string, kind fs.FileMode) (reason string)
+type Restricting func(op access.Op, place string, kind fs.FileMode) (reason string)
 
 // restricted asks about a change that everything else allows.
-func (p *policy) restricted(op Op, place string, kind fs.FileMode) *DeniedError {
+func (p *policy) restricted(op access.Op, place string, kind fs.FileMode) *DeniedError {
 	if p.restrict == nil {
 		return nil
 	}

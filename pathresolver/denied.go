@@ -62,14 +62,14 @@ const (
 // system. It is fs.ErrPermission under errors.Is. It never holds a path of
 // the host that lies outside the root.
 type DeniedError struct {
-	Op      Op       // what was asked for
-	Path    string   // the path as the caller gave it
-	Place   string   // where it leads; "" where that is no place
-	Rule    Rule     // which rule refused
-	Reason  string   // the reason, one sentence without a full stop
-	Pattern string   // the glob or write path that decided, if one did
-	Origin  string   // where that entry was written, from Config.Origins; "" if nobody said
-	Allowed []string // what the same operation would be allowed on, as places; for OpRead, none is everything
+	Op      access.Op // what was asked for
+	Path    string    // the path as the caller gave it
+	Place   string    // where it leads; "" where that is no place
+	Rule    Rule      // which rule refused
+	Reason  string    // the reason, one sentence without a full stop
+	Pattern string    // the glob or write path that decided, if one did
+	Origin  string    // where that entry was written, from Config.Origins; "" if nobody said
+	Allowed []string  // what the same operation would be allowed on, as places; for access.OpRead, none is everything
 }
 
 // Error's first line is `Path '...' is outside the allowed sandbox` with the
@@ -100,10 +100,10 @@ func OriginText(origin string) string {
 }
 
 func (e *DeniedError) allowedText() string {
-	if e.Op == OpRead && len(e.Allowed) == 0 {
+	if e.Op == access.OpRead && len(e.Allowed) == 0 {
 		return "Readable: everything beneath the sandbox root that is not hidden"
 	}
-	if e.Op == OpRead {
+	if e.Op == access.OpRead {
 		return "Readable: " + listPlaces(e.Allowed)
 	}
 	if len(e.Allowed) == 0 {
@@ -167,17 +167,3 @@ func EscapePath(p string) string {
 func badWord(what, word string, valid ...string) error {
 	return fmt.Errorf("unknown %s %q: want %s", what, word, strings.Join(valid, ", "))
 }
-
-// Op names what a caller wants to do with a path.
-type Op = access.Op
-
-// The operations; see access.
-const (
-	OpRead   = access.OpRead
-	OpWrite  = access.OpWrite
-	OpCreate = access.OpCreate
-	OpDelete = access.OpDelete
-	OpRename = access.OpRename
-	OpLink   = access.OpLink
-	OpMeta   = access.OpMeta
-)

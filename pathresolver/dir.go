@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // Dir is a directory that is held open for a walk. What is hidden is not among
@@ -62,7 +64,7 @@ func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 	}
 	info, err := d.lstat(name, place)
 	if err == nil {
-		if err = d.r.refuseTraverseOnly(OpRead, place, place, info.Mode()); err != nil {
+		if err = d.r.refuseTraverseOnly(access.OpRead, place, place, info.Mode()); err != nil {
 			info = nil
 		}
 	}
@@ -77,7 +79,7 @@ func (d *Dir) Readlink(name string) (string, error) {
 	}
 	text, err := d.readlink(name, place)
 	if err == nil {
-		if err = d.r.refuseTraverseOnly(OpRead, place, place, fs.ModeSymlink); err != nil {
+		if err = d.r.refuseTraverseOnly(access.OpRead, place, place, fs.ModeSymlink); err != nil {
 			text = ""
 		}
 	}
@@ -101,7 +103,7 @@ func (d *Dir) child(name string, decide func(place string) *DeniedError) (string
 // refuseMount is the refusal where a walk met a file system that is not
 // admitted.
 func (d *Dir) refuseMount(place string) error {
-	return d.r.refuse(OpRead, place, RuleMountPoint, "a file system is mounted here that was not there, or not admitted, when the sandbox was set up")
+	return d.r.refuse(access.OpRead, place, RuleMountPoint, "a file system is mounted here that was not there, or not admitted, when the sandbox was set up")
 }
 
 // Close releases the directory.
@@ -144,21 +146,21 @@ func (r *Resolver) newDir(fd handle, place string) (*Dir, error) {
 // openPlaced opens for reading what unsafePath leads to, and says at which
 // place it found it.
 func (r *Resolver) openPlaced(unsafePath string, flags int) (fd handle, place string, err error) {
-	rel, err := r.relative(OpRead, unsafePath)
+	rel, err := r.relative(access.OpRead, unsafePath)
 	if err != nil {
 		return noHandle, "", err
 	}
 	for range maxAttempts {
-		fd, place, err = r.openDecided(OpRead, unsafePath, rel, flags, 0)
+		fd, place, err = r.openDecided(access.OpRead, unsafePath, rel, flags, 0)
 		switch err {
 		case errAgain:
 			continue
 		case syscall.ENXIO: // a socket, or a device that nothing drives
-			return noHandle, "", refuseSpecial(r, OpRead, unsafePath, syscall.S_IFIFO)
+			return noHandle, "", refuseSpecial(r, access.OpRead, unsafePath, syscall.S_IFIFO)
 		}
 		return fd, place, err
 	}
-	return noHandle, "", r.refuse(OpRead, unsafePath, RuleUnstable, "the path kept changing while it was resolved")
+	return noHandle, "", r.refuse(access.OpRead, unsafePath, RuleUnstable, "the path kept changing while it was resolved")
 }
 
 // beneath opens name from the directory itself, or, where another admitted
@@ -169,7 +171,7 @@ func (d *Dir) beneath(name, place string, flags int) (fd handle, err error) {
 	case syscall.EXDEV:
 		return noHandle, d.refuseMount(place)
 	case syscall.ENXIO:
-		return noHandle, refuseSpecial(d.r, OpRead, place, syscall.S_IFIFO)
+		return noHandle, refuseSpecial(d.r, access.OpRead, place, syscall.S_IFIFO)
 	}
 	return fd, err
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -62,7 +63,7 @@ func ExampleResolver_Explain() {
 	}
 	defer r.Close()
 	for _, path := range []string{"src/new.go", "go.mod", ".git/hooks/pre-commit", "../other"} {
-		d := r.Explain(pathresolver.OpWrite, path)
+		d := r.Explain(access.OpWrite, path)
 		fmt.Printf("%s: %v, %q\n", path, d.Allowed, d.Rule)
 	}
 	// Output:

@@ -12,19 +12,19 @@ import (
 // Decision is what Explain answers. It is for the operator: Link and Target
 // may tell where a link leads outside the root.
 type Decision struct {
-	Op       Op       `json:"op"`
-	Path     string   `json:"path"` // as given
-	Allowed  bool     `json:"allowed"`
-	Place    string   `json:"place,omitempty"` // where the path leads, if to a place
-	Exists   bool     `json:"exists"`
-	Rule     Rule     `json:"rule,omitempty"` // which rule refused
-	Reason   string   `json:"reason"`
-	Pattern  string   `json:"pattern,omitempty"`  // the glob or write path that decided
-	Origin   string   `json:"origin,omitempty"`   // where that entry was written, from Config.Origins
-	Link     string   `json:"link,omitempty"`     // the link that decided, as a place
-	Target   string   `json:"target,omitempty"`   // and its text
-	Writable []string `json:"writable"`           // the write paths
-	Readable []string `json:"readable,omitempty"` // the read paths; none: everything
+	Op       access.Op `json:"op"`
+	Path     string    `json:"path"` // as given
+	Allowed  bool      `json:"allowed"`
+	Place    string    `json:"place,omitempty"` // where the path leads, if to a place
+	Exists   bool      `json:"exists"`
+	Rule     Rule      `json:"rule,omitempty"` // which rule refused
+	Reason   string    `json:"reason"`
+	Pattern  string    `json:"pattern,omitempty"`  // the glob or write path that decided
+	Origin   string    `json:"origin,omitempty"`   // where that entry was written, from Config.Origins
+	Link     string    `json:"link,omitempty"`     // the link that decided, as a place
+	Target   string    `json:"target,omitempty"`   // and its text
+	Writable []string  `json:"writable"`           // the write paths
+	Readable []string  `json:"readable,omitempty"` // the read paths; none: everything
 }
 
 // whyWritable is the reason of a change that is allowed.
@@ -38,7 +38,7 @@ func (v Verdict) whyWritable() string {
 // Explain says what would be decided about op at a path, and why, without
 // doing it. What the system itself would answer (permissions, a full disk) is
 // not asked. A missing file is decided as if it were there, or about to be.
-func (r *Resolver) Explain(op Op, unsafePath string) Decision {
+func (r *Resolver) Explain(op access.Op, unsafePath string) Decision {
 	d := Decision{Op: op, Path: unsafePath, Writable: r.WritePaths(), Readable: r.ReadPaths()}
 	if d.Writable == nil {
 		d.Writable = []string{}
@@ -56,7 +56,7 @@ func (r *Resolver) Explain(op Op, unsafePath string) Decision {
 	return d
 }
 
-func (r *Resolver) explain(d *Decision, op Op, unsafePath string) error {
+func (r *Resolver) explain(d *Decision, op access.Op, unsafePath string) error {
 	if _, err := access.ParseOp(string(op)); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (r *Resolver) explain(d *Decision, op Op, unsafePath string) error {
 	if err != nil {
 		return err
 	}
-	w, err := r.locate(op, unsafePath, rel, op == OpRead || op == OpWrite || op == OpMeta || op == OpCreate)
+	w, err := r.locate(op, unsafePath, rel, op == access.OpRead || op == access.OpWrite || op == access.OpMeta || op == access.OpCreate)
 	d.Link, d.Target = w.link, w.target
 	if err != nil {
 		return err
@@ -82,17 +82,17 @@ func (r *Resolver) explain(d *Decision, op Op, unsafePath string) error {
 			return err
 		}
 	}
-	if d.Exists && (op == OpRead || op == OpWrite) {
+	if d.Exists && (op == access.OpRead || op == access.OpWrite) {
 		if err := refuseSpecial(r, op, unsafePath, w.mode); err != nil {
 			return err
 		}
 	}
-	if d.Exists && (op == OpWrite || op == OpMeta) {
+	if d.Exists && (op == access.OpWrite || op == access.OpMeta) {
 		if err := r.explainLinks(w.place); err != nil {
 			return err
 		}
 	}
-	if v := r.Verdict(w.place); op == OpRead {
+	if v := r.Verdict(w.place); op == access.OpRead {
 		d.Reason = "it lies beneath the sandbox root"
 	} else {
 		d.Pattern, d.Origin, d.Reason = v.Pattern, v.Origin, v.whyWritable()
@@ -131,7 +131,7 @@ func (r *Resolver) explainLinks(place string) error {
 // nil is no promise: the verb decides anew, and also looks at what it finds (hard
 // links, devices) and at both ends of a move. Bound makes sure that the path still
 // leads there.
-func (r *Resolver) Resolve(op Op, unsafePath string, kind fs.FileMode) (place string, err error) {
+func (r *Resolver) Resolve(op access.Op, unsafePath string, kind fs.FileMode) (place string, err error) {
 	rel, err := r.relative(op, unsafePath)
 	if err != nil {
 		return "", err
@@ -153,8 +153,8 @@ func (r *Resolver) Resolve(op Op, unsafePath string, kind fs.FileMode) (place st
 
 // entryOp reports whether op acts on a name, and so does not follow a last
 // link.
-func entryOp(op Op, kind fs.FileMode) bool {
-	return op == OpDelete || op == OpRename || op == OpLink || op == OpCreate && kind.Type() == fs.ModeSymlink
+func entryOp(op access.Op, kind fs.FileMode) bool {
+	return op == access.OpDelete || op == access.OpRename || op == access.OpLink || op == access.OpCreate && kind.Type() == fs.ModeSymlink
 }
 
 // settled reports whether one system call shows that the path leads where its

@@ -3,12 +3,13 @@ package pathresolver
 import (
 	"io/fs"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 // The methods behind the door, for tests.
 
-func (r *Resolver) DecideGranted(g Grant, op Op, place string, kind fs.FileMode) *DeniedError {
+func (r *Resolver) DecideGranted(g Grant, op access.Op, place string, kind fs.FileMode) *DeniedError {
 	return inside{r}.DecideGranted(g, op, place, kind)
 }
 

@@ -7,6 +7,7 @@ import (
 	"path"
 	"syscall"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
 
@@ -45,10 +46,10 @@ func (r *Resolver) newPlaced(fd handle, unsafePath, place string) (*File, error)
 	f := &File{fd: fd, place: place}
 	err := fstat(fd, &f.st)
 	if err == nil {
-		err = refuseSpecial(r, OpRead, unsafePath, f.st.Mode)
+		err = refuseSpecial(r, access.OpRead, unsafePath, f.st.Mode)
 	}
 	if err == nil {
-		err = r.refuseTraverseOnly(OpRead, unsafePath, place, fsat.FileMode(f.st.Mode))
+		err = r.refuseTraverseOnly(access.OpRead, unsafePath, place, fsat.FileMode(f.st.Mode))
 	}
 	if err != nil {
 		closeHandle(fd)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
@@ -15,7 +16,7 @@ import (
 func (r inside) DecideArrival(from, to string, a resolved.Arrival) *DeniedError {
 	d := r.decideArrival(from, to, a)
 	if d != nil {
-		d.Op = OpRename
+		d.Op = access.OpRename
 	}
 	return d
 }
@@ -25,7 +26,7 @@ func (p *policy) decideArrival(from, to string, a resolved.Arrival) *DeniedError
 	if g == nil {
 		return nil
 	}
-	if d := p.decideKind(OpRename, to, a.Mode); d != nil {
+	if d := p.decideKind(access.OpRename, to, a.Mode); d != nil {
 		return d
 	}
 	plain := a.Mode.IsRegular() && a.ID.Links <= 1
@@ -44,7 +45,7 @@ func (p *policy) decideArrival(from, to string, a resolved.Arrival) *DeniedError
 		}
 	}
 	if out && source.rest != "" && a.Mode.IsDir() && (!inside || at.dir != source.dir) {
-		return p.gitDenied(OpRename, from, RuleGitDir, "out of a git directory no directory is moved: what lies in it is under other rules outside; copying is possible")
+		return p.gitDenied(access.OpRename, from, RuleGitDir, "out of a git directory no directory is moved: what lies in it is under other rules outside; copying is possible")
 	}
 	if !inside {
 		if isHead(to) && !a.Mode.IsDir() {
@@ -55,16 +56,16 @@ func (p *policy) decideArrival(from, to string, a resolved.Arrival) *DeniedError
 	same := out && source.dir == at.dir
 	switch {
 	case a.Mode.IsDir() && at.rest == "":
-		return p.gitDenied(OpRename, to, RuleGitDir, "a directory does not become a git directory by its name: make it with \"git init\" or \"git clone\"")
+		return p.gitDenied(access.OpRename, to, RuleGitDir, "a directory does not become a git directory by its name: make it with \"git init\" or \"git clone\"")
 	case a.Mode.IsDir() && (!same || !g.made.has(a.ID) || !gitMovable(at.rest)):
-		return p.gitDenied(OpRename, to, RuleGitDir, "into a git directory no directory is moved: it could hold links that git on the host follows; copying is possible")
+		return p.gitDenied(access.OpRename, to, RuleGitDir, "into a git directory no directory is moved: it could hold links that git on the host follows; copying is possible")
 	case !a.Mode.IsDir() && !a.Mode.IsRegular():
-		return p.gitDenied(OpRename, to, RuleGitDir, "into a git directory only regular files are moved: git on the host would follow a link, and wait for a FIFO")
+		return p.gitDenied(access.OpRename, to, RuleGitDir, "into a git directory only regular files are moved: git on the host would follow a link, and wait for a FIFO")
 	case !a.Mode.IsDir() && a.ID.Links > 1 && (!same || !inObjects(source.rest) || !inObjects(at.rest)):
-		return p.gitDenied(OpRename, to, RuleHardLink, "the file has other hard links, which git on the host would change too; copying is possible")
+		return p.gitDenied(access.OpRename, to, RuleHardLink, "the file has other hard links, which git on the host would change too; copying is possible")
 	}
 	if at.rest == "" {
-		return p.decideDotGit(OpCreate, to, a.Mode.Type())
+		return p.decideDotGit(access.OpCreate, to, a.Mode.Type())
 	}
 	return p.arriveName(to, at, a)
 }
@@ -72,25 +73,25 @@ func (p *policy) decideArrival(from, to string, a resolved.Arrival) *DeniedError
 // leaveGit is the rule about moving something away from a git directory.
 func (p *policy) leaveGit(from string, source gitAt, a resolved.Arrival) *DeniedError {
 	if source.rest != "" {
-		return p.decideGitName(OpDelete, from, source, a.Mode.Type())
+		return p.decideGitName(access.OpDelete, from, source, a.Mode.Type())
 	}
 	if id, _, ok := p.git.at(from); ok && p.git.made.has(id) {
 		return nil
 	}
-	return p.gitDenied(OpRename, from, RuleProtected, "a repository that stood there before keeps its name")
+	return p.gitDenied(access.OpRename, from, RuleProtected, "a repository that stood there before keeps its name")
 }
 
 // arriveName is the rule about the name that something gets in a git directory.
 func (p *policy) arriveName(to string, at gitAt, a resolved.Arrival) *DeniedError {
 	if p.git.isLock(to, at.rest) {
 		if _, name := splitPlace(at.rest); !strings.HasPrefix(name, "index.stash.") || strings.HasSuffix(name, ".lock") {
-			return p.gitDenied(OpRename, to, RuleProtected, "git makes its locks and moves nothing there: what a git elsewhere has just made there would be replaced")
+			return p.gitDenied(access.OpRename, to, RuleProtected, "git makes its locks and moves nothing there: what a git elsewhere has just made there would be replaced")
 		}
-		if d := p.decideLock(OpRename, to); d != nil {
+		if d := p.decideLock(access.OpRename, to); d != nil {
 			return d
 		}
 	}
-	d := p.decideGitName(OpCreate, to, at, a.Mode.Type())
+	d := p.decideGitName(access.OpCreate, to, at, a.Mode.Type())
 	if d != nil && d.Rule == RuleGitContent && isHook(at.rest) {
 		if a.Mode&0o111 == 0 {
 			return nil
@@ -139,7 +140,7 @@ func (p *policy) decideGitLink(from, to string) *DeniedError {
 		return nil
 	}
 	if out && in && inObjects(source.rest) && inObjects(target.rest) {
-		return p.decideGitName(OpCreate, to, target, 0)
+		return p.decideGitName(access.OpCreate, to, target, 0)
 	}
-	return p.gitDenied(OpLink, to, RuleGitDir, "in a git directory only objects have hard links: git on the host would write through them; copying is possible")
+	return p.gitDenied(access.OpLink, to, RuleGitDir, "in a git directory only objects have hard links: git on the host would write through them; copying is possible")
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
@@ -19,30 +20,30 @@ const maxGitText = 1 << 20
 func (r *Resolver) checkGitText(place string, data []byte) *DeniedError {
 	text := strings.TrimRight(string(data), "\r\n")
 	if len(data) > maxGitText || strings.ContainsAny(text, "\x00\r\n") {
-		return r.gitDenied(OpWrite, place, RuleGitContent, "it has one line")
+		return r.gitDenied(access.OpWrite, place, RuleGitContent, "it has one line")
 	}
 	switch r.gitContent(place) {
 	case resolved.GitCommonDir:
 		if text != "../.." {
-			return r.gitDenied(OpWrite, place, RuleGitContent, "the commondir of a work tree is always \"../..\"")
+			return r.gitDenied(access.OpWrite, place, RuleGitContent, "the commondir of a work tree is always \"../..\"")
 		}
 		return nil
 	case resolved.GitTreeLink:
 		return r.checkTreeLink(place, text)
 	case resolved.GitNumber:
 		if strings.Trim(text, "0123456789") != "" {
-			return r.gitDenied(OpWrite, place, RuleGitContent, "how far a rebase is, is a number: shells show it in their prompts")
+			return r.gitDenied(access.OpWrite, place, RuleGitContent, "how far a rebase is, is a number: shells show it in their prompts")
 		}
 		return nil
 	}
 	to, ok := strings.CutPrefix(text, "gitdir: ")
 	if !ok {
-		return r.gitDenied(OpWrite, place, RuleGitContent, "a file .git begins with \"gitdir: \"")
+		return r.gitDenied(access.OpWrite, place, RuleGitContent, "a file .git begins with \"gitdir: \"")
 	}
 	if r.git != nil && r.git.leads(r.root, place, to) {
 		return nil
 	}
-	return r.gitDenied(OpWrite, place, RuleGitContent,
+	return r.gitDenied(access.OpWrite, place, RuleGitContent,
 		fmt.Sprintf("it names %q, which is neither .git/worktrees/NAME or .git/modules/NAME of a directory above nor a work tree's that was made here", EscapePath(clipText(to))))
 }
 
@@ -62,9 +63,9 @@ func (r *Resolver) checkTreeLink(place, text string) *DeniedError {
 		case root != r.root || r.mayBeTree(dotGit):
 			return nil
 		}
-		return r.gitDenied(OpWrite, place, RuleGitContent, "it names a work tree that stood there before, or one that there is no room for")
+		return r.gitDenied(access.OpWrite, place, RuleGitContent, "it names a work tree that stood there before, or one that there is no room for")
 	}
-	return r.gitDenied(OpWrite, place, RuleGitContent, fmt.Sprintf("it names %q, which is no file .git in the project", EscapePath(clipText(text))))
+	return r.gitDenied(access.OpWrite, place, RuleGitContent, fmt.Sprintf("it names %q, which is no file .git in the project", EscapePath(clipText(text))))
 }
 
 // mayBeTree reports whether a new work tree may have its file .git at a place: where

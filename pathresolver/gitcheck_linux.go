@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 	"github.com/pinfold-dev/pinfold/internal/gitindex"
 	"github.com/pinfold-dev/pinfold/internal/gitrepo"
@@ -44,9 +45,9 @@ func (r inside) MoveChecked(dir int, name string, toDir int, toName, to string, 
 	content := r.gitContent(to)
 	switch {
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
-		return r.gitDenied(OpRename, to, RuleGitDir, "it is a regular file")
+		return r.gitDenied(access.OpRename, to, RuleGitDir, "it is a regular file")
 	case st.Size > maxGitIndex || content != resolved.GitIndex && content != resolved.GitRefs && st.Size > maxGitText:
-		return r.gitDenied(OpRename, to, RuleGitContent, "it is too large to be checked")
+		return r.gitDenied(access.OpRename, to, RuleGitContent, "it is too large to be checked")
 	}
 	if st.Size > maxGitText {
 		gitChecks.Lock()
@@ -97,7 +98,7 @@ func (r *Resolver) checkCopy(content resolved.GitContent, to string, out int) er
 		return err
 	}
 	if st.Size == 0 && content == resolved.GitIndex {
-		return r.gitDenied(OpRename, to, RuleGitContent, "it is empty, which is no index")
+		return r.gitDenied(access.OpRename, to, RuleGitContent, "it is empty, which is no index")
 	}
 	var data []byte
 	if st.Size > 0 {
@@ -112,7 +113,7 @@ func (r *Resolver) checkCopy(content resolved.GitContent, to string, out int) er
 	case resolved.GitIndex:
 		clean, err := gitindex.Check(data, r.gitHash(to))
 		if err != nil {
-			return r.gitDenied(OpRename, to, RuleGitContent, "the index "+err.Error())
+			return r.gitDenied(access.OpRename, to, RuleGitContent, "the index "+err.Error())
 		}
 		if len(clean) == len(data) {
 			return nil
@@ -131,7 +132,7 @@ func (r *Resolver) checkCopy(content resolved.GitContent, to string, out int) er
 		}
 		return nil
 	}
-	return r.gitDenied(OpRename, to, RuleGitContent, "nothing is known of it")
+	return r.gitDenied(access.OpRename, to, RuleGitContent, "nothing is known of it")
 }
 
 // checkRefs checks packed refs (git-pack-refs(1)): each is beneath refs, where
@@ -143,7 +144,7 @@ func (r *Resolver) checkRefs(to string, data []byte) error {
 		}
 		_, name, _ := bytes.Cut(line, []byte(" "))
 		if !bytes.HasPrefix(name, []byte("refs/")) || bytes.HasPrefix(name, []byte("refs/replace/")) {
-			return r.gitDenied(OpRename, to, RuleGitContent, "packed refs are beneath refs, and replace no object (git-replace(1)), which would show other content on the host than is pushed")
+			return r.gitDenied(access.OpRename, to, RuleGitContent, "packed refs are beneath refs, and replace no object (git-replace(1)), which would show other content on the host than is pushed")
 		}
 	}
 	return nil
@@ -181,7 +182,7 @@ func (r *Resolver) checkGitConfig(to string, text []byte) error {
 			_, _, there := r.git.at(joinPlace(dir, name))
 			name = fold(name)
 			if there && (name == "index" || name == "worktrees" || strings.HasPrefix(name, "sharedindex.")) || len(names) == maxGitNames {
-				return r.gitDenied(OpRename, to, RuleGitContent, "the object format of a repository that has an index does not change: the index would mean other paths")
+				return r.gitDenied(access.OpRename, to, RuleGitContent, "the object format of a repository that has an index does not change: the index would mean other paths")
 			}
 		}
 	}
@@ -192,7 +193,7 @@ func (r *Resolver) checkGitConfig(to string, text []byte) error {
 		}
 	}
 	if err != nil {
-		return r.gitDenied(OpRename, to, RuleGitContent, "in the configuration of a repository that was made here, "+err.Error())
+		return r.gitDenied(access.OpRename, to, RuleGitContent, "in the configuration of a repository that was made here, "+err.Error())
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
@@ -101,24 +102,24 @@ func newGitGuard(unprotect []string, at func(string) (resolved.FileID, fs.FileMo
 
 // decideGitDir says whether op may be done at a place as far as git directories
 // are concerned. Both ends of a move, and links, are decided elsewhere.
-func (p *policy) decideGitDir(op Op, place string, kind fs.FileMode) *DeniedError {
+func (p *policy) decideGitDir(op access.Op, place string, kind fs.FileMode) *DeniedError {
 	g := p.git
-	if g == nil || op == OpRead || op == OpRename || op == OpLink {
+	if g == nil || op == access.OpRead || op == access.OpRename || op == access.OpLink {
 		return nil
 	}
-	if op == OpCreate {
+	if op == access.OpCreate {
 		if d := p.decideKind(op, place, kind); d != nil {
 			return d
 		}
 	}
 	at, ok := g.find(place, kind)
 	if !ok {
-		if (op == OpCreate || op == OpWrite) && isHead(place) && kind.Type() != fs.ModeDir {
+		if (op == access.OpCreate || op == access.OpWrite) && isHead(place) && kind.Type() != fs.ModeDir {
 			return p.decideHead(place, kind)
 		}
 		return nil
 	}
-	special := op == OpCreate && kind.Type()&^fs.ModeDir != 0
+	special := op == access.OpCreate && kind.Type()&^fs.ModeDir != 0
 	if at.rest == "" && !special {
 		return p.decideDotGit(op, place, kind)
 	}
@@ -137,7 +138,7 @@ func (p *policy) decideGitDir(op Op, place string, kind fs.FileMode) *DeniedErro
 // special files. At names that git opens in every directory of a work tree it would
 // wait for a FIFO. A place that git finds by its path does not become a link, which
 // would lead git elsewhere.
-func (p *policy) decideKind(op Op, place string, kind fs.FileMode) *DeniedError {
+func (p *policy) decideKind(op access.Op, place string, kind fs.FileMode) *DeniedError {
 	switch kind.Type() {
 	case 0, fs.ModeDir:
 		return nil
@@ -156,9 +157,9 @@ func (p *policy) decideKind(op Op, place string, kind fs.FileMode) *DeniedError 
 }
 
 // decideGitName is the rule about a name in a git directory.
-func (p *policy) decideGitName(op Op, place string, at gitAt, kind fs.FileMode) *DeniedError {
+func (p *policy) decideGitName(op access.Op, place string, at gitAt, kind fs.FileMode) *DeniedError {
 	g := p.git
-	if hasDotGit(at.rest) && op != OpDelete {
+	if hasDotGit(at.rest) && op != access.OpDelete {
 		return p.gitDenied(op, place, RuleGitDir, "git keeps no repository beneath a git directory by this name: it could be moved out whole")
 	}
 	if g.isLock(place, at.rest) {
@@ -168,7 +169,7 @@ func (p *policy) decideGitName(op Op, place string, at gitAt, kind fs.FileMode) 
 	}
 	content := gitContentOf(at.rest)
 	switch {
-	case op != OpCreate && op != OpWrite:
+	case op != access.OpCreate && op != access.OpWrite:
 	case slices.ContainsFunc(gitRests(at.rest), isReplacement):
 		return p.gitDenied(op, place, RuleProtected, "a replacement of an object (git-replace(1)) would show other content on the host than is pushed")
 	case content == resolved.GitRefs:
@@ -188,10 +189,10 @@ func (p *policy) decideGitName(op Op, place string, at gitAt, kind fs.FileMode) 
 	if made {
 		return p.decideMadeGit(op, place, at, kind)
 	}
-	if op == OpDelete && (at.rest == "head" || at.rest == "objects" || at.rest == "refs") {
+	if op == access.OpDelete && (at.rest == "head" || at.rest == "objects" || at.rest == "refs") {
 		return p.gitDenied(op, place, RuleGitDir, "without it git would take the directory for no repository, and work on one above it")
 	}
-	if isConfigLock(at.rest) && !g.opened[".git/config"] && (op == OpCreate || op == OpWrite && !g.stands(place)) {
+	if isConfigLock(at.rest) && !g.opened[".git/config"] && (op == access.OpCreate || op == access.OpWrite && !g.stands(place)) {
 		return p.gitDenied(op, place, RuleGitContent, "a lock becomes the configuration when a git elsewhere lets go of it: only git itself makes one, which fails where one is")
 	}
 	if name := g.actsBy(place, at.rest); name != "" && !g.opened[".git/"+name] {
@@ -213,7 +214,7 @@ func hasDotGit(rest string) bool {
 }
 
 // decideStepsAt is decideSteps for what lies in a directory of gitSteps.
-func (p *policy) decideStepsAt(op Op, place string, at gitAt) *DeniedError {
+func (p *policy) decideStepsAt(op access.Op, place string, at gitAt) *DeniedError {
 	for _, rest := range gitRests(at.rest) {
 		first, below, deeper := strings.Cut(rest, "/")
 		if !slices.Contains(gitSteps, first) {
@@ -304,7 +305,7 @@ func gitRests(rest string) []string {
 
 // decideSteps keeps an agent from changing what an interrupted rebase of the
 // operator's will do; one that it has begun itself is its own.
-func (p *policy) decideSteps(op Op, place, dir string) *DeniedError {
+func (p *policy) decideSteps(op access.Op, place, dir string) *DeniedError {
 	id, typ, ok := p.git.at(dir)
 	if !ok || typ.IsDir() && p.git.made.has(id) {
 		return nil
@@ -314,14 +315,14 @@ func (p *policy) decideSteps(op Op, place, dir string) *DeniedError {
 
 // decideMadeGit is the rule about a git directory that was made through this resolver.
 // Everything in it may be changed but what runs programs or leads git to other files.
-func (p *policy) decideMadeGit(op Op, place string, at gitAt, kind fs.FileMode) *DeniedError {
-	if op == OpDelete {
+func (p *policy) decideMadeGit(op access.Op, place string, at gitAt, kind fs.FileMode) *DeniedError {
+	if op == access.OpDelete {
 		return nil
 	}
 	return p.decideMadeNames(op, place, at.rest, kind)
 }
 
-func (p *policy) decideMadeNames(op Op, place, rest string, kind fs.FileMode) *DeniedError {
+func (p *policy) decideMadeNames(op access.Op, place, rest string, kind fs.FileMode) *DeniedError {
 	for _, rest := range gitRests(rest) {
 		if d := p.decideMadeName(op, place, rest, kind); d != nil {
 			return d
@@ -331,12 +332,12 @@ func (p *policy) decideMadeNames(op Op, place, rest string, kind fs.FileMode) *D
 }
 
 // decideMadeName is decideMadeGit for a name beneath the git directory itself.
-func (p *policy) decideMadeName(op Op, place, rest string, kind fs.FileMode) *DeniedError {
+func (p *policy) decideMadeName(op access.Op, place, rest string, kind fs.FileMode) *DeniedError {
 	first, _, deeper := strings.Cut(rest, "/")
 	switch {
-	case op == OpMeta && isHook(rest):
+	case op == access.OpMeta && isHook(rest):
 		return p.gitDenied(op, place, RuleProtected, "a hook in a repository that was made here is not made executable: it would run on the host")
-	case op == OpMeta:
+	case op == access.OpMeta:
 	case gitContentOf(rest) == resolved.GitConfig:
 		return p.gitDenied(op, place, RuleGitContent, "the configuration of a repository is not written in place: git writes it beside, and it is checked when it takes its place; use \"git config\"")
 	case isHook(rest) && kind.Type() != fs.ModeDir:
@@ -367,7 +368,7 @@ func gitWorktree(rest string) (tree, below string, ok bool) {
 
 // decideWorktree is the rule about linked work trees: those that stood there
 // belong to somebody else, new ones are for "git worktree add".
-func (p *policy) decideWorktree(op Op, place, tree, below string, kind fs.FileMode) *DeniedError {
+func (p *policy) decideWorktree(op access.Op, place, tree, below string, kind fs.FileMode) *DeniedError {
 	id, _, exists := p.git.at(tree)
 	made := exists && p.git.made.has(id)
 	own := below != "" && tree == p.git.own && !made
@@ -380,21 +381,21 @@ func (p *policy) decideWorktree(op Op, place, tree, below string, kind fs.FileMo
 		made = true
 	}
 	switch {
-	case below == "" && op == OpCreate && kind.Type() == fs.ModeDir:
+	case below == "" && op == access.OpCreate && kind.Type() == fs.ModeDir:
 		return nil // a new one; mkdir fails on one that is there
-	case below == "" && (made || op != OpCreate && p.git.emptyDir(tree)):
+	case below == "" && (made || op != access.OpCreate && p.git.emptyDir(tree)):
 		return nil
 	case !made:
 		return p.gitDenied(op, place, RuleProtected, "it belongs to a work tree that stood there before")
-	case below == "commondir" && (op == OpCreate || op == OpWrite):
+	case below == "commondir" && (op == access.OpCreate || op == access.OpWrite):
 		return p.gitDenied(op, place, RuleGitContent, "the commondir of a work tree is always \"../..\"")
 	case below == "gitdir" && own:
 		return p.gitDenied(op, place, RuleProtected, "it says where the work tree is, and stood there before")
-	case below == "gitdir" && (op == OpCreate || op == OpWrite):
+	case below == "gitdir" && (op == access.OpCreate || op == access.OpWrite):
 		return p.gitDenied(op, place, RuleGitContent, "the gitdir of a work tree names a file .git in the project, which it is checked for when git writes it")
 	case below == "config.worktree" || below == "config.worktree.lock" || below == "merge_rr" || below == "merge_autostash" || below == "hooks" || strings.HasPrefix(below, "hooks/"):
 		return p.gitDenied(op, place, RuleProtected, "git on the host acts by it: it may be read but not changed")
-	case !strings.HasPrefix(below, "modules/") || op == OpDelete && !own:
+	case !strings.HasPrefix(below, "modules/") || op == access.OpDelete && !own:
 		return nil
 	case own && !p.git.isMade(joinPlace(tree, "modules")) && p.git.actsBy(place, below) != "":
 		return p.gitDenied(op, place, RuleProtected, "git on the host acts by it: it may be read but not changed")
@@ -403,13 +404,13 @@ func (p *policy) decideWorktree(op Op, place, tree, below string, kind fs.FileMo
 }
 
 // decideDotGit is the rule about a name ".git" itself.
-func (p *policy) decideDotGit(op Op, place string, kind fs.FileMode) *DeniedError {
+func (p *policy) decideDotGit(op access.Op, place string, kind fs.FileMode) *DeniedError {
 	id, typ, exists := p.git.at(place)
 	made := exists && p.git.made.has(id)
 	switch {
-	case op == OpCreate && (kind.Type() == fs.ModeDir || exists && typ.IsDir()):
+	case op == access.OpCreate && (kind.Type() == fs.ModeDir || exists && typ.IsDir()):
 		return nil
-	case op == OpMeta && (made || typ.IsDir()), op == OpDelete && (made || !exists || typ.IsDir()):
+	case op == access.OpMeta && (made || typ.IsDir()), op == access.OpDelete && (made || !exists || typ.IsDir()):
 		return nil // a directory goes only when it is empty
 	case exists && !made:
 		return p.gitDenied(op, place, RuleProtected, "it says where the repository is, and stood there before")
@@ -424,7 +425,7 @@ func (p *policy) decideDotGit(op Op, place string, kind fs.FileMode) *DeniedErro
 func (p *policy) decideHead(place string, kind fs.FileMode) *DeniedError {
 	g := p.git
 	if !kind.IsRegular() {
-		return p.gitDenied(OpCreate, place, RuleGitDir, "HEAD of a repository is a regular file")
+		return p.gitDenied(access.OpCreate, place, RuleGitDir, "HEAD of a repository is a regular file")
 	}
 	if _, _, there := g.at(place); there {
 		return nil
@@ -432,27 +433,27 @@ func (p *policy) decideHead(place string, kind fs.FileMode) *DeniedError {
 	dir, _ := splitPlace(place)
 	id, _, ok := g.at(dir)
 	if !ok || !g.made.has(id) {
-		return p.gitDenied(OpCreate, place, RuleGitDir, "a file HEAD would make the directory a repository to git on the host; in a new directory it can be made")
+		return p.gitDenied(access.OpCreate, place, RuleGitDir, "a file HEAD would make the directory a repository to git on the host; in a new directory it can be made")
 	}
 	for _, name := range []string{"config", "config.worktree", "commondir", "worktrees", "remotes", "modules", "index", "packed-refs", "refs/replace", "rr-cache", "MERGE_RR", "MERGE_AUTOSTASH", "objects/info/alternates", "objects/info/http-alternates"} {
 		if _, _, there := g.at(joinPlace(dir, name)); there {
-			return p.gitDenied(OpCreate, place, RuleGitDir, fmt.Sprintf("the directory has %q already, and HEAD would make it a repository to git on the host", name))
+			return p.gitDenied(access.OpCreate, place, RuleGitDir, fmt.Sprintf("the directory has %q already, and HEAD would make it a repository to git on the host", name))
 		}
 	}
 	switch _, typ, there := g.at(joinPlace(dir, "hooks")); {
 	case there && !typ.IsDir():
-		return p.gitDenied(OpCreate, place, RuleGitDir, "the directory has \"hooks\" already, and HEAD would make it a repository to git on the host")
+		return p.gitDenied(access.OpCreate, place, RuleGitDir, "the directory has \"hooks\" already, and HEAD would make it a repository to git on the host")
 	case there:
 		names := g.list(joinPlace(dir, "hooks"))
 		for _, name := range names {
 			if !strings.HasSuffix(name, ".sample") || len(names) == maxGitNames {
-				return p.gitDenied(OpCreate, place, RuleGitDir, fmt.Sprintf("the directory has the hook %q already, and HEAD would make it a repository to git on the host", EscapePath(name)))
+				return p.gitDenied(access.OpCreate, place, RuleGitDir, fmt.Sprintf("the directory has the hook %q already, and HEAD would make it a repository to git on the host", EscapePath(name)))
 			}
 		}
 	}
 	for _, name := range []string{"objects", "objects/info", "refs", "logs", "info", "branches"} {
 		if _, typ, there := g.at(joinPlace(dir, name)); there && !typ.IsDir() {
-			return p.gitDenied(OpCreate, place, RuleGitDir, fmt.Sprintf("the directory has %q already, which is no directory, and HEAD would make it a repository to git on the host", name))
+			return p.gitDenied(access.OpCreate, place, RuleGitDir, fmt.Sprintf("the directory has %q already, which is no directory, and HEAD would make it a repository to git on the host", name))
 		}
 	}
 	return nil
@@ -557,6 +558,6 @@ func isHook(rest string) bool {
 }
 
 // gitDenied is a refusal by the rules about git directories.
-func (p *policy) gitDenied(op Op, place string, rule Rule, reason string) *DeniedError {
+func (p *policy) gitDenied(op access.Op, place string, rule Rule, reason string) *DeniedError {
 	return p.denied(op, place, rule, reason).by(".git", p.origins.Entries["protect"])
 }

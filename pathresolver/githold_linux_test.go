@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -104,9 +105,9 @@ func TestGitRepositoryMadeAtOnce(t *testing.T) {
 
 // yielding restricts nothing, but lets others run after a decision about git
 // directories that allows something, and before it is acted upon.
-func yielding(op pathresolver.Op, _ string, _ fs.FileMode) string {
+func yielding(op access.Op, _ string, _ fs.FileMode) string {
 	for range 5 {
-		if op != pathresolver.OpRename {
+		if op != access.OpRename {
 			runtime.Gosched()
 		}
 	}

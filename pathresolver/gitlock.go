@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
@@ -51,7 +52,7 @@ func (r inside) CheckGitLock(place string, f resolved.FileID) *DeniedError {
 	if r.git.locks.has(f) {
 		return nil
 	}
-	return r.gitDenied(OpWrite, place, RuleProtected, "a git elsewhere holds this lock")
+	return r.gitDenied(access.OpWrite, place, RuleProtected, "a git elsewhere holds this lock")
 }
 
 // isLock reports whether a place, which ends in a name beneath a git directory, is a
@@ -106,9 +107,9 @@ func isPrepared(place string) bool {
 
 // decideLock keeps an agent away from a file that a git outside is writing at this
 // moment: that git would take the agent's content for its own.
-func (p *policy) decideLock(op Op, place string) *DeniedError {
+func (p *policy) decideLock(op access.Op, place string) *DeniedError {
 	id, _, there := p.git.at(place)
-	if op == OpCreate || !there || p.git.locks.has(id) {
+	if op == access.OpCreate || !there || p.git.locks.has(id) {
 		return nil // what is there is not made again
 	}
 	return p.gitDenied(op, place, RuleProtected, "a git elsewhere holds this lock, and what is written to it would be taken for its own; if none does, it is left over from one that ended, and may be removed outside")

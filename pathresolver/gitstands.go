@@ -5,6 +5,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
@@ -119,14 +120,16 @@ type gitHold struct {
 }
 
 // hold is to be taken before op is decided. It must be released.
-func (p *policy) hold(op Op) gitHold { return p.git.hold(op, op == OpRename || op == OpLink) }
+func (p *policy) hold(op access.Op) gitHold {
+	return p.git.hold(op, op == access.OpRename || op == access.OpLink)
+}
 
 // holdFile is hold for making or changing a file at a place.
-func (p *policy) holdFile(op Op, place string) gitHold { return p.git.hold(op, isHead(place)) }
+func (p *policy) holdFile(op access.Op, place string) gitHold { return p.git.hold(op, isHead(place)) }
 
-func (g *gitGuard) hold(op Op, alone bool) gitHold {
+func (g *gitGuard) hold(op access.Op, alone bool) gitHold {
 	switch {
-	case g == nil || op == OpRead:
+	case g == nil || op == access.OpRead:
 		return gitHold{}
 	case alone:
 		g.acting.Lock()

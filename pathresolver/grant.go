@@ -18,17 +18,17 @@ import (
 // Making a name is granted as OpCreate, also where a link or a file gets that name;
 // moving is granted as OpRename at both ends. A hard link outlasts every grant, so it
 // needs OpRename at the old name besides OpWrite.
-type Grant func(op Op, place string) bool
+type Grant func(op access.Op, place string) bool
 
 // GrantFor grants exactly these.
 func GrantFor(accesses ...access.Access) Grant {
-	return func(op Op, place string) bool {
+	return func(op access.Op, place string) bool {
 		return slices.Contains(accesses, access.Access{Action: op.Action(), Resource: place})
 	}
 }
 
 // DecideGranted is Decide with a grant besides that of Config.
-func (r inside) DecideGranted(grant Grant, op Op, place string, kind fs.FileMode) *DeniedError {
+func (r inside) DecideGranted(grant Grant, op access.Op, place string, kind fs.FileMode) *DeniedError {
 	return r.decide(r.grant.or(grant), op, place, kind)
 }
 
@@ -47,7 +47,7 @@ func (r inside) DecideLinkGranted(grant Grant, from, to string) *DeniedError {
 // for it. Where there are none, it may.
 func (p *policy) givesAway(grant Grant, place string) bool {
 	v := p.Verdict(place)
-	return (!v.AskWrite || grant.gives(OpRename, place)) && (!v.AskRead || grant.gives(OpRead, place))
+	return (!v.AskWrite || grant.gives(access.OpRename, place)) && (!v.AskRead || grant.gives(access.OpRead, place))
 }
 
 // or is what either of them grants.
@@ -58,22 +58,22 @@ func (g Grant) or(other Grant) Grant {
 	case other == nil:
 		return g
 	}
-	return func(op Op, place string) bool { return g(op, place) || other(op, place) }
+	return func(op access.Op, place string) bool { return g(op, place) || other(op, place) }
 }
 
 // gives reports whether op, as the rules were asked about it, is granted.
-func (g Grant) gives(op Op, place string) bool {
-	if op == OpLink {
-		op = OpCreate
+func (g Grant) gives(op access.Op, place string) bool {
+	if op == access.OpLink {
+		op = access.OpCreate
 	}
 	return g != nil && g(op, place)
 }
 
 // applied is a verdict with the grant applied.
-func (g Grant) applied(v Verdict, op Op, place string) Verdict {
+func (g Grant) applied(v Verdict, op access.Op, place string) Verdict {
 	switch {
 	case g == nil:
-	case op == OpRead:
+	case op == access.OpRead:
 		v.AskRead = v.AskRead && !g.gives(op, place)
 	case v.AskWrite && g.gives(op, place):
 		v.AskWrite, v.Writable = false, true
@@ -86,7 +86,7 @@ func (g Grant) applied(v Verdict, op Op, place string) Verdict {
 // the rule asks for that very place. What a rule could match deeper inside nobody was
 // asked about.
 func (p *policy) appliesToMove(grant Grant, set *ruleSet, at, other string) bool {
-	if grant == nil || set != &p.askRead && set != &p.askWrite || !grant.gives(OpRename, at) || !p.givesAway(grant, at) {
+	if grant == nil || set != &p.askRead && set != &p.askWrite || !grant.gives(access.OpRename, at) || !p.givesAway(grant, at) {
 		return false
 	}
 	folded, there := fold(at), fold(other)

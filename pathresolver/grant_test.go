@@ -16,14 +16,14 @@ func TestGrant(t *testing.T) {
 	_, root := scene(t, "ask/f = f", "ask/.env = s", "ask/LICENSE = free", "ask/d/x = x", "out/x = x", "vault/a = SECRET", "vault/b = SECRET")
 	var given atomic.Pointer[pathresolver.Grant]
 	give := func(accesses ...access.Access) { g := pathresolver.GrantFor(accesses...); given.Store(&g) }
-	at := func(op pathresolver.Op, place string) access.Access {
+	at := func(op access.Op, place string) access.Access {
 		return access.Access{Action: op.Action(), Resource: place}
 	}
 	ask := pathresolver.RuleAsk
 	cfg := pathresolver.Config{
 		Root: root, WritePaths: []string{"out"}, Hide: []string{"**/.env"}, Protect: []string{"ask/LICENSE"},
 		AskWrite: []string{"ask"}, AskRead: []string{"vault"},
-		Grant: func(op pathresolver.Op, place string) bool { return (*given.Load())(op, place) },
+		Grant: func(op access.Op, place string) bool { return (*given.Load())(op, place) },
 	}
 	modes(t, cfg, func(t *testing.T, r *pathresolver.Resolver) {
 		give()
@@ -31,10 +31,10 @@ func TestGrant(t *testing.T) {
 		_, err := r.ReadFile("vault/a")
 		denied(t, err, ask)
 
-		give(at(pathresolver.OpWrite, "ask/f"), at(pathresolver.OpRead, "vault/a"))
+		give(at(access.OpWrite, "ask/f"), at(access.OpRead, "vault/a"))
 		require.NoError(t, r.WriteFile("ask/f", []byte("new"), 0o644))
-		require.True(t, r.Explain(pathresolver.OpWrite, "ask/f").Allowed)
-		require.Equal(t, "it was granted", r.Explain(pathresolver.OpWrite, "ask/f").Reason)
+		require.True(t, r.Explain(access.OpWrite, "ask/f").Allowed)
+		require.Equal(t, "it was granted", r.Explain(access.OpWrite, "ask/f").Reason)
 		_, err = r.ReadFile("vault/a")
 		require.NoError(t, err)
 		_, err = r.ReadFile("vault/b")
@@ -47,7 +47,7 @@ func TestGrant(t *testing.T) {
 		denied(t, r.Rename("ask/f", "out/taken", pathresolver.RenameReplace), ask)
 
 		all := cfg
-		all.Grant = func(pathresolver.Op, string) bool { return true }
+		all.Grant = func(access.Op, string) bool { return true }
 		wide, err := pathresolver.New(all)
 		require.NoError(t, err)
 		defer wide.Close()
@@ -70,10 +70,10 @@ func TestGrantMovesAndLinks(t *testing.T) {
 		AskWrite: []string{"ask", "out/deep/**/gen"}, AskRead: []string{"out/key"}})
 	require.NoError(t, err)
 	defer r.Close()
-	at := func(op pathresolver.Op, place string) access.Access {
+	at := func(op access.Op, place string) access.Access {
 		return access.Access{Action: op.Action(), Resource: place}
 	}
-	move, read, write, create := pathresolver.OpRename, pathresolver.OpRead, pathresolver.OpWrite, pathresolver.OpCreate
+	move, read, write, create := access.OpRename, access.OpRead, access.OpWrite, access.OpCreate
 	rename := func(from, to string, accesses ...access.Access) *pathresolver.DeniedError {
 		return r.DecideRenameGranted(pathresolver.GrantFor(accesses...), from, to, false)
 	}
@@ -109,13 +109,13 @@ func TestGrantMovesAndLinks(t *testing.T) {
 func TestGrantCostsNothing(t *testing.T) {
 	_, root := scene(t)
 	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"src"},
-		Grant: func(_ pathresolver.Op, place string) bool { t.Error(place); return true }})
+		Grant: func(_ access.Op, place string) bool { t.Error(place); return true }})
 	require.NoError(t, err)
 	defer r.Close()
 	require.Less(t, testing.AllocsPerRun(100, func() {
-		if r.DecideGranted(nil, pathresolver.OpWrite, "src/x", 0) != nil || r.DecideRenameGranted(nil, "src/x", "src/y", false) != nil {
+		if r.DecideGranted(nil, access.OpWrite, "src/x", 0) != nil || r.DecideRenameGranted(nil, "src/x", "src/y", false) != nil {
 			t.Error("refused")
 		}
 	}), 0.5)
-	require.NotNil(t, r.Decide(pathresolver.OpWrite, "x", 0))
+	require.NotNil(t, r.Decide(access.OpWrite, "x", 0))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
@@ -40,7 +41,7 @@ func (r *Resolver) checkLinks(place string, f resolved.FileID) (breakIt bool, de
 	if r.hardLinks == HardLinksBreak {
 		return true, nil
 	}
-	return false, r.denied(OpWrite, place, RuleHardLink,
+	return false, r.denied(access.OpWrite, place, RuleHardLink,
 		fmt.Sprintf("the file has %d hard links, and writing it would change the others too; copy it, or set hardlinks to break or allow", f.Links))
 }
 

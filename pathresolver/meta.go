@@ -5,13 +5,15 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // change is look for operations that change what they find: hard links count,
 // since mode and times belong to all names of a file.
 func (r *Resolver) change(unsafePath string, act func(fd handle, st *stat) error) error {
-	defer r.hold(OpMeta).release()
-	return r.look(OpMeta, unsafePath, true, func(fd handle, place string, st *stat) error {
+	defer r.hold(access.OpMeta).release()
+	return r.look(access.OpMeta, unsafePath, true, func(fd handle, place string, st *stat) error {
 		if st.Mode&syscall.S_IFMT == syscall.S_IFREG && st.Nlink > 1 {
 			id, err := fileID(fd)
 			if err != nil {
@@ -19,7 +21,7 @@ func (r *Resolver) change(unsafePath string, act func(fd handle, st *stat) error
 			}
 			breakIt, d := r.checkLinks(place, id)
 			if d != nil {
-				d.Op = OpMeta
+				d.Op = access.OpMeta
 				return d.asGiven(unsafePath)
 			}
 			if breakIt {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
@@ -22,8 +23,8 @@ const (
 
 // Mkdir makes one directory.
 func (r *Resolver) Mkdir(unsafePath string, perm fs.FileMode) error {
-	defer r.hold(OpCreate).release()
-	err := r.at(OpCreate, unsafePath, fs.ModeDir, func(dir handle, e entry) error {
+	defer r.hold(access.OpCreate).release()
+	err := r.at(access.OpCreate, unsafePath, fs.ModeDir, func(dir handle, e entry) error {
 		err := mkdirat(dir, e.name, unixMode(perm))
 		if err == nil {
 			r.noteMadeIn(dir, e.name, e.place)
@@ -36,7 +37,7 @@ func (r *Resolver) Mkdir(unsafePath string, perm fs.FileMode) error {
 // MkdirAll makes a directory and those of its parents that are missing. It
 // decides about all of them before it makes the first.
 func (r *Resolver) MkdirAll(unsafePath string, perm fs.FileMode) error {
-	rel, err := r.relative(OpCreate, unsafePath)
+	rel, err := r.relative(access.OpCreate, unsafePath)
 	if err != nil {
 		return err
 	}
@@ -46,12 +47,12 @@ func (r *Resolver) MkdirAll(unsafePath string, perm fs.FileMode) error {
 			return pathError("mkdir", unsafePath, err)
 		}
 	}
-	return r.refuse(OpCreate, unsafePath, RuleUnstable, "the path kept changing while it was resolved")
+	return r.refuse(access.OpCreate, unsafePath, RuleUnstable, "the path kept changing while it was resolved")
 }
 
 func (r *Resolver) mkdirOnce(unsafePath, rel string, mode uint32) error {
-	defer r.hold(OpCreate).release()
-	w, err := r.locate(OpCreate, unsafePath, rel, true)
+	defer r.hold(access.OpCreate).release()
+	w, err := r.locate(access.OpCreate, unsafePath, rel, true)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func (r *Resolver) mkdirOnce(unsafePath, rel string, mode uint32) error {
 	names := strings.Split(w.place, "/")
 	have := len(names) - w.missing
 	for n := have + 1; n <= len(names); n++ {
-		if d := r.Decide(OpCreate, strings.Join(names[:n], "/"), fs.ModeDir); d != nil {
+		if d := r.Decide(access.OpCreate, strings.Join(names[:n], "/"), fs.ModeDir); d != nil {
 			return d.asGiven(unsafePath)
 		}
 	}
@@ -99,8 +100,8 @@ func (r *Resolver) mkdirOnce(unsafePath, rel string, mode uint32) error {
 // Symlink makes a link with the given text, which is not examined: following
 // it is what is decided about.
 func (r *Resolver) Symlink(text, unsafeNew string) error {
-	defer r.hold(OpCreate).release()
-	err := r.at(OpCreate, unsafeNew, fs.ModeSymlink, func(dir handle, e entry) error {
+	defer r.hold(access.OpCreate).release()
+	err := r.at(access.OpCreate, unsafeNew, fs.ModeSymlink, func(dir handle, e entry) error {
 		return symlinkat(text, dir, e.arg())
 	})
 	return linkError("symlink", text, unsafeNew, err)
@@ -109,10 +110,10 @@ func (r *Resolver) Symlink(text, unsafeNew string) error {
 // Link gives a file a second name. Both must be writable. It does not follow
 // a last link.
 func (r *Resolver) Link(unsafeOld, unsafeNew string) error {
-	defer r.hold(OpLink).release()
-	err := r.at(OpWrite, unsafeOld, 0, func(oldDir handle, old entry) error {
+	defer r.hold(access.OpLink).release()
+	err := r.at(access.OpWrite, unsafeOld, 0, func(oldDir handle, old entry) error {
 		decide := func(place string) *DeniedError { return r.decideLink(r.grant, old.place, place) }
-		return r.atDecided(OpLink, unsafeNew, decide, func(newDir handle, e entry) error {
+		return r.atDecided(access.OpLink, unsafeNew, decide, func(newDir handle, e entry) error {
 			// Hold the source: what is counted is what gets the name.
 			src, err := openat(oldDir, old.name, oPath|oNoFollow, 0)
 			if err != nil {
@@ -128,7 +129,7 @@ func (r *Resolver) Link(unsafeOld, unsafeNew string) error {
 			}
 			if kind := fsat.FileMode(st.Mode).Type(); kind != 0 {
 				// Under its new name a link or a FIFO is what it would be if it were made there.
-				if d := r.Decide(OpCreate, e.place, kind); d != nil {
+				if d := r.Decide(access.OpCreate, e.place, kind); d != nil {
 					return d
 				}
 			}
@@ -165,8 +166,8 @@ func (r *Resolver) Rename(unsafeOld, unsafeNew string, how RenameHow) error {
 	if how > RenameExchange {
 		return linkError("rename", unsafeOld, unsafeNew, syscall.EINVAL)
 	}
-	defer r.hold(OpRename).release()
-	err := r.at(OpRename, unsafeOld, 0, func(oldDir handle, old entry) error {
+	defer r.hold(access.OpRename).release()
+	err := r.at(access.OpRename, unsafeOld, 0, func(oldDir handle, old entry) error {
 		move := func(newDir handle, e entry) error {
 			if d := r.decideRename(r.grant, old.place, e.place, how == RenameExchange); d != nil {
 				return d.asGiven(unsafeOld)
@@ -190,10 +191,10 @@ func (r *Resolver) Rename(unsafeOld, unsafeNew string, how RenameHow) error {
 			}
 			return err
 		}
-		if e, ok := sibling(unsafeOld, unsafeNew, old); ok && r.Decide(OpRename, e.place, 0) == nil {
+		if e, ok := sibling(unsafeOld, unsafeNew, old); ok && r.Decide(access.OpRename, e.place, 0) == nil {
 			return move(oldDir, e)
 		}
-		return r.at(OpRename, unsafeNew, 0, move)
+		return r.at(access.OpRename, unsafeNew, 0, move)
 	})
 	return linkError("rename", unsafeOld, unsafeNew, err)
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // rulesOf are the rules of a configuration over a tree that nobody looks at.
@@ -26,7 +28,7 @@ func rulesOf(t require.TestingT, cfg Config) *policy {
 func TestAskAndReadPathsOnlyNarrow(t *testing.T) {
 	globs := rapid.SliceOfN(genGlob, 0, 2)
 	places := rapid.SliceOfN(genPlace, 0, 3)
-	ops := rapid.SampledFrom([]Op{OpRead, OpWrite, OpCreate, OpDelete, OpRename, OpLink, OpMeta})
+	ops := rapid.SampledFrom([]access.Op{access.OpRead, access.OpWrite, access.OpCreate, access.OpDelete, access.OpRename, access.OpLink, access.OpMeta})
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := Config{WritePaths: places.Draw(t, "write"), Hide: globs.Draw(t, "hide"), Protect: globs.Draw(t, "protect")}
 		if rapid.Bool().Draw(t, "everything") {
@@ -47,8 +49,8 @@ func TestAskAndReadPathsOnlyNarrow(t *testing.T) {
 		} {
 			require.False(t, pair[0] != nil && pair[1] == nil, "%s %s %s: %v", what, place, to, pair[0])
 		}
-		require.Equal(t, narrow.allows(OpRead, place), narrow.Decide(OpRead, place, 0) == nil)
-		require.Equal(t, narrow.allows(OpWrite, place), narrow.Decide(OpWrite, place, 0) == nil)
+		require.Equal(t, narrow.allows(access.OpRead, place), narrow.Decide(access.OpRead, place, 0) == nil)
+		require.Equal(t, narrow.allows(access.OpWrite, place), narrow.Decide(access.OpWrite, place, 0) == nil)
 		if parent, name := splitPlace(place); narrow.decideLook(parent) == nil {
 			require.Equal(t, narrow.Verdict(place), narrow.verdictIn(parent, name))
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
 
@@ -16,11 +17,11 @@ func (r *Resolver) openFD(unsafePath string, flag int, perm fs.FileMode, st *sta
 		return noHandle, "", syscall.EINVAL
 	}
 	write := flag&(oAccMode|os.O_TRUNC|os.O_CREATE) != 0
-	op := OpRead
+	op := access.OpRead
 	if write {
-		op = OpWrite
+		op = access.OpWrite
 		if flag&os.O_CREATE != 0 {
-			op = OpCreate
+			op = access.OpCreate
 		}
 	}
 	rel, err := r.relative(op, unsafePath)
@@ -63,8 +64,8 @@ var errAgain = errors.New("the path changed: once more")
 // openOnce tries the fast paths, one system call each, then a walk. It
 // returns the place it opened, by the caller's names where links stay within
 // a write path, or "" where only the kernel knows it.
-func (r *Resolver) openOnce(op Op, unsafePath, rel string, flags int, mode uint32) (handle, string, error) {
-	if op == OpRead && r.plain && flags&oNoFollow == 0 {
+func (r *Resolver) openOnce(op access.Op, unsafePath, rel string, flags int, mode uint32) (handle, string, error) {
+	if op == access.OpRead && r.plain && flags&oNoFollow == 0 {
 		// No rule tells places apart for reading: the kernel may follow.
 		fd, err := r.openFollowed(rel, flags)
 		if err != syscall.ELOOP {
@@ -77,7 +78,7 @@ func (r *Resolver) openOnce(op Op, unsafePath, rel string, flags int, mode uint3
 
 // openDecided decides about the place and opens it: at once where the path is
 // the place, after a walk where a link is in the way.
-func (r *Resolver) openDecided(op Op, unsafePath, rel string, flags int, mode uint32) (handle, string, error) {
+func (r *Resolver) openDecided(op access.Op, unsafePath, rel string, flags int, mode uint32) (handle, string, error) {
 	if place, lexical := lexicalPlace(rel); lexical {
 		fd, err := r.openLexical(op, place, rel, flags, mode)
 		if err != syscall.ELOOP && err != syscall.EXDEV {
@@ -89,7 +90,7 @@ func (r *Resolver) openDecided(op Op, unsafePath, rel string, flags int, mode ui
 
 // openLexical opens the place that the path spells, if that is allowed and no link
 // is in the way. ELOOP sends the caller to the walker.
-func (r *Resolver) openLexical(op Op, place, rel string, flags int, mode uint32) (handle, error) {
+func (r *Resolver) openLexical(op access.Op, place, rel string, flags int, mode uint32) (handle, error) {
 	defer r.holdFile(op, place).release()
 	if !r.allows(op, place) {
 		return noHandle, syscall.ELOOP
@@ -103,9 +104,9 @@ func (r *Resolver) openLexical(op Op, place, rel string, flags int, mode uint32)
 
 // lockFlags are the flags for opening a file that may be one of git's locks. It was
 // decided that none is there, so one that has appeared since belongs to a git outside.
-func (r *Resolver) lockFlags(op Op, place string, flags int) (int, error) {
+func (r *Resolver) lockFlags(op access.Op, place string, flags int) (int, error) {
 	switch {
-	case op == OpRead || !r.gitLock(place):
+	case op == access.OpRead || !r.gitLock(place):
 		return flags, nil
 	case flags&os.O_CREATE == 0:
 		return 0, syscall.ENOENT
@@ -115,13 +116,13 @@ func (r *Resolver) lockFlags(op Op, place string, flags int) (int, error) {
 
 // openWalked lets the walker say which place the path leads to, asks the rules
 // about it, and binds the answer.
-func (r *Resolver) openWalked(op Op, unsafePath, rel string, flags int, mode uint32) (handle, string, error) {
+func (r *Resolver) openWalked(op access.Op, unsafePath, rel string, flags int, mode uint32) (handle, string, error) {
 	w, err := r.locate(op, unsafePath, rel, flags&(oNoFollow|os.O_EXCL) == 0)
 	if err != nil {
 		return noHandle, "", err
 	}
-	if op == OpCreate && w.missing == 0 {
-		op = OpWrite
+	if op == access.OpCreate && w.missing == 0 {
+		op = access.OpWrite
 	}
 	defer r.holdFile(op, w.place).release()
 	if d := r.Decide(op, w.place, 0); d != nil {
@@ -170,7 +171,7 @@ func withSlash(place, rel string) string {
 
 // admit looks at what was opened: regular files and directories only, and no
 // change in place to a file that may have another name elsewhere.
-func (r *Resolver) admit(fd handle, op Op, unsafePath, place string, write bool, st *stat) error {
+func (r *Resolver) admit(fd handle, op access.Op, unsafePath, place string, write bool, st *stat) error {
 	if err := fstat(fd, st); err != nil {
 		return err
 	}
@@ -202,7 +203,7 @@ func (r *Resolver) admit(fd handle, op Op, unsafePath, place string, write bool,
 }
 
 // refuseSpecial refuses devices, FIFOs and sockets.
-func refuseSpecial(r *Resolver, op Op, unsafePath string, mode uint32) error {
+func refuseSpecial(r *Resolver, op access.Op, unsafePath string, mode uint32) error {
 	switch mode & syscall.S_IFMT {
 	case syscall.S_IFREG, syscall.S_IFDIR, syscall.S_IFLNK:
 		return nil

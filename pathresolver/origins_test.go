@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -45,10 +46,10 @@ func TestOrigins(t *testing.T) {
 			}
 			require.Contains(t, d.Error(), "\n"+pathresolver.OriginText(c.origin))
 			if d.Rule != pathresolver.RuleWritePathSelf {
-				require.Equal(t, c.origin, r.Explain(pathresolver.OpWrite, d.Path).Origin)
+				require.Equal(t, c.origin, r.Explain(access.OpWrite, d.Path).Origin)
 			}
 		}
-		require.Equal(t, "p:fs.write[1] (p.yaml:3:9)", r.Explain(pathresolver.OpWrite, "out/x").Origin, "what allows is named too")
+		require.Equal(t, "p:fs.write[1] (p.yaml:3:9)", r.Explain(access.OpWrite, "out/x").Origin, "what allows is named too")
 
 		// As a run shows them inside: counted as WritePaths does.
 		require.Equal(t, []string{"out"}, r.WritePaths())

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
 
@@ -103,7 +104,7 @@ func (r *Resolver) stat(verb, unsafePath string, follow bool) (fs.FileInfo, erro
 	if r.quickStat(unsafePath, follow, info.stat()) {
 		return info, nil
 	}
-	err := r.look(OpRead, unsafePath, follow, func(_ handle, _ string, st *stat) error {
+	err := r.look(access.OpRead, unsafePath, follow, func(_ handle, _ string, st *stat) error {
 		*info.stat() = *st
 		return nil
 	})
@@ -116,7 +117,7 @@ func (r *Resolver) stat(verb, unsafePath string, follow bool) (fs.FileInfo, erro
 // quickStat tries the one way that needs no rule and no walk. Where it does
 // not succeed, look says why.
 func (r *Resolver) quickStat(unsafePath string, follow bool, st *stat) bool {
-	rel, err := r.relative(OpRead, unsafePath)
+	rel, err := r.relative(access.OpRead, unsafePath)
 	if err != nil || !r.plain {
 		return false
 	}
@@ -166,7 +167,7 @@ func (r *Resolver) ReadDir(unsafePath string) ([]fs.DirEntry, error) {
 // following it will not go there.
 func (r *Resolver) Readlink(unsafePath string) (string, error) {
 	var text string
-	err := r.look(OpRead, unsafePath, false, func(fd handle, _ string, st *stat) (err error) {
+	err := r.look(access.OpRead, unsafePath, false, func(fd handle, _ string, st *stat) (err error) {
 		if st.Mode&syscall.S_IFMT != syscall.S_IFLNK {
 			return syscall.EINVAL
 		}
@@ -178,7 +179,7 @@ func (r *Resolver) Readlink(unsafePath string) (string, error) {
 
 // Statfs describes the file system that holds what the path leads to.
 func (r *Resolver) Statfs(unsafePath string) (out FSStat, err error) {
-	err = r.look(OpRead, unsafePath, true, func(fd handle, _ string, _ *stat) (err error) {
+	err = r.look(access.OpRead, unsafePath, true, func(fd handle, _ string, _ *stat) (err error) {
 		out, err = fstatfs(fd)
 		return err
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -31,7 +32,7 @@ func TestReadPaths(t *testing.T) {
 		for _, p := range []string{"docs/a/b", "notes", "sub/deep/f.txt", "docs/../notes"} {
 			_, err := r.ReadFile(p)
 			require.NoError(t, err, p)
-			require.NoError(t, allows(r, pathresolver.OpRead, p, 0))
+			require.NoError(t, allows(r, access.OpRead, p, 0))
 		}
 		for _, p := range []string{"docs/c", "docs/out", "src/x", "src", "x", "sub/x", "Docs/x", "docs/A/b", "missing", "docs/a/../c"} {
 			_, err := r.ReadFile(p)
@@ -40,8 +41,8 @@ func TestReadPaths(t *testing.T) {
 			_, err = r.Stat(p)
 			denied(t, err, unread)
 			denied(t, r.WriteFile(p, nil, 0o644), unread)
-			denied(t, allows(r, pathresolver.OpRead, p, 0), unread)
-			require.Equal(t, unread, r.Explain(pathresolver.OpRead, p).Rule)
+			denied(t, allows(r, access.OpRead, p, 0), unread)
+			require.Equal(t, unread, r.Explain(access.OpRead, p).Rule)
 		}
 		for dir, want := range map[string]string{".": "docs notes sub", "docs": "a", "sub": "deep", "docs/a": "b"} {
 			list, err := r.ReadDir(dir)
@@ -97,7 +98,7 @@ func TestTraverseOnlyIsADirectory(t *testing.T) {
 		defer d.Close()
 		denied(t, second(d.Lstat("docs")), pathresolver.RuleNotReadable)
 		denied(t, second(d.Open("docs")), pathresolver.RuleNotReadable)
-		require.False(t, r.Explain(pathresolver.OpRead, "docs").Allowed)
+		require.False(t, r.Explain(access.OpRead, "docs").Allowed)
 
 		require.NoError(t, os.Remove(at))
 		require.NoError(t, os.Symlink("sub", at))

@@ -4,6 +4,8 @@ import (
 	"math"
 	"os"
 	"syscall"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // maxDepth bounds the directories that a recursive removal holds open.
@@ -11,8 +13,8 @@ const maxDepth = 2048
 
 // Remove removes a file, a link or an empty directory.
 func (r *Resolver) Remove(unsafePath string) error {
-	defer r.hold(OpDelete).release()
-	err := r.at(OpDelete, unsafePath, 0, func(dir handle, e entry) error {
+	defer r.hold(access.OpDelete).release()
+	err := r.at(access.OpDelete, unsafePath, 0, func(dir handle, e entry) error {
 		if r.gitLock(e.place) {
 			return syscall.ENOENT // as was decided: one that came since belongs to a git outside
 		}
@@ -49,7 +51,7 @@ func (r *Resolver) unlinkFile(dir handle, name string) error {
 // come to.
 func (r *Resolver) RemoveAll(unsafePath string) error {
 	turn := r.turn()
-	err := r.at(OpDelete, unsafePath, 0, func(dir handle, e entry) error {
+	err := r.at(access.OpDelete, unsafePath, 0, func(dir handle, e entry) error {
 		if e.slash {
 			if d, err := isDir(dir, e.name); err == nil && !d {
 				return syscall.ENOTDIR // "link/" names what the link leads to: not that
@@ -71,7 +73,7 @@ func (r *Resolver) RemoveAll(unsafePath string) error {
 
 // guardedBeneath looks for something that may not be removed.
 func (r *Resolver) guardedBeneath(dir handle, name, place string, depth int) *DeniedError {
-	if d := r.Decide(OpDelete, place, 0); d != nil {
+	if d := r.Decide(access.OpDelete, place, 0); d != nil {
 		d.Reason = "it holds " + EscapePath(place) + ", and " + d.Reason
 		return d
 	}
@@ -132,15 +134,15 @@ func (r *Resolver) removeTree(dir *heldDir, name string, depth int) error {
 // removeEntry removes name in dir, if that is decided and it is no directory. The
 // decision is about a place: dir has to be there still.
 func (r *Resolver) removeEntry(dir *heldDir, name string) error {
-	defer r.hold(OpDelete).release()
+	defer r.hold(access.OpDelete).release()
 	place := joinPlace(dir.place, name)
 	if now := r.turn(); now != dir.turn {
 		if !r.isAt(dir.fd, dir.place) {
-			return r.refuse(OpDelete, place, RuleUnstable, "its directory was moved or replaced meanwhile")
+			return r.refuse(access.OpDelete, place, RuleUnstable, "its directory was moved or replaced meanwhile")
 		}
 		dir.turn = now
 	}
-	if d := r.Decide(OpDelete, place, 0); d != nil {
+	if d := r.Decide(access.OpDelete, place, 0); d != nil {
 		return d
 	}
 	if r.gitLock(place) {

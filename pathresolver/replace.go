@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // tempPrefix begins the name of every file that is on its way.
@@ -60,7 +62,7 @@ func (r *Resolver) Replace(unsafePath string, o ReplaceOptions) (*Replacement, e
 	if o.Perm == 0 {
 		o.Perm = 0o666
 	}
-	rel, err := r.relative(OpWrite, unsafePath)
+	rel, err := r.relative(access.OpWrite, unsafePath)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +75,7 @@ func (r *Resolver) Replace(unsafePath string, o ReplaceOptions) (*Replacement, e
 			return nil, pathError("write", unsafePath, err)
 		}
 	}
-	return nil, r.refuse(OpWrite, unsafePath, RuleUnstable, "the path kept changing while it was resolved")
+	return nil, r.refuse(access.OpWrite, unsafePath, RuleUnstable, "the path kept changing while it was resolved")
 }
 
 // Place is where the content goes.
@@ -158,7 +160,7 @@ type replacing struct {
 // missing directories stand in the way.
 func (r *Resolver) replaceOnce(unsafePath, rel string, o ReplaceOptions) (*Replacement, error) {
 	place, lexical := lexicalPlace(rel)
-	if lexical && place != "." && withSlash(place, rel) == place && r.allows(OpWrite, place) {
+	if lexical && place != "." && withSlash(place, rel) == place && r.allows(access.OpWrite, place) {
 		w, err := r.holdFor(unsafePath, place, nil, o)
 		switch err {
 		case syscall.ELOOP, syscall.EXDEV, syscall.ENOENT:
@@ -166,11 +168,11 @@ func (r *Resolver) replaceOnce(unsafePath, rel string, o ReplaceOptions) (*Repla
 			return w, err
 		}
 	}
-	at, err := r.locate(OpWrite, unsafePath, rel, true)
+	at, err := r.locate(access.OpWrite, unsafePath, rel, true)
 	if err != nil {
 		return nil, err
 	}
-	if d := r.Decide(OpWrite, at.place, 0); d != nil {
+	if d := r.Decide(access.OpWrite, at.place, 0); d != nil {
 		return nil, d.asGiven(unsafePath)
 	}
 	switch {
@@ -186,7 +188,7 @@ func (r *Resolver) replaceOnce(unsafePath, rel string, o ReplaceOptions) (*Repla
 		names := strings.Split(at.place, "/")
 		have := len(names) - at.missing
 		for n := have + 1; n < len(names); n++ {
-			if d := r.Decide(OpCreate, strings.Join(names[:n], "/"), fs.ModeDir); d != nil {
+			if d := r.Decide(access.OpCreate, strings.Join(names[:n], "/"), fs.ModeDir); d != nil {
 				return nil, d.asGiven(unsafePath)
 			}
 		}
@@ -236,7 +238,7 @@ func (r *Resolver) holdFor(unsafePath, place string, missing []string, o Replace
 		}
 		return w, nil
 	case syscall.ENXIO: // a socket, or a FIFO that nobody reads
-		return nil, refuseSpecial(r, OpWrite, unsafePath, syscall.S_IFIFO)
+		return nil, refuseSpecial(r, access.OpWrite, unsafePath, syscall.S_IFIFO)
 	default:
 		return nil, err
 	}
@@ -281,7 +283,7 @@ func (w *Replacement) admitOld() error {
 	case syscall.S_IFDIR:
 		return syscall.EISDIR
 	default:
-		return refuseSpecial(w.r, OpWrite, w.unsafePath, w.old.st.Mode)
+		return refuseSpecial(w.r, access.OpWrite, w.unsafePath, w.old.st.Mode)
 	}
 	if w.opts.MustBeNew {
 		return syscall.EEXIST

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -250,7 +251,7 @@ func TestReplaceCopyFrom(t *testing.T) {
 }
 
 // allows is what the rules say of a path.
-func allows(r *pathresolver.Resolver, op pathresolver.Op, path string, kind fs.FileMode) error {
+func allows(r *pathresolver.Resolver, op access.Op, path string, kind fs.FileMode) error {
 	_, err := r.Resolve(op, path, kind)
 	return err
 }
@@ -260,20 +261,20 @@ func TestAllows(t *testing.T) {
 	cfg := pathresolver.Config{Root: root, WritePaths: []string{"out"}, Hide: []string{"**/.env"}}
 	modes(t, cfg, func(t *testing.T, r *pathresolver.Resolver) {
 		for _, path := range []string{"ok.txt", "out", "none", "none/below", "."} {
-			require.NoError(t, allows(r, pathresolver.OpRead, path, 0), path)
+			require.NoError(t, allows(r, access.OpRead, path, 0), path)
 		}
 		for _, path := range []string{"out/n", "out/a/b", "to-out/n", "out/../out/n"} {
-			require.NoError(t, allows(r, pathresolver.OpWrite, path, 0), path)
+			require.NoError(t, allows(r, access.OpWrite, path, 0), path)
 		}
-		denied(t, allows(r, pathresolver.OpRead, "leak", 0), pathresolver.RuleSymlinkEscape)
-		denied(t, allows(r, pathresolver.OpRead, ".env", 0), pathresolver.RuleHidden)
-		denied(t, allows(r, pathresolver.OpRead, "../outside", 0), pathresolver.RuleOutsideRoot)
-		denied(t, allows(r, pathresolver.OpRead, "", 0), pathresolver.RuleInvalidPath)
-		denied(t, allows(r, pathresolver.OpWrite, "x", 0), pathresolver.RuleNoWritePath)
-		denied(t, allows(r, pathresolver.OpWrite, "out/up/x", 0), pathresolver.RuleNoWritePath)
-		denied(t, allows(r, pathresolver.OpDelete, "out", 0), pathresolver.RuleWritePathSelf)
-		require.NoError(t, allows(r, pathresolver.OpDelete, "out/up", 0)) // the link itself
-		denied(t, allows(r, pathresolver.OpCreate, "new", fs.ModeDir), pathresolver.RuleNoWritePath)
+		denied(t, allows(r, access.OpRead, "leak", 0), pathresolver.RuleSymlinkEscape)
+		denied(t, allows(r, access.OpRead, ".env", 0), pathresolver.RuleHidden)
+		denied(t, allows(r, access.OpRead, "../outside", 0), pathresolver.RuleOutsideRoot)
+		denied(t, allows(r, access.OpRead, "", 0), pathresolver.RuleInvalidPath)
+		denied(t, allows(r, access.OpWrite, "x", 0), pathresolver.RuleNoWritePath)
+		denied(t, allows(r, access.OpWrite, "out/up/x", 0), pathresolver.RuleNoWritePath)
+		denied(t, allows(r, access.OpDelete, "out", 0), pathresolver.RuleWritePathSelf)
+		require.NoError(t, allows(r, access.OpDelete, "out/up", 0)) // the link itself
+		denied(t, allows(r, access.OpCreate, "new", fs.ModeDir), pathresolver.RuleNoWritePath)
 	})
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // Resolver holds one directory under one policy. Make it with New, release it
@@ -54,7 +56,7 @@ func (r *Resolver) Warnings() []Violation { return slices.Clone(r.warnings) }
 // relative turns an unsafePath into one relative to the root, still unsafe:
 // an absolute path beneath the root, as given or as resolved, loses that
 // prefix. Nothing is cleaned, expanded or decoded.
-func (r *Resolver) relative(op Op, unsafePath string) (string, error) {
+func (r *Resolver) relative(op access.Op, unsafePath string) (string, error) {
 	switch {
 	case unsafePath == "":
 		return "", r.refuse(op, unsafePath, RuleInvalidPath, "the path is empty")
@@ -113,7 +115,7 @@ func (r *Resolver) Bound() *Resolver {
 }
 
 // refuse builds a refusal that has no place.
-func (r *Resolver) refuse(op Op, unsafePath string, rule Rule, reason string) *DeniedError {
+func (r *Resolver) refuse(op access.Op, unsafePath string, rule Rule, reason string) *DeniedError {
 	d := r.denied(op, unsafePath, rule, reason)
 	d.Place = ""
 	return d

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -19,7 +20,7 @@ func TestRestrict(t *testing.T) {
 	var asked atomic.Int32
 	cfg := pathresolver.Config{
 		Root: root, WritePaths: []string{"out"},
-		Restrict: func(_ pathresolver.Op, place string, _ fs.FileMode) string {
+		Restrict: func(_ access.Op, place string, _ fs.FileMode) string {
 			asked.Add(1)
 			if on.Load() && strings.HasPrefix(place, "out/theirs") {
 				return "it is theirs"
@@ -51,7 +52,7 @@ func TestRestrict(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "f", string(text))
 		require.NoError(t, r.WriteFile("out/mine/f", []byte("f"), 0o644))
-		require.False(t, r.Explain(pathresolver.OpWrite, "out/theirs/f").Allowed)
+		require.False(t, r.Explain(access.OpWrite, "out/theirs/f").Allowed)
 
 		before := asked.Load()
 		denied(t, r.WriteFile("src/f", nil, 0o644), pathresolver.RuleNoWritePath)
@@ -72,8 +73,8 @@ func TestRestrictKind(t *testing.T) {
 	_, root := scene(t, "out/f = f")
 	cfg := pathresolver.Config{
 		Root: root, WritePaths: []string{"out"},
-		Restrict: func(op pathresolver.Op, place string, kind fs.FileMode) string {
-			if op == pathresolver.OpCreate && place == "out/new" && kind != fs.ModeDir {
+		Restrict: func(op access.Op, place string, kind fs.FileMode) string {
+			if op == access.OpCreate && place == "out/new" && kind != fs.ModeDir {
 				return "only directories"
 			}
 			return ""

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -203,6 +204,6 @@ func TestDevicesMayNotBeMade(t *testing.T) {
 	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"."}})
 	require.NoError(t, err)
 	defer r.Close()
-	require.Equal(t, pathresolver.RuleSpecialFile, r.Decide(pathresolver.OpCreate, "dev", fs.ModeDevice).Rule)
-	require.Nil(t, r.Decide(pathresolver.OpCreate, "fifo", fs.ModeNamedPipe))
+	require.Equal(t, pathresolver.RuleSpecialFile, r.Decide(access.OpCreate, "dev", fs.ModeDevice).Rule)
+	require.Nil(t, r.Decide(access.OpCreate, "fifo", fs.ModeNamedPipe))
 }

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/trusted"
 )
 
 // decideTrusted keeps a directory of the table from becoming a link, or a file that
 // works like one: what it leads to has a name that is not protected.
-func (p *policy) decideTrusted(op Op, place string, kind fs.FileMode) *DeniedError {
+func (p *policy) decideTrusted(op access.Op, place string, kind fs.FileMode) *DeniedError {
 	var t *trusted.File
 	what := "a link"
 	switch kind.Type() {
@@ -29,7 +30,7 @@ func (p *policy) decideTrusted(op Op, place string, kind fs.FileMode) *DeniedErr
 // or put something under a name of it.
 func (p *policy) decideTrustedMove(from, to string) *DeniedError {
 	refuse := func(place, what string, t *trusted.File) *DeniedError {
-		return p.denied(OpRename, place, RuleEscapes, what+"; copying is possible. "+p.opening(t)).by(t.Glob, p.origins.Entries["protect"])
+		return p.denied(access.OpRename, place, RuleEscapes, what+"; copying is possible. "+p.opening(t)).by(t.Glob, p.origins.Entries["protect"])
 	}
 	if t := p.trusted.Escapes(from, to); t != nil {
 		return refuse(from, "moving it could take what is protected in it to another name", t)
@@ -38,7 +39,7 @@ func (p *policy) decideTrustedMove(from, to string) *DeniedError {
 		return refuse(to, "moving it here could put what it holds under a protected name", t)
 	}
 	if t := p.trusted.Released(from, to); t != nil {
-		return p.denied(OpRename, from, RuleEscapes, "what lies beneath "+trusted.OutOfTrust+" is not moved out of it, since it may hold files that programs run by themselves; copying is possible").
+		return p.denied(access.OpRename, from, RuleEscapes, "what lies beneath "+trusted.OutOfTrust+" is not moved out of it, since it may hold files that programs run by themselves; copying is possible").
 			by(t.Glob, p.origins.Entries["protect"])
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/trusted"
 )
 
@@ -152,59 +153,59 @@ func TestTrustedMoves(t *testing.T) {
 // place of a directory of the table; what is text stays writable.
 func TestTrustedDecisions(t *testing.T) {
 	p := &policy{write: []string{"."}, writeAt: map[string]string{".": ""}, trusted: trusted.All(), gitDir: true}
-	for _, op := range []Op{OpWrite, OpCreate, OpDelete, OpMeta, OpRename, OpLink} {
+	for _, op := range []access.Op{access.OpWrite, access.OpCreate, access.OpDelete, access.OpMeta, access.OpRename, access.OpLink} {
 		d := p.Decide(op, "sub/.VSCode/Tasks.json", 0)
 		require.NotNil(t, d, op)
 		require.Equal(t, RuleProtected, d.Rule)
 		require.Equal(t, "VS Code runs its tasks; --unprotect '**/.vscode/tasks.json' opens it", d.Reason)
 		require.Equal(t, "**/.vscode/tasks.json", d.Pattern)
 	}
-	require.Nil(t, p.Decide(OpRead, ".vscode/tasks.json", 0))
+	require.Nil(t, p.Decide(access.OpRead, ".vscode/tasks.json", 0))
 	for _, dir := range []string{".vscode", "a/.vscode", ".claude", ".config", ".config/mise", ".jj/repo", "mise", ".github"} {
 		if dir == ".config/mise" {
-			require.NotNil(t, p.Decide(OpCreate, dir, fs.ModeDir))
+			require.NotNil(t, p.Decide(access.OpCreate, dir, fs.ModeDir))
 			continue
 		}
-		require.Nil(t, p.Decide(OpCreate, dir, fs.ModeDir), dir)
-		d := p.Decide(OpCreate, dir, 0)
+		require.Nil(t, p.Decide(access.OpCreate, dir, fs.ModeDir), dir)
+		d := p.Decide(access.OpCreate, dir, 0)
 		if dir == ".jj/repo" { // a file there names another directory
 			require.NotNil(t, d)
 			require.Contains(t, d.Reason, "not as a file: jj runs")
 			opened := *p
 			opened.trusted, _ = trusted.New([]string{".jj"})
-			require.Nil(t, opened.Decide(OpCreate, dir, 0))
+			require.Nil(t, opened.Decide(access.OpCreate, dir, 0))
 		} else {
 			require.Nil(t, d, dir)
 		}
-		d = p.Decide(OpCreate, dir, fs.ModeSymlink)
+		d = p.Decide(access.OpCreate, dir, fs.ModeSymlink)
 		require.NotNil(t, d, dir)
 		require.Contains(t, d.Reason, "not as a link")
 	}
 	for _, at := range []string{"link", "node_modules/.bin/x", "node_modules/p/.vscode", ".claude/rules", "CLAUDE.md"} {
-		require.Nil(t, p.Decide(OpCreate, at, fs.ModeSymlink), at)
+		require.Nil(t, p.Decide(access.OpCreate, at, fs.ModeSymlink), at)
 	}
 	for _, at := range []string{"main.go", "package.json", "Makefile", "CLAUDE.md", "AGENTS.md", "GEMINI.md", ".cursorrules", ".github/workflows/ci.yml", ".github/copilot-instructions.md",
 		".github/CODEOWNERS", ".claude/CLAUDE.md", ".claude/rules/go.md", ".claude/worktrees/x/main.go", ".kiro/specs/a.md", ".env", ".gitignore", ".editorconfig", ".eslintrc.js",
 		".npmrc", ".yarnrc.yml", ".lintstagedrc", ".huskyrc", ".bsp/sbt.json", ".formatter.exs", ".repo/projects/x.git/HEAD", ".sl/store/x", ".bazelrc", ".python-version", ".nvmrc", ".vscode/cspell.json", "flake.nix", "sub/.husky/pre-commit",
 		"node_modules/p/.vscode/tasks.json", "node_modules/p/.idea/x", "lefthook.go", "mise.md", ".clinerules/style.md", ".clinerules"} {
-		require.Nil(t, p.Decide(OpCreate, at, 0), at)
-		require.Nil(t, p.Decide(OpWrite, at, 0), at)
-		require.Nil(t, p.Decide(OpDelete, at, 0), at)
+		require.Nil(t, p.Decide(access.OpCreate, at, 0), at)
+		require.Nil(t, p.Decide(access.OpWrite, at, 0), at)
+		require.Nil(t, p.Decide(access.OpDelete, at, 0), at)
 	}
-	require.NotNil(t, p.Decide(OpWrite, ".claude/worktrees/x/.vscode/tasks.json", 0))
-	require.NotNil(t, p.Decide(OpWrite, ".husky/pre-commit", 0))
+	require.NotNil(t, p.Decide(access.OpWrite, ".claude/worktrees/x/.vscode/tasks.json", 0))
+	require.NotNil(t, p.Decide(access.OpWrite, ".husky/pre-commit", 0))
 
 	p.trusted, _ = trusted.New([]string{".vscode", ".husky"})
-	require.Nil(t, p.Decide(OpWrite, ".vscode/tasks.json", 0))
-	require.Nil(t, p.Decide(OpCreate, ".vscode", fs.ModeSymlink))
-	require.Nil(t, p.Decide(OpWrite, ".husky/pre-commit", 0))
-	require.NotNil(t, p.Decide(OpWrite, ".envrc", 0))
+	require.Nil(t, p.Decide(access.OpWrite, ".vscode/tasks.json", 0))
+	require.Nil(t, p.Decide(access.OpCreate, ".vscode", fs.ModeSymlink))
+	require.Nil(t, p.Decide(access.OpWrite, ".husky/pre-commit", 0))
+	require.NotNil(t, p.Decide(access.OpWrite, ".envrc", 0))
 	p.trusted, _ = trusted.New([]string{"**/.vscode/tasks.json"})
-	require.Nil(t, p.Decide(OpWrite, ".vscode/tasks.json", 0))
-	require.NotNil(t, p.Decide(OpWrite, ".vscode/launch.json", 0))
+	require.Nil(t, p.Decide(access.OpWrite, ".vscode/tasks.json", 0))
+	require.NotNil(t, p.Decide(access.OpWrite, ".vscode/launch.json", 0))
 
 	p.trusted, p.origins.Entries = trusted.All(), map[string]string{"protect": "always:protect (built in)"}
-	require.Equal(t, "direnv runs it when a shell enters the directory; 'unprotect' in the policy's fs opens '**/.envrc'", p.Decide(OpWrite, ".envrc", 0).Reason)
+	require.Equal(t, "direnv runs it when a shell enters the directory; 'unprotect' in the policy's fs opens '**/.envrc'", p.Decide(access.OpWrite, ".envrc", 0).Reason)
 }
 
 func TestTrustedCostsNothing(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/trusted"
 )
 
@@ -159,10 +160,10 @@ func (p *policy) mayHoldRules(place string) *glob {
 func (p *policy) refuseListing(unsafePath, place string) error {
 	const reason = "the directory may hold hidden names: list it with ReadDir, which leaves them out"
 	if g := p.hide.mayMatchBeneath(place); g != nil {
-		return p.denied(OpRead, unsafePath, RuleHidden, reason).by(g.text, g.origin)
+		return p.denied(access.OpRead, unsafePath, RuleHidden, reason).by(g.text, g.origin)
 	}
 	if p.mayHoldHidden(place) {
-		return p.denied(OpRead, unsafePath, RuleNotReadable, reason).by("", lacking(p.readLists, place))
+		return p.denied(access.OpRead, unsafePath, RuleNotReadable, reason).by("", lacking(p.readLists, place))
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // The bounds on what a hostile tree can make one walk do.
@@ -242,7 +244,7 @@ func (w *walker) leaves(rule Rule, reason string) error {
 
 // locate walks, and turns a walk that leaves into a refusal in the caller's
 // own words.
-func (r *Resolver) locate(op Op, unsafePath, rel string, follow bool) (walked, error) {
+func (r *Resolver) locate(op access.Op, unsafePath, rel string, follow bool) (walked, error) {
 	w, err := r.walk(rel, follow)
 	if r.bound && w.links > 0 {
 		return w, r.refuse(op, unsafePath, RuleUnstable, "a link has come to stand there since the path was resolved")

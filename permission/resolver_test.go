@@ -46,7 +46,7 @@ func TestSameAsResolver(t *testing.T) {
 			if r.Verdict(place).TraverseOnly {
 				continue // seen, since it leads to what may be read
 			}
-			for i, op := range []pathresolver.Op{pathresolver.OpRead, pathresolver.OpWrite} {
+			for i, op := range []access.Op{access.OpRead, access.OpWrite} {
 				want := r.Decide(op, place, 0)
 				if want != nil && (want.Rule == pathresolver.RuleGitContent || want.Rule == pathresolver.RuleGitDir) {
 					continue // that rests on what stands there and who made it, which a policy does not know

@@ -39,7 +39,7 @@ func TestUnprotect(t *testing.T) {
 				}
 			}
 			require.Equal(t, want, d.Effect, "%s: %s", c.doc, place)
-			require.Equal(t, want == access.Allow, r.Decide(pathresolver.OpWrite, place, 0) == nil, "%s: %s", c.doc, place)
+			require.Equal(t, want == access.Allow, r.Decide(access.OpWrite, place, 0) == nil, "%s: %s", c.doc, place)
 			require.Equal(t, access.Allow, file(p, access.FSRead, place).Effect)
 		}
 		require.NoError(t, r.Close())
@@ -105,14 +105,14 @@ func TestUnprotectAndAsk(t *testing.T) {
 	r, err := pathresolver.New(held.Config)
 	require.NoError(t, err)
 	defer r.Close()
-	d := r.Decide(pathresolver.OpCreate, ".vscode/tasks.json", 0)
+	d := r.Decide(access.OpCreate, ".vscode/tasks.json", 0)
 	require.Equal(t, pathresolver.RuleAsk, d.Rule)
 	cfg := held.Config
 	cfg.Grant = pathresolver.GrantFor(access.Access{Action: access.FSCreate, Resource: ".vscode/tasks.json"})
 	granted, err := pathresolver.New(cfg)
 	require.NoError(t, err)
 	defer granted.Close()
-	require.Nil(t, granted.Decide(pathresolver.OpCreate, ".vscode/tasks.json", 0))
+	require.Nil(t, granted.Decide(access.OpCreate, ".vscode/tasks.json", 0))
 
 	// Asking alone opens nothing.
 	p = compile(t, "version: 1\nfs: {read: [.], write: [.], ask_write: [.vscode]}")

@@ -68,10 +68,10 @@ func (c *connection) futile(h *fuse.InHeader, call string, n *node, o operation)
 	}
 	defer closeFD(fd)
 	mask := uint32(0)
-	if o.reads || o.op == pathresolver.OpRead {
+	if o.reads || o.op == access.OpRead {
 		mask |= unix.R_OK
 	}
-	if o.op == pathresolver.OpWrite {
+	if o.op == access.OpWrite {
 		mask |= unix.W_OK
 		if sx.Nlink > 1 {
 			if _, d := c.r.CheckLinks(o.place, fileID(&sx)); d != nil {
@@ -149,7 +149,7 @@ func (c *connection) refuseAsked(h *fuse.InHeader, q *askFirst, answer string) e
 
 // operation is an operation as the rules are asked about it.
 type operation struct {
-	op       pathresolver.Op
+	op       access.Op
 	place    string
 	kind     fs.FileMode // of what OpCreate makes
 	to       string      // of OpRename and OpLink
@@ -160,37 +160,37 @@ type operation struct {
 // decide asks the rules about all of it.
 func (o operation) decide(r resolver, grant pathresolver.Grant) *pathresolver.DeniedError {
 	switch o.op {
-	case pathresolver.OpRename:
+	case access.OpRename:
 		return r.DecideRenameGranted(grant, o.place, o.to, o.exchange)
-	case pathresolver.OpLink:
+	case access.OpLink:
 		return r.DecideLinkGranted(grant, o.place, o.to)
 	}
 	if d := r.DecideGranted(grant, o.op, o.place, o.kind); d != nil || !o.reads {
 		return d
 	}
-	return r.DecideGranted(grant, pathresolver.OpRead, o.place, 0)
+	return r.DecideGranted(grant, access.OpRead, o.place, 0)
 }
 
 // accesses are what has to be granted: what a move or another name takes out
 // of reach of a rule about reading can be read from then on.
 func (o operation) accesses(r resolver) []access.Access {
-	is := func(op pathresolver.Op, place string) access.Access {
+	is := func(op access.Op, place string) access.Access {
 		return access.Access{Action: op.Action(), Resource: place}
 	}
 	var all []access.Access
 	switch o.op {
-	case pathresolver.OpRename:
+	case access.OpRename:
 		all = append(all, is(o.op, o.place), is(o.op, o.to))
 		if o.exchange && r.Verdict(o.to).AskRead {
-			all = append(all, is(pathresolver.OpRead, o.to))
+			all = append(all, is(access.OpRead, o.to))
 		}
-	case pathresolver.OpLink:
-		all = append(all, is(pathresolver.OpRename, o.place), is(pathresolver.OpWrite, o.place), is(pathresolver.OpCreate, o.to))
+	case access.OpLink:
+		all = append(all, is(access.OpRename, o.place), is(access.OpWrite, o.place), is(access.OpCreate, o.to))
 	default:
 		all = append(all, is(o.op, o.place))
 	}
 	if o.reads || o.to != "" && r.Verdict(o.place).AskRead {
-		all = append(all, is(pathresolver.OpRead, o.place))
+		all = append(all, is(access.OpRead, o.place))
 	}
 	return all
 }

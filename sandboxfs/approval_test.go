@@ -77,7 +77,7 @@ func TestOpenWaits(t *testing.T) {
 			require.Equal(t, "new", f.read(f.on(place)))
 			r := <-refused
 			require.Equal(t, "Denied by manager", r.Answer)
-			require.Equal(t, []any{"open", place, pathresolver.OpWrite, pathresolver.RuleAsk, syscall.EACCES}, []any{r.Syscall, r.Place, r.Op, r.Rule, r.Errno})
+			require.Equal(t, []any{"open", place, access.OpWrite, pathresolver.RuleAsk, syscall.EACCES}, []any{r.Syscall, r.Place, r.Op, r.Rule, r.Errno})
 		}
 		read := background(func() error {
 			data, err := os.ReadFile(f.in("vault/x"))

@@ -62,11 +62,11 @@ func newAsks(o *Options) *asks {
 
 // mayBeGranted says for access(2) whether op may have been granted. It is nil without
 // an asker.
-func (a *asks) mayBeGranted(op pathresolver.Op) pathresolver.Grant {
+func (a *asks) mayBeGranted(op access.Op) pathresolver.Grant {
 	if a == nil {
 		return nil
 	}
-	return func(_ pathresolver.Op, place string) bool {
+	return func(_ access.Op, place string) bool {
 		return a.asker.Granted(access.Access{Action: op.Action(), Resource: place})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
@@ -77,7 +78,7 @@ func TestOnChangeInOrder(t *testing.T) {
 	o := sandboxfs.Options{OnChange: func(c sandboxfs.Change) {
 		mu.Lock()
 		defer mu.Unlock()
-		if c.Op == pathresolver.OpRename {
+		if c.Op == access.OpRename {
 			delete(at, c.Place)
 			at[c.To] = true
 		} else {

@@ -6,6 +6,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -67,8 +68,8 @@ func (c *connection) makeGranted(h *fuse.InHeader, call, name string, kind fs.Fi
 	}
 	defer closeFD(dirfd)
 	child := joinPlace(place, name)
-	if d := c.r.DecideGranted(grant, pathresolver.OpCreate, child, kind); d != nil {
-		return c.ask(h, call, d, grant, operation{op: pathresolver.OpCreate, place: child, kind: kind})
+	if d := c.r.DecideGranted(grant, access.OpCreate, child, kind); d != nil {
+		return c.ask(h, call, d, grant, operation{op: access.OpCreate, place: child, kind: kind})
 	}
 	if err := c.as(h.Caller, func() error { return create(dirfd) }); err != nil {
 		return err
@@ -82,7 +83,7 @@ func (c *connection) makeGranted(h *fuse.InHeader, call, name string, kind fs.Fi
 	}
 	c.r.NoteMade(child, kind, fileID(&sx))
 	c.answer(dir, name, true, false, &sx, out)
-	c.changed(pathresolver.OpCreate, child, sx.Mode)
+	c.changed(access.OpCreate, child, sx.Mode)
 	return nil
 }
 
@@ -112,8 +113,8 @@ func (c *connection) tmpfile(in *fuse.CreateIn, out *fuse.CreateOut, grant pathr
 	if err != nil {
 		return err
 	}
-	if d := c.r.DecideGranted(grant, pathresolver.OpCreate, place, fs.ModeDir); d != nil {
-		return c.ask(&in.InHeader, "tmpfile", d, grant, operation{op: pathresolver.OpCreate, place: place, kind: fs.ModeDir})
+	if d := c.r.DecideGranted(grant, access.OpCreate, place, fs.ModeDir); d != nil {
+		return c.ask(&in.InHeader, "tmpfile", d, grant, operation{op: access.OpCreate, place: place, kind: fs.ModeDir})
 	}
 	mode := plainMode(in.Mode&0o7777, false)
 	var fd int
@@ -150,7 +151,7 @@ func (c *connection) create(in *fuse.CreateIn, name string, out *fuse.CreateOut,
 		return err
 	}
 	child := joinPlace(place, name)
-	d := c.r.DecideGranted(grant, pathresolver.OpCreate, child, 0)
+	d := c.r.DecideGranted(grant, access.OpCreate, child, 0)
 	text := false
 	if d != nil {
 		var may bool
@@ -159,7 +160,7 @@ func (c *connection) create(in *fuse.CreateIn, name string, out *fuse.CreateOut,
 		}
 	}
 	if d != nil {
-		return c.ask(&in.InHeader, "create", d, grant, operation{op: pathresolver.OpCreate, place: child})
+		return c.ask(&in.InHeader, "create", d, grant, operation{op: access.OpCreate, place: child})
 	}
 	mode := c.hookMode(child, plainMode(in.Mode&0o7777, false))
 	var fd int
@@ -187,6 +188,6 @@ func (c *connection) create(in *fuse.CreateIn, name string, out *fuse.CreateOut,
 	if grant != nil {
 		c.opens.madeBy(out.Fh)
 	}
-	c.changed(pathresolver.OpCreate, child, sx.Mode)
+	c.changed(access.OpCreate, child, sx.Mode)
 	return nil
 }

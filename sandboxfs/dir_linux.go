@@ -9,6 +9,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -136,8 +137,8 @@ func (c *connection) listGranted(in *fuse.ReadIn, add func(*listing, dirent, pat
 	}
 	defer closeFD(l.fd)
 	if c.r.AsksRead() {
-		if d := c.r.DecideGranted(grant, pathresolver.OpRead, l.place, 0); d != nil {
-			return c.ask(&in.InHeader, "readdir", d, grant, operation{op: pathresolver.OpRead, place: l.place})
+		if d := c.r.DecideGranted(grant, access.OpRead, l.place, 0); d != nil {
+			return c.ask(&in.InHeader, "readdir", d, grant, operation{op: access.OpRead, place: l.place})
 		}
 	}
 	l.watched = c.watch.add(dir, l.fd, &l.sx)

@@ -6,6 +6,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -199,7 +200,7 @@ func (c *connection) renameChecked(in *fuse.RenameIn, from nameKey, fromFD int, 
 // removes the source. Both names are forgotten, since the kernel takes the removed
 // file for the one at the second name.
 func (c *connection) keepSame(from nameKey, fromFD int, source string, to nameKey, toFD int, target string) bool {
-	if c.r.Decide(pathresolver.OpDelete, source, 0) != nil || c.r.Decide(pathresolver.OpRead, target, 0) != nil ||
+	if c.r.Decide(access.OpDelete, source, 0) != nil || c.r.Decide(access.OpRead, target, 0) != nil ||
 		!c.r.SameGitConfig(fromFD, from.name, source, toFD, to.name, target) {
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
@@ -59,7 +60,7 @@ func (c *connection) open1(in *fuse.OpenIn, out *fuse.OpenOut, grant pathresolve
 	c.answerOpen(n, fd, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, was, out)
 	if writing {
 		c.holdText(n, out.Fh)
-		c.changedNode(pathresolver.OpWrite, n, sx.Mode)
+		c.changedNode(access.OpWrite, n, sx.Mode)
 	}
 	return nil
 }
@@ -119,11 +120,11 @@ func (c *connection) openFile(h *fuse.InHeader, call string, n *node, flags int,
 // where any may have to be asked for.
 func (c *connection) decideOpen(h *fuse.InHeader, call string, n *node, place string, flags int, writing bool, grant pathresolver.Grant) error {
 	reads := c.r.AsksRead() && flags&unix.O_ACCMODE != unix.O_WRONLY
-	a := operation{op: pathresolver.OpWrite, place: place, reads: reads}
+	a := operation{op: access.OpWrite, place: place, reads: reads}
 	switch {
 	case writing:
 	case reads:
-		a = operation{op: pathresolver.OpRead, place: place}
+		a = operation{op: access.OpRead, place: place}
 	default:
 		return nil
 	}
@@ -145,7 +146,7 @@ func (c *connection) decideOpen(h *fuse.InHeader, call string, n *node, place st
 // refuseRead asks the rules about content, where any may have to be asked for.
 func (c *connection) refuseRead(h *fuse.InHeader, call, place string) error {
 	if c.r.AsksRead() {
-		if d := c.r.Decide(pathresolver.OpRead, place, 0); d != nil {
+		if d := c.r.Decide(access.OpRead, place, 0); d != nil {
 			return c.refuse(h, call, d)
 		}
 	}
@@ -189,7 +190,7 @@ func (c *connection) checkLinks(h *fuse.InHeader, call, place string, sx *unix.S
 		return nil
 	case place == "" && sx.Nlink > 0:
 		return c.refuse(h, call, &pathresolver.DeniedError{
-			Op: pathresolver.OpWrite, Path: "(removed)", Rule: pathresolver.RuleHardLink,
+			Op: access.OpWrite, Path: "(removed)", Rule: pathresolver.RuleHardLink,
 			Reason: "the name that might be written is gone, and the file has others"})
 	case sx.Nlink <= 1:
 		return nil

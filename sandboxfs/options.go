@@ -87,7 +87,7 @@ type Refusal struct {
 	PID     uint32 // as seen where the connection was mounted
 	UID     uint32
 	Program string // its name (comm), which it can choose itself; "" if unknown
-	Op      pathresolver.Op
+	Op      access.Op
 	Place   string
 	Rule    pathresolver.Rule
 	Pattern string        // the glob or write path that decided, if one did
@@ -157,7 +157,7 @@ type Change struct {
 	// Op is OpCreate for a new file, directory, link, FIFO or socket, OpWrite for
 	// a file that was opened to be written or was cut, OpMeta for one whose mode
 	// was changed, OpRename, and OpLink for another name.
-	Op    pathresolver.Op
+	Op    access.Op
 	Place string
 	// To is the new name, of OpRename and OpLink.
 	To string

@@ -6,6 +6,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -137,8 +138,8 @@ func (c *connection) removeGranted(h *fuse.InHeader, call, name string, flags in
 	}
 	defer closeFD(dirfd)
 	child := joinPlace(place, name)
-	if d := c.r.DecideGranted(grant, pathresolver.OpDelete, child, 0); d != nil {
-		return c.ask(h, call, d, grant, operation{op: pathresolver.OpDelete, place: child})
+	if d := c.r.DecideGranted(grant, access.OpDelete, child, 0); d != nil {
+		return c.ask(h, call, d, grant, operation{op: access.OpDelete, place: child})
 	}
 	if err := c.lockAt(h, call, child, dirfd, name); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
@@ -41,7 +42,7 @@ func (c *connection) rename(in *fuse.RenameIn, oldName, newName string, grant pa
 		if d.Rule == pathresolver.RuleProtected && in.Flags == 0 && c.keepSame(nameKey{from, oldName}, fromFD, source, nameKey{to, newName}, toFD, target) {
 			return nil
 		}
-		return c.ask(&in.InHeader, "rename", d, grant, operation{op: pathresolver.OpRename, place: source, to: target, exchange: exchange})
+		return c.ask(&in.InHeader, "rename", d, grant, operation{op: access.OpRename, place: source, to: target, exchange: exchange})
 	}
 	if err := c.lockAt(&in.InHeader, "rename", source, fromFD, oldName); err != nil {
 		return err
@@ -90,7 +91,7 @@ func (c *connection) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, gran
 	defer closeFD(dirfd)
 	if n.typ != unix.S_IFREG {
 		// Under its new name a link or a FIFO is what it would be if it were made there.
-		if d := c.r.DecideGranted(grant, pathresolver.OpCreate, joinPlace(place, name), fsat.FileMode(uint32(n.typ)).Type()); d != nil {
+		if d := c.r.DecideGranted(grant, access.OpCreate, joinPlace(place, name), fsat.FileMode(uint32(n.typ)).Type()); d != nil {
 			return c.refuse(&in.InHeader, "link", d)
 		}
 	}
@@ -145,12 +146,12 @@ func (c *connection) linkable(in *fuse.LinkIn, n *node, to string, grant pathres
 		if h == nil {
 			return -1, nil, unix.ENOENT
 		}
-		d := c.r.DecideGranted(grant, pathresolver.OpLink, to, 0)
+		d := c.r.DecideGranted(grant, access.OpLink, to, 0)
 		if d == nil {
-			d = c.r.DecideGranted(grant, pathresolver.OpCreate, to, 0)
+			d = c.r.DecideGranted(grant, access.OpCreate, to, 0)
 		}
 		if d != nil {
-			err = c.ask(&in.InHeader, "link", d, grant, operation{op: pathresolver.OpCreate, place: to})
+			err = c.ask(&in.InHeader, "link", d, grant, operation{op: access.OpCreate, place: to})
 		} else {
 			var sx unix.Statx_t
 			if err = statFD(h.fd, &sx); err == nil {
@@ -167,7 +168,7 @@ func (c *connection) linkable(in *fuse.LinkIn, n *node, to string, grant pathres
 		return -1, nil, err
 	}
 	if d := c.r.DecideLinkGranted(grant, from, to); d != nil {
-		return -1, nil, c.ask(&in.InHeader, "link", d, grant, operation{op: pathresolver.OpLink, place: from, to: to})
+		return -1, nil, c.ask(&in.InHeader, "link", d, grant, operation{op: access.OpLink, place: from, to: to})
 	}
 	var sx unix.Statx_t
 	fd, from, err = c.open(n, unix.O_PATH, &sx)

@@ -6,20 +6,21 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // changed tells Options.OnChange, if there is one. c.moves is held, so that what
 // is told names places in the order of the moves.
-func (c *connection) changed(op pathresolver.Op, place string, mode uint16) {
+func (c *connection) changed(op access.Op, place string, mode uint16) {
 	if tell := c.v.o.OnChange; tell != nil && place != "" {
 		tell(Change{Op: op, Place: place, Mode: fsat.FileMode(uint32(mode))})
 	}
 }
 
 // changedNode is changed for a node, wherever it is now.
-func (c *connection) changedNode(op pathresolver.Op, n *node, mode uint16) {
+func (c *connection) changedNode(op access.Op, n *node, mode uint16) {
 	if c.v.o.OnChange == nil {
 		return
 	}
@@ -38,13 +39,13 @@ func (c *connection) moved(from, to string, n *node, exchange bool) {
 	if n != nil {
 		mode = fsat.FileMode(uint32(n.typ))
 	}
-	tell(Change{Op: pathresolver.OpRename, Place: from, To: to, Exchange: exchange, Mode: mode})
+	tell(Change{Op: access.OpRename, Place: from, To: to, Exchange: exchange, Mode: mode})
 }
 
 // named is changed for another name of a file.
 func (c *connection) named(to string, mode uint16) {
 	if tell := c.v.o.OnChange; tell != nil {
-		tell(Change{Op: pathresolver.OpLink, To: to, Mode: fsat.FileMode(uint32(mode))})
+		tell(Change{Op: access.OpLink, To: to, Mode: fsat.FileMode(uint32(mode))})
 	}
 }
 

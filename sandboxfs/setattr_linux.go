@@ -4,6 +4,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -35,19 +36,19 @@ func (c *connection) setAttr(in *fuse.SetAttrIn, out *fuse.AttrOut, grant pathre
 	c.fill(&sx, &out.Attr)
 	out.SetTimeout(c.valid(false))
 	if in.Valid&fuse.FATTR_SIZE != 0 {
-		c.changedNode(pathresolver.OpWrite, n, sx.Mode)
+		c.changedNode(access.OpWrite, n, sx.Mode)
 	} else if in.Valid&fuse.FATTR_MODE != 0 {
-		c.changedNode(pathresolver.OpMeta, n, sx.Mode)
+		c.changedNode(access.OpMeta, n, sx.Mode)
 	}
 	return nil
 }
 
 // changeable asks the rules and returns a descriptor of what is to change.
 func (c *connection) changeable(in *fuse.SetAttrIn, n *node, grant pathresolver.Grant) (fd int, done func(), err error) {
-	op, flags := pathresolver.OpMeta, unix.O_PATH
+	op, flags := access.OpMeta, unix.O_PATH
 	_, resize := in.GetSize()
 	if resize {
-		op, flags = pathresolver.OpWrite, unix.O_WRONLY
+		op, flags = access.OpWrite, unix.O_WRONLY
 	}
 	if h := c.handleFor(in, n, resize); h != nil {
 		if err = c.mayHandle(in, h); err != nil {
@@ -78,7 +79,7 @@ func (c *connection) changeable(in *fuse.SetAttrIn, n *node, grant pathresolver.
 		return -1, nil, unix.ESTALE // it was given for another place
 	}
 	err = c.checkLinks(&in.InHeader, "setattr", place, &sx)
-	if err == nil && op == pathresolver.OpWrite {
+	if err == nil && op == access.OpWrite {
 		err = c.checkLock(&in.InHeader, "setattr", place, &sx)
 	}
 	if err != nil {
@@ -179,12 +180,12 @@ func (c *connection) Access(_ <-chan struct{}, in *fuse.AccessIn) fuse.Status {
 	return c.look(in.NodeId, func(n *node, fd int, place string) error {
 		reads := in.Mask&fuse.R_OK != 0 || in.Mask&fuse.X_OK != 0 && n.typ == unix.S_IFREG
 		if reads && place != "" && c.r.AsksRead() {
-			if d := c.r.DecideGranted(c.v.asks.mayBeGranted(pathresolver.OpRead), pathresolver.OpRead, place, 0); d != nil {
+			if d := c.r.DecideGranted(c.v.asks.mayBeGranted(access.OpRead), access.OpRead, place, 0); d != nil {
 				return errno(d.Rule)
 			}
 		}
 		if in.Mask&fuse.W_OK != 0 && place != "" {
-			if d := c.r.DecideGranted(c.v.asks.mayBeGranted(pathresolver.OpWrite), pathresolver.OpMeta, place, 0); d != nil {
+			if d := c.r.DecideGranted(c.v.asks.mayBeGranted(access.OpWrite), access.OpMeta, place, 0); d != nil {
 				return errno(d.Rule)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
@@ -42,8 +43,8 @@ type resolver interface {
 	Root() string
 	WritePaths() []string
 
-	Decide(op pathresolver.Op, place string, kind fs.FileMode) *pathresolver.DeniedError
-	DecideGranted(g pathresolver.Grant, op pathresolver.Op, place string, kind fs.FileMode) *pathresolver.DeniedError
+	Decide(op access.Op, place string, kind fs.FileMode) *pathresolver.DeniedError
+	DecideGranted(g pathresolver.Grant, op access.Op, place string, kind fs.FileMode) *pathresolver.DeniedError
 	DecideRenameGranted(g pathresolver.Grant, from, to string, exchange bool) *pathresolver.DeniedError
 	DecideLinkGranted(g pathresolver.Grant, from, to string) *pathresolver.DeniedError
 	DecideLook(place string) *pathresolver.DeniedError

@@ -7,6 +7,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -141,8 +142,8 @@ func (c *connection) changeAttr(h *fuse.InHeader, call, attr string, change func
 func (c *connection) changeAttrGranted(h *fuse.InHeader, call, attr string, change func(path string) error, grant pathresolver.Grant) error {
 	return c.withAttrs(h.NodeId, func(n *node, fd int, place string) error {
 		if place != "" {
-			if d := c.r.DecideGranted(grant, pathresolver.OpMeta, place, 0); d != nil {
-				return c.ask(h, call, d, grant, operation{op: pathresolver.OpMeta, place: place})
+			if d := c.r.DecideGranted(grant, access.OpMeta, place, 0); d != nil {
+				return c.ask(h, call, d, grant, operation{op: access.OpMeta, place: place})
 			}
 		}
 		var sx unix.Statx_t

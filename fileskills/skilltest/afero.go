@@ -56,10 +56,10 @@ type aferoFS struct {
 var _ fileskills.FS = (*aferoFS)(nil)
 
 // place decides about a name. Without links a place is a matter of text.
-func (f *aferoFS) place(op pathresolver.Op, unsafePath string) (string, error) {
+func (f *aferoFS) place(op access.Op, unsafePath string) (string, error) {
 	denied := func(rule pathresolver.Rule, reason string) (string, error) {
 		d := &pathresolver.DeniedError{Op: op, Path: unsafePath, Rule: rule, Reason: reason}
-		if op != pathresolver.OpRead {
+		if op != access.OpRead {
 			d.Allowed = f.write
 		}
 		return "", d
@@ -78,12 +78,12 @@ func (f *aferoFS) place(op pathresolver.Op, unsafePath string) (string, error) {
 	if place == ".." || strings.HasPrefix(place, "../") {
 		return denied(pathresolver.RuleOutsideRoot, "the path climbs out of the sandbox root")
 	}
-	if op != pathresolver.OpRead && !slices.ContainsFunc(f.write, func(w string) bool {
+	if op != access.OpRead && !slices.ContainsFunc(f.write, func(w string) bool {
 		return w == "." || place == w || strings.HasPrefix(place, w+"/")
 	}) {
 		return denied(pathresolver.RuleNoWritePath, "no write path covers it")
 	}
-	if op != pathresolver.OpRead && op != pathresolver.OpWrite && op != pathresolver.OpCreate && slices.Contains(f.write, place) {
+	if op != access.OpRead && op != access.OpWrite && op != access.OpCreate && slices.Contains(f.write, place) {
 		return denied(pathresolver.RuleWritePathSelf, "a write path itself is not moved or removed")
 	}
 	return place, nil
@@ -103,7 +103,7 @@ func (f *aferoFS) WritePaths() []string { return slices.Clone(f.write) }
 func at(place string) string { return path.Join("/", place) }
 
 func (f *aferoFS) Stat(unsafePath string) (fs.FileInfo, error) {
-	place, err := f.place(pathresolver.OpRead, unsafePath)
+	place, err := f.place(access.OpRead, unsafePath)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (f *aferoFS) stat(place string) (fs.FileInfo, error) {
 func (f *aferoFS) Lstat(unsafePath string) (fs.FileInfo, error) { return f.Stat(unsafePath) }
 
 func (f *aferoFS) Open(unsafePath string) (fileskills.File, error) {
-	place, err := f.place(pathresolver.OpRead, unsafePath)
+	place, err := f.place(access.OpRead, unsafePath)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (f *aferoFS) Open(unsafePath string) (fileskills.File, error) {
 }
 
 func (f *aferoFS) OpenDir(unsafePath string) (fileskills.Dir, error) {
-	place, err := f.place(pathresolver.OpRead, unsafePath)
+	place, err := f.place(access.OpRead, unsafePath)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (f *aferoFS) OpenDir(unsafePath string) (fileskills.Dir, error) {
 }
 
 func (f *aferoFS) MkdirAll(unsafePath string) (bool, error) {
-	place, err := f.place(pathresolver.OpCreate, unsafePath)
+	place, err := f.place(access.OpCreate, unsafePath)
 	if err != nil {
 		return false, err
 	}
@@ -169,7 +169,7 @@ func (f *aferoFS) MkdirAll(unsafePath string) (bool, error) {
 }
 
 func (f *aferoFS) Remove(unsafePath string) error {
-	place, err := f.place(pathresolver.OpDelete, unsafePath)
+	place, err := f.place(access.OpDelete, unsafePath)
 	if err != nil {
 		return err
 	}
@@ -188,11 +188,11 @@ func (f *aferoFS) remove(place string) error {
 }
 
 func (f *aferoFS) Rename(unsafeOld, unsafeNew string, overwrite bool) error {
-	from, err := f.place(pathresolver.OpRename, unsafeOld)
+	from, err := f.place(access.OpRename, unsafeOld)
 	if err != nil {
 		return err
 	}
-	to, err := f.place(pathresolver.OpRename, unsafeNew)
+	to, err := f.place(access.OpRename, unsafeNew)
 	if err != nil {
 		return err
 	}

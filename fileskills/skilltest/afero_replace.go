@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/afero"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/fileskills"
-	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 func (f *aferoFS) Replace(unsafePath string, o fileskills.ReplaceOptions) (fileskills.Replacement, error) {
-	place, err := f.place(pathresolver.OpWrite, unsafePath)
+	place, err := f.place(access.OpWrite, unsafePath)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -49,14 +50,14 @@ var locks = map[string]bool{"gc.pid.lock": true, "gc.log.lock": true, "packed-re
 var othersRefs = []string{"refs/bisect", "refs/rewritten", "refs/worktree", "refs/replace"}
 
 // restrict is a pathresolver.Restricting.
-func (g *guard) restrict(op pathresolver.Op, place string, kind fs.FileMode) string {
+func (g *guard) restrict(op access.Op, place string, kind fs.FileMode) string {
 	if !g.repo.Shared() && !strings.HasPrefix(place, "worktrees/") {
 		return ""
 	}
 	switch {
 	case beneath(place, "objects"):
 		return ""
-	case g.repo.Shared() && place == "worktrees/"+g.repo.Worktree && op != pathresolver.OpMeta:
+	case g.repo.Shared() && place == "worktrees/"+g.repo.Worktree && op != access.OpMeta:
 		return "it is this worktree's own git directory, which stays"
 	case g.repo.Shared() && beneath(place, "worktrees/"+g.repo.Worktree), always[place]:
 		return ""
@@ -67,7 +68,7 @@ func (g *guard) restrict(op pathresolver.Op, place string, kind fs.FileMode) str
 	case strings.HasPrefix(place, "worktrees/"):
 		name := topOf(place, "worktrees")
 		return g.own(op, "worktrees/"+name, "", fmt.Sprintf("the worktree '%s' is not this run's", pathresolver.EscapePath(name)))
-	case op == pathresolver.OpCreate && kind.IsDir() && g.leadsToLogs(place):
+	case op == access.OpCreate && kind.IsDir() && g.leadsToLogs(place):
 		return ""
 	case strings.HasPrefix(place, "refs/"), strings.HasPrefix(place, "logs/refs/"):
 		return g.ref(op, place)
@@ -83,7 +84,7 @@ func (g *guard) leadsToLogs(place string) bool {
 }
 
 // ref decides about a ref, its lock and its log, which go together.
-func (g *guard) ref(op pathresolver.Op, place string) string {
+func (g *guard) ref(op access.Op, place string) string {
 	ref := strings.TrimSuffix(strings.TrimPrefix(place, "logs/"), ".lock")
 	if ref == g.repo.Branch || ref == "refs/stash" || strings.HasPrefix(ref, "refs/remotes/") {
 		return ""
@@ -93,7 +94,7 @@ func (g *guard) ref(op pathresolver.Op, place string) string {
 			return fmt.Sprintf("refs beneath '%s' are about every checkout of this repository", others)
 		}
 	}
-	if op == pathresolver.OpRename && g.isDir(place) {
+	if op == access.OpRename && g.isDir(place) {
 		return "directories of refs are not moved"
 	}
 	return g.own(op, place, ref, fmt.Sprintf("'%s' was there before, or another checkout made it: only this worktree's branch and new refs can be changed", pathresolver.EscapePath(ref)))
@@ -101,20 +102,20 @@ func (g *guard) ref(op pathresolver.Op, place string) string {
 
 // own agrees about a name that this run made, or makes now; ref is "" or the
 // ref that place belongs to.
-func (g *guard) own(op pathresolver.Op, place, ref, refusal string) string {
+func (g *guard) own(op access.Op, place, ref, refusal string) string {
 	key := place
 	if ref != "" {
 		key = ref
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if ref != "" && op == pathresolver.OpRename && g.packed.beneath(ref) {
+	if ref != "" && op == access.OpRename && g.packed.beneath(ref) {
 		return refusal // a directory moved there would bring refs of those names
 	}
 	switch {
 	case g.made[key]:
 		return ""
-	case op != pathresolver.OpCreate && op != pathresolver.OpRename && op != pathresolver.OpLink:
+	case op != access.OpCreate && op != access.OpRename && op != access.OpLink:
 		return refusal
 	case len(g.made) >= maxMade:
 		return fmt.Sprintf("this run has made %d names here, which is as many as are kept in mind", maxMade)

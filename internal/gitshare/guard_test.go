@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -39,23 +40,23 @@ func shared(t *testing.T, entries ...string) *Repo {
 }
 
 const (
-	create = pathresolver.OpCreate
-	write  = pathresolver.OpWrite
-	remove = pathresolver.OpDelete
-	rename = pathresolver.OpRename
-	link   = pathresolver.OpLink
-	meta   = pathresolver.OpMeta
+	create = access.OpCreate
+	write  = access.OpWrite
+	remove = access.OpDelete
+	rename = access.OpRename
+	link   = access.OpLink
+	meta   = access.OpMeta
 )
 
 func TestGuard(t *testing.T) {
 	packed := "packed-refs = # pack-refs with: peeled fully-peeled sorted\n" +
 		hash + " refs/heads/packed\n" + hash + " refs/heads/deep/one/two\n^" + hash + "\n" + hash + " refs/tags/v1\n"
 	g := newGuard(shared(t, packed, "refs/heads/feature/old", "refs/heads/busy.lock", "logs/refs/heads/logged"))
-	refused := func(op pathresolver.Op, place string) {
+	refused := func(op access.Op, place string) {
 		t.Helper()
 		require.NotEmpty(t, g.restrict(op, place, 0), "%s %s", op, place)
 	}
-	agreed := func(op pathresolver.Op, place string) {
+	agreed := func(op access.Op, place string) {
 		t.Helper()
 		require.Empty(t, g.restrict(op, place, 0), "%s %s", op, place)
 	}
@@ -64,7 +65,7 @@ func TestGuard(t *testing.T) {
 		"objects/ab/cd", "worktrees/wt/index", "worktrees/wt/rebase-merge/done", "refs/heads/topic", "refs/heads/topic.lock", "logs/refs/heads/topic",
 		"refs/stash", "refs/stash.lock", "logs/refs/stash", "refs/remotes/origin/main", "logs/refs/remotes/origin/main", "gc.pid",
 	} {
-		for _, op := range []pathresolver.Op{create, write, remove, rename, meta} {
+		for _, op := range []access.Op{create, write, remove, rename, meta} {
 			agreed(op, place)
 		}
 	}
@@ -77,7 +78,7 @@ func TestGuard(t *testing.T) {
 		"refs/replace/" + hash, "refs/Replace/" + hash, "refs/bisect/bad", "refs/worktree/x", "refs/rewritten/x", "refs/replace",
 		"worktrees/other", "worktrees/other/HEAD", "worktrees/other/new",
 	} {
-		for _, op := range []pathresolver.Op{create, write, remove, rename, link} {
+		for _, op := range []access.Op{create, write, remove, rename, link} {
 			refused(op, place)
 		}
 	}
@@ -100,7 +101,7 @@ func TestGuard(t *testing.T) {
 	agreed(remove, "packed-refs.lock")
 
 	// Who writes packed-refs changes any ref.
-	for _, op := range []pathresolver.Op{create, write, remove, rename, link, meta} {
+	for _, op := range []access.Op{create, write, remove, rename, link, meta} {
 		refused(op, "packed-refs")
 		refused(op, "packed-refs.new")
 	}
@@ -127,7 +128,7 @@ func TestGuardLogs(t *testing.T) {
 		require.NotEmpty(t, g.restrict(create, place, 0), place)
 		require.Empty(t, g.restrict(create, place, fs.ModeDir), place)
 		require.NoError(t, os.Mkdir(filepath.Join(r.Dir, place), 0o755))
-		for _, op := range []pathresolver.Op{create, remove, rename, meta} {
+		for _, op := range []access.Op{create, remove, rename, meta} {
 			require.NotEmpty(t, g.restrict(op, place, fs.ModeDir), "%s %s", op, place)
 		}
 	}
@@ -234,11 +235,11 @@ func TestConfig(t *testing.T) {
 		"worktrees/wt/locked", "worktrees/wt/modules/m/config", "objects/info/alternates", "objects/info/Alternates", "info/attributes",
 		"refs/heads/main", "worktrees/other/HEAD",
 	} {
-		require.False(t, res.Explain(pathresolver.OpWrite, place).Allowed, place)
-		require.True(t, res.Explain(pathresolver.OpRead, place).Allowed, place)
+		require.False(t, res.Explain(access.OpWrite, place).Allowed, place)
+		require.True(t, res.Explain(access.OpRead, place).Allowed, place)
 	}
 	for _, place := range []string{"worktrees/wt/HEAD", "worktrees/wt/modules/m/HEAD", "objects/info/packs", "refs/heads/topic"} {
-		require.True(t, res.Explain(pathresolver.OpWrite, place).Allowed, place)
+		require.True(t, res.Explain(access.OpWrite, place).Allowed, place)
 	}
 	alone, err := Reopen(r.Dir, "", "")
 	require.NoError(t, err)
@@ -247,9 +248,9 @@ func TestConfig(t *testing.T) {
 	require.NoError(t, err)
 	defer own.Close()
 	for _, place := range []string{"config", "hooks/pre-commit", "info/attributes", "objects/info/alternates", "commondir", "modules/m/hooks/x", "modules/m/config"} {
-		require.False(t, own.Explain(pathresolver.OpWrite, place).Allowed, place)
+		require.False(t, own.Explain(access.OpWrite, place).Allowed, place)
 	}
 	for _, place := range []string{"HEAD", "ORIG_HEAD", "packed-refs.lock", "refs/heads/main"} {
-		require.True(t, own.Explain(pathresolver.OpWrite, place).Allowed, place)
+		require.True(t, own.Explain(access.OpWrite, place).Allowed, place)
 	}
 }

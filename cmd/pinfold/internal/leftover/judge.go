@@ -4,8 +4,8 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/trusted"
-	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // note is what may be at a place. Whether it is so in the end Examine says.
@@ -44,7 +44,7 @@ var operations = map[string]string{
 }
 
 // judge says what a change may have left, and at which place that is to be noted.
-func (r *Record) judge(op pathresolver.Op, place string, mode fs.FileMode) (notes note, at string) {
+func (r *Record) judge(op access.Op, place string, mode fs.FileMode) (notes note, at string) {
 	if rest, dir, found := cutName(place, isDotGit); found {
 		return judgeGit(op, place, dir, rest, mode)
 	}
@@ -58,13 +58,13 @@ func (r *Record) judge(op pathresolver.Op, place string, mode fs.FileMode) (note
 	case fs.ModeNamedPipe, fs.ModeSocket:
 		return isSpecial, place
 	case fs.ModeDir:
-		if name == "objects" && op != pathresolver.OpMeta { // a git directory of another name
+		if name == "objects" && op != access.OpMeta { // a git directory of another name
 			if dir == "" {
 				dir = "."
 			}
 			return isRepository, dir
 		}
-		if op == pathresolver.OpRename {
+		if op == access.OpRename {
 			return isMoved | r.named(place), place
 		}
 		if operations[name] != "" {
@@ -77,7 +77,7 @@ func (r *Record) judge(op pathresolver.Op, place string, mode fs.FileMode) (note
 	if _, packages, found := cutName(place, isPackageDir); found {
 		return isLater, packages
 	}
-	if op != pathresolver.OpMeta {
+	if op != access.OpMeta {
 		notes = r.named(place)
 	}
 	if operations[name] != "" {
@@ -90,7 +90,7 @@ func (r *Record) judge(op pathresolver.Op, place string, mode fs.FileMode) (note
 }
 
 // judgeGit is judge for what is .git, at dir, or lies beneath it.
-func judgeGit(op pathresolver.Op, place, dir, rest string, mode fs.FileMode) (note, string) {
+func judgeGit(op access.Op, place, dir, rest string, mode fs.FileMode) (note, string) {
 	first, below, _ := strings.Cut(rest, "/")
 	switch {
 	case rest == "":
@@ -101,7 +101,7 @@ func judgeGit(op pathresolver.Op, place, dir, rest string, mode fs.FileMode) (no
 		return isSpecial, place
 	case first == "hooks" && below != "" && mode.IsRegular(), rest == "config", rest == "config.worktree", rest == "info/attributes":
 		return isRepository, dir
-	case mode.IsDir() && op != pathresolver.OpMeta && rest == "objects":
+	case mode.IsDir() && op != access.OpMeta && rest == "objects":
 		return isRepository, dir
 	case operations[baseOf(rest)] != "":
 		return isOperation, place

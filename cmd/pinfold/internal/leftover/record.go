@@ -4,8 +4,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/trusted"
-	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
@@ -49,12 +49,12 @@ func (r *Record) Changed(c sandboxfs.Change) {
 		at = c.To
 	}
 	notes, dir := r.judge(c.Op, at, c.Mode)
-	if notes == 0 && c.Op != pathresolver.OpRename {
+	if notes == 0 && c.Op != access.OpRename {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if c.Op == pathresolver.OpRename {
+	if c.Op == access.OpRename {
 		r.index = r.index || baseOf(c.To) == "index"
 		r.move(c.Place, c.To, c.Exchange)
 	}

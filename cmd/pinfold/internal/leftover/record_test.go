@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
@@ -22,7 +22,7 @@ func noted(r *Record) map[string]note {
 }
 
 func created(place string, mode fs.FileMode) sandboxfs.Change {
-	return sandboxfs.Change{Op: pathresolver.OpCreate, Place: place, Mode: mode}
+	return sandboxfs.Change{Op: access.OpCreate, Place: place, Mode: mode}
 }
 
 // What a name or a mode may mean later is noted, and sources are not.
@@ -72,7 +72,7 @@ func TestWhatIsNoted(t *testing.T) {
 func TestWhatAMoveNotes(t *testing.T) {
 	r := NewRecord(func(string) bool { return true })
 	move := func(from, to string, typ fs.FileMode) {
-		r.Changed(sandboxfs.Change{Op: pathresolver.OpRename, Place: from, To: to, Mode: typ})
+		r.Changed(sandboxfs.Change{Op: access.OpRename, Place: from, To: to, Mode: typ})
 	}
 	r.Changed(created("a/run.sh", 0o755))
 	move("tmp", "Makefile", 0)
@@ -161,7 +161,7 @@ func TestRecordFollows(t *testing.T) {
 				for name, executable := range renamed {
 					tree[name] = executable
 				}
-				r.Changed(sandboxfs.Change{Op: pathresolver.OpRename, Place: at, To: to, Exchange: exchange, Mode: typ})
+				r.Changed(sandboxfs.Change{Op: access.OpRename, Place: at, To: to, Exchange: exchange, Mode: typ})
 			}
 		}
 		known := noted(r)
@@ -212,7 +212,7 @@ func TestRecordIsBounded(t *testing.T) {
 
 func BenchmarkChangedSource(b *testing.B) {
 	r := NewRecord(func(string) bool { return true })
-	c := sandboxfs.Change{Op: pathresolver.OpWrite, Place: "internal/deep/source/file.go", Mode: 0o644}
+	c := sandboxfs.Change{Op: access.OpWrite, Place: "internal/deep/source/file.go", Mode: 0o644}
 	for b.Loop() {
 		r.Changed(c)
 	}

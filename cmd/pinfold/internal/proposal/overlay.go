@@ -90,7 +90,7 @@ func (o *overlay) noteAsk(err error) error {
 
 // leads is the place of a path that is to be written.
 func (o *overlay) leads(unsafePath string) string {
-	place := o.resolver.Explain(pathresolver.OpWrite, unsafePath).Place
+	place := o.resolver.Explain(access.OpWrite, unsafePath).Place
 	if o.only != "" && place != o.only && o.elsewhere == "" {
 		if o.elsewhere = place; place == "" {
 			o.elsewhere = unsafePath
@@ -101,7 +101,7 @@ func (o *overlay) leads(unsafePath string) string {
 
 // Replace remembers new content.
 func (o *overlay) Replace(unsafePath string, how fileskills.ReplaceOptions) (fileskills.Replacement, error) {
-	if _, err := o.resolver.Resolve(pathresolver.OpWrite, unsafePath, 0); errors.As(err, new(*pathresolver.DeniedError)) {
+	if _, err := o.resolver.Resolve(access.OpWrite, unsafePath, 0); errors.As(err, new(*pathresolver.DeniedError)) {
 		return nil, o.noteAsk(err)
 	}
 	k := &kept{of: o, place: o.leads(unsafePath)}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/internal/gitshare"
 	"github.com/pinfold-dev/pinfold/launcher"
@@ -228,7 +229,7 @@ func (s Shown) Reopen() (*Dir, error) {
 }
 
 // Explain is Explain for a path that leads into it.
-func (b *Dir) Explain(op pathresolver.Op, path string) pathresolver.Decision {
+func (b *Dir) Explain(op access.Op, path string) pathresolver.Decision {
 	d := b.Resolver.Explain(op, path)
 	if d.Place != "" {
 		d.Place = b.path(d.Place)

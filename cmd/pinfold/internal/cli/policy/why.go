@@ -124,7 +124,7 @@ func why(a *cli.App, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 
 // explainIn asks about a path beneath the project, or in the git directory that
 // lies beside it, in which case besides is true.
-func explainIn(r *pathresolver.Resolver, git *gitbeside.Dir, op pathresolver.Op, unsafePath string) (d pathresolver.Decision, besides bool) {
+func explainIn(r *pathresolver.Resolver, git *gitbeside.Dir, op access.Op, unsafePath string) (d pathresolver.Decision, besides bool) {
 	at := unsafePath
 	if !filepath.IsAbs(at) {
 		at = filepath.Join(r.Root(), at)
@@ -161,12 +161,12 @@ func whyText(o *cli.Output, d *pathresolver.Decision) {
 		out.Printf("%s: %s '%s'\n%s\n", out.Paint(cli.ColourBad, "denied"), d.Op, esc(d.Path), d.Reason)
 	default:
 		denied := pathresolver.DeniedError{Op: d.Op, Path: d.Path, Rule: d.Rule, Reason: d.Reason, Origin: d.Origin, Allowed: d.Writable}
-		if d.Op == pathresolver.OpRead {
+		if d.Op == access.OpRead {
 			denied.Allowed = d.Readable
 		}
 		first, rest, _ := strings.Cut(denied.Error(), "\n")
 		out.Printf("%s\n%s\n", out.Paint(cli.ColourBad, first), rest)
-		if d.Op != pathresolver.OpRead && readable(d) {
+		if d.Op != access.OpRead && readable(d) {
 			// The first line's words are fixed, and sound like more.
 			out.Printf("  it lies inside the sandbox root: reading is allowed, %s is not\n", d.Op)
 		}
@@ -290,7 +290,7 @@ const whyWait = 10 * time.Second
 // grantFor asks the broker of the run that this process is in whether what has
 // to be asked for was granted, and what was said if it was denied; nil and "" where
 // it was neither, or the broker does not say: the policy's answer stands without it.
-func grantFor(ctx context.Context, op pathresolver.Op, place string) (grant *whyGrant, denial string) {
+func grantFor(ctx context.Context, op access.Op, place string) (grant *whyGrant, denial string) {
 	at, err := brokerhttp.FromEnvironment(os.Getenv)
 	if err != nil {
 		return nil, ""

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -56,9 +57,9 @@ func TestListIsProtected(t *testing.T) {
 			require.NoError(t, err)
 			r, err := pathresolver.New(cfg)
 			require.NoError(t, err)
-			require.Equal(t, pathresolver.RuleProtected, r.Explain(pathresolver.OpWrite, odd).Rule, "%s as %s", from, rootAs)
-			require.Equal(t, pathresolver.RuleProtected, r.Explain(pathresolver.OpDelete, odd).Rule)
-			require.True(t, r.Explain(pathresolver.OpWrite, "lists/axx").Allowed, "its name is not read as a glob")
+			require.Equal(t, pathresolver.RuleProtected, r.Explain(access.OpWrite, odd).Rule, "%s as %s", from, rootAs)
+			require.Equal(t, pathresolver.RuleProtected, r.Explain(access.OpDelete, odd).Rule)
+			require.True(t, r.Explain(access.OpWrite, "lists/axx").Allowed, "its name is not read as a glob")
 			require.NoError(t, r.Close())
 		}
 	}

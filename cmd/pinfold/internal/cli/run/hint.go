@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/gitbeside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
@@ -34,7 +35,7 @@ func (f *runFlags) hints(o *cli.Output, cfg pathresolver.Config, r *pathresolver
 	case f.beside != nil && !f.knowsAuthor(f.beside.Resolver, "config"):
 		o.Hint("git knows no name and e-mail for commits inside; --ro ~/.gitconfig shows yours")
 	case info.IsDir():
-		writable := r.Explain(pathresolver.OpCreate, ".git/index.lock").Allowed
+		writable := r.Explain(access.OpCreate, ".git/index.lock").Allowed
 		list := f.ListHint(".git")
 		switch {
 		case !writable && list != "":
@@ -94,7 +95,7 @@ func placeIn(r *pathresolver.Resolver, file string) (place string, in bool) {
 	}
 	place, in = hostpath.Beneath(real, r.Root())
 	place = filepath.ToSlash(place)
-	return place, in && place != "." && r.Explain(pathresolver.OpRead, place).Allowed
+	return place, in && place != "." && r.Explain(access.OpRead, place).Allowed
 }
 
 // author matches a setting of user.email in a configuration of git.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/gitbeside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
@@ -24,7 +25,7 @@ type reportLine struct {
 	PID       uint32            `json:"pid"`
 	UID       uint32            `json:"uid"`
 	Program   string            `json:"program"`
-	Operation pathresolver.Op   `json:"operation"`
+	Operation access.Op         `json:"operation"`
 	Path      string            `json:"path"`
 	Rule      pathresolver.Rule `json:"rule"`
 	Pattern   string            `json:"pattern,omitempty"`
@@ -92,7 +93,7 @@ func openReport(name string, r *pathresolver.Resolver, git *gitbeside.Dir) (*rep
 	}
 	// Once before, so that a refused file is not made: neither in a write path,
 	// nor by a link in one, which an earlier command may have left to lead out.
-	if r.Explain(pathresolver.OpCreate, abs).Allowed || r.Explain(pathresolver.OpDelete, abs).Allowed {
+	if r.Explain(access.OpCreate, abs).Allowed || r.Explain(access.OpDelete, abs).Allowed {
 		return nil, reportWritable(name)
 	}
 	f, err := hostfile.Open("--report", name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
@@ -101,7 +102,7 @@ func openReport(name string, r *pathresolver.Resolver, git *gitbeside.Dir) (*rep
 	}
 	// And for good: where the file really lies is asked of the descriptor.
 	at, err := pathOf(f)
-	if err == nil && (git.Holds(at) || r.Explain(pathresolver.OpWrite, at).Allowed) {
+	if err == nil && (git.Holds(at) || r.Explain(access.OpWrite, at).Allowed) {
 		_ = f.Close()
 		return nil, reportWritable(name)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/clitest"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/leftover"
@@ -25,10 +26,10 @@ func TestReportLineFitsItsSchema(t *testing.T) {
 	w, err := openReport(file, r, nil)
 	require.NoError(t, err)
 	w.add(sandboxfs.Refusal{
-		Time: time.Now(), PID: 7, UID: 8, Program: clitest.Hostile, Op: pathresolver.OpCreate, Place: clitest.Hostile,
+		Time: time.Now(), PID: 7, UID: 8, Program: clitest.Hostile, Op: access.OpCreate, Place: clitest.Hostile,
 		Rule: pathresolver.RuleProtected, Pattern: "**/*", Errno: syscall.EROFS, Syscall: "mkdir",
 	})
-	w.add(sandboxfs.Refusal{Time: time.Now(), Op: pathresolver.OpRead, Place: ".", Rule: pathresolver.RuleHidden})
+	w.add(sandboxfs.Refusal{Time: time.Now(), Op: access.OpRead, Place: ".", Rule: pathresolver.RuleHidden})
 	w.unjudged(5)
 	w.append(launchLine{cli.TimeText(time.Now()), launched{Policy: "coder", Hash: strings.Repeat("0f", 32), Program: pathresolver.EscapePath(clitest.Hostile), Sandbox: true}})
 	w.append(launchLine{cli.TimeText(time.Now()), launched{Program: "make"}})
@@ -53,7 +54,7 @@ func TestReportIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	w := &reportFile{f: f, root: "/project", lines: maxReportLines - 1}
 	for range 3 {
-		w.add(sandboxfs.Refusal{Time: time.Now(), Op: pathresolver.OpRead, Place: "x", Rule: pathresolver.RuleHidden})
+		w.add(sandboxfs.Refusal{Time: time.Now(), Op: access.OpRead, Place: "x", Rule: pathresolver.RuleHidden})
 	}
 	require.NoError(t, w.close())
 	data, err := os.ReadFile(file)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/leftlog"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/leftover"
@@ -34,7 +35,7 @@ type refused struct {
 
 // refusalKind is what makes two refusals the same to a person.
 type refusalKind struct {
-	op     pathresolver.Op
+	op     access.Op
 	place  string
 	rule   pathresolver.Rule
 	origin string

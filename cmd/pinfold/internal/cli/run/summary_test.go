@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/clitest"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/leftover"
@@ -19,9 +20,9 @@ import (
 func TestSummaryIsBounded(t *testing.T) {
 	c := &refused{kinds: map[refusalKind]int{}}
 	for i := range 3 * summaryKinds {
-		c.add(sandboxfs.Refusal{Op: pathresolver.OpCreate, Place: "d" + strconv.Itoa(i), Rule: pathresolver.RuleNoWritePath})
+		c.add(sandboxfs.Refusal{Op: access.OpCreate, Place: "d" + strconv.Itoa(i), Rule: pathresolver.RuleNoWritePath})
 	}
-	c.add(sandboxfs.Refusal{Op: pathresolver.OpCreate, Place: "d7", Rule: pathresolver.RuleNoWritePath})
+	c.add(sandboxfs.Refusal{Op: access.OpCreate, Place: "d7", Rule: pathresolver.RuleNoWritePath})
 	require.Len(t, c.kinds, summaryKinds)
 
 	var text bytes.Buffer
@@ -34,7 +35,7 @@ func TestSummaryIsBounded(t *testing.T) {
 
 func TestSummaryEscapesNames(t *testing.T) {
 	c := &refused{kinds: map[refusalKind]int{}}
-	c.add(sandboxfs.Refusal{Op: pathresolver.OpWrite, Place: clitest.Hostile, Rule: pathresolver.RuleProtected})
+	c.add(sandboxfs.Refusal{Op: access.OpWrite, Place: clitest.Hostile, Rule: pathresolver.RuleProtected})
 	var text bytes.Buffer
 	c.summary(cli.NewOutput(nil, &text))
 	require.Equal(t, 2, strings.Count(text.String(), "\n"))

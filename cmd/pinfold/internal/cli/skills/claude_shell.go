@@ -33,7 +33,7 @@ func (c *claudeCall) command(ctx context.Context, cwd string) {
 	if err != nil {
 		c.ask(c.unknown() + pathresolver.EscapePath(err.Error()))
 	}
-	at := c.resolver.Explain(pathresolver.OpRead, cwd)
+	at := c.resolver.Explain(access.OpRead, cwd)
 	if !at.Allowed || at.Place == "" || at.Place == ".git" || strings.HasPrefix(at.Place, ".git/") {
 		c.ask("the working directory '" + pathresolver.EscapePath(cwd) + "' is no place in the project where commands are known")
 		return
@@ -158,7 +158,7 @@ func (c *claudeCall) operators(root, at string) bool {
 // mayWrite reports whether the rules let the agent write a file, if only after
 // asking.
 func (c *claudeCall) mayWrite(path string) bool {
-	at := c.resolver.Explain(pathresolver.OpWrite, path)
+	at := c.resolver.Explain(access.OpWrite, path)
 	return at.Allowed || at.Rule == pathresolver.RuleAsk
 }
 
@@ -171,7 +171,7 @@ func (c *claudeCall) shellUse(ctx context.Context, u shellshape.Use, cwd string,
 	case shellshape.Write:
 		action = access.FSWrite
 	case shellshape.WriteBeneath:
-		if place := c.resolver.Explain(pathresolver.OpRead, cwd).Place; !coversAll(c.resolver.WritePaths(), place) {
+		if place := c.resolver.Explain(access.OpRead, cwd).Place; !coversAll(c.resolver.WritePaths(), place) {
 			c.refuse(ctx, access.FSWrite, place, "'"+part.Argv[0]+"' may write beneath '"+pathresolver.EscapePath(place)+"', and no write path covers it")
 		}
 		return
@@ -189,7 +189,7 @@ func (c *claudeCall) shellUse(ctx context.Context, u shellshape.Use, cwd string,
 	}
 	there, err := os.Stat(path)
 	if u.Maybe && err != nil { // it is no path, unless the rules refuse the name
-		if _, err := c.resolver.Resolve(pathresolver.OpRead, path, 0); errors.As(err, new(*pathresolver.DeniedError)) {
+		if _, err := c.resolver.Resolve(access.OpRead, path, 0); errors.As(err, new(*pathresolver.DeniedError)) {
 			c.refuse(ctx, action, path, err.Error())
 		}
 		return
@@ -216,7 +216,7 @@ func (c *claudeCall) shellUse(ctx context.Context, u shellshape.Use, cwd string,
 // inTree decides about a path in git's history. It is one by its name alone: links
 // of the work tree lead it nowhere, and what the name stood for is not told.
 func (c *claudeCall) inTree(ctx context.Context, u shellshape.Use, action access.Action, part shellshape.Part) {
-	switch denied := c.resolver.Decide(pathresolver.OpRead, u.Path, 0); {
+	switch denied := c.resolver.Decide(access.OpRead, u.Path, 0); {
 	case denied == nil:
 	case denied.Rule != pathresolver.RuleAsk:
 		c.refuse(ctx, action, u.Path, denied.Error())
@@ -264,7 +264,7 @@ func (c *claudeCall) listing(path, place string, dots bool) {
 		if !dots && name[0] == '.' {
 			continue
 		}
-		if denied := c.resolver.Decide(pathresolver.OpRead, join(place, name), 0); denied != nil && denied.Rule != pathresolver.RuleAsk {
+		if denied := c.resolver.Decide(access.OpRead, join(place, name), 0); denied != nil && denied.Rule != pathresolver.RuleAsk {
 			c.ask("'" + pathresolver.EscapePath(place) + "' holds names that the policy keeps back")
 			return
 		}
