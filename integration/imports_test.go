@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"internal/helper":                 {},
 	"internal/globs":                  {"golang.org/x/text"},
 	"internal/gitindex":               {"golang.org/x/text"},
-	"internal/resolved":               {},
+	"internal/resolved":               {"internal/trusted"},
 	"internal/trusted":                {"internal/globs"},
 	"internal/hostpath":               {"internal/fsat", "golang.org/x/sys"},
 	"pathresolver":                    {"access", "internal/fsat", "internal/gitindex", "internal/gitrepo", "internal/globs", "internal/resolved", "internal/trusted", "golang.org/x/sys"},

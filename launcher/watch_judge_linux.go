@@ -50,7 +50,7 @@ type rules interface {
 	Decide(op access.Op, place string, kind fs.FileMode) *pathresolver.DeniedError
 	DecideRenameGranted(g pathresolver.Grant, from, to string, exchange bool) *pathresolver.DeniedError
 	DecideLinkGranted(g pathresolver.Grant, from, to string) *pathresolver.DeniedError
-	Verdict(place string) pathresolver.Verdict
+	Verdict(place string) resolved.Verdict
 	Explain(op access.Op, path string) pathresolver.Decision
 	OpenPlace(place string, flags int, mode uint32) (int, error)
 }

@@ -608,7 +608,7 @@ func (d *Dir) entries() ([]fs.DirEntry, error) {
 	list, err := f.ReadDir(-1)
 	kept := make([]fs.DirEntry, 0, len(list))
 	for _, e := range list {
-		if !d.r.verdictIn(d.place, e.Name()).hidesEntry(e.Type()) {
+		if !d.r.verdictIn(d.place, e.Name()).HidesEntry(e.Type()) {
 			kept = append(kept, &walkEntry{dir: d, name: e.Name(), typ: e.Type()})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 // Decide says whether op may be done at place: nil if so. kind is the type of
@@ -89,7 +90,7 @@ func (p *policy) decideLook(place string) *DeniedError {
 }
 
 // hidden is the refusal of a place that does not exist for the caller.
-func (p *policy) hidden(op access.Op, place string, v Verdict) *DeniedError {
+func (p *policy) hidden(op access.Op, place string, v resolved.Verdict) *DeniedError {
 	if v.Pattern == "" {
 		return p.denied(op, place, RuleNotReadable, "no read path covers it").by("", lacking(p.readLists, place))
 	}
@@ -105,7 +106,7 @@ func (p *policy) refuseTraverseOnly(op access.Op, unsafePath, place string, kind
 	if _, traverseOnly := p.read.hides(place); !traverseOnly {
 		return nil
 	}
-	return p.hidden(op, place, Verdict{}).asGiven(unsafePath)
+	return p.hidden(op, place, resolved.Verdict{}).asGiven(unsafePath)
 }
 
 // allows is Decide for opening a file, without building the refusal.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 // Decision is what Explain answers. It is for the operator: Link and Target
@@ -28,7 +29,7 @@ type Decision struct {
 }
 
 // whyWritable is the reason of a change that is allowed.
-func (v Verdict) whyWritable() string {
+func whyWritable(v resolved.Verdict) string {
 	if v.AskWrite {
 		return "it was granted"
 	}
@@ -95,7 +96,7 @@ func (r *Resolver) explain(d *Decision, op access.Op, unsafePath string) error {
 	if v := r.Verdict(w.place); op == access.OpRead {
 		d.Reason = "it lies beneath the sandbox root"
 	} else {
-		d.Pattern, d.Origin, d.Reason = v.Pattern, v.Origin, v.whyWritable()
+		d.Pattern, d.Origin, d.Reason = v.Pattern, v.Origin, whyWritable(v)
 	}
 	return nil
 }

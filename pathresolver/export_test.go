@@ -43,4 +43,4 @@ func (r *Resolver) CheckGitText(place string, data []byte) *DeniedError {
 	return r.checkGitText(place, data)
 }
 
-func (r *Resolver) VerdictIn(parent, name string) Verdict { return r.verdictIn(parent, name) }
+func (r *Resolver) VerdictIn(parent, name string) resolved.Verdict { return r.verdictIn(parent, name) }

@@ -70,7 +70,7 @@ func (g Grant) gives(op access.Op, place string) bool {
 }
 
 // applied is a verdict with the grant applied.
-func (g Grant) applied(v Verdict, op access.Op, place string) Verdict {
+func (g Grant) applied(v resolved.Verdict, op access.Op, place string) resolved.Verdict {
 	switch {
 	case g == nil:
 	case op == access.OpRead:

@@ -15,15 +15,15 @@ func init() {
 	resolved.Of = func(r any) any { return inside{r.(*Resolver)} }
 }
 
-func (r inside) BreakLinks(place string) error               { return r.breakLinks(place) }
-func (r inside) DecideLook(place string) *DeniedError        { return r.decideLook(place) }
-func (r inside) GitContent(place string) resolved.GitContent { return r.gitContent(place) }
-func (r inside) GitHook(place string) bool                   { return r.gitHook(place) }
-func (r inside) GitLock(place string) bool                   { return r.gitLock(place) }
-func (r inside) IsGitLockName(name string) bool              { return isGitLockName(name) }
-func (r inside) NoteLink(before resolved.FileID)             { r.noteLink(before) }
-func (r inside) NoteUnlink(before resolved.FileID)           { r.noteUnlink(before) }
-func (r inside) VerdictIn(parent, name string) Verdict       { return r.verdictIn(parent, name) }
+func (r inside) BreakLinks(place string) error                  { return r.breakLinks(place) }
+func (r inside) DecideLook(place string) *DeniedError           { return r.decideLook(place) }
+func (r inside) GitContent(place string) resolved.GitContent    { return r.gitContent(place) }
+func (r inside) GitHook(place string) bool                      { return r.gitHook(place) }
+func (r inside) GitLock(place string) bool                      { return r.gitLock(place) }
+func (r inside) IsGitLockName(name string) bool                 { return isGitLockName(name) }
+func (r inside) NoteLink(before resolved.FileID)                { r.noteLink(before) }
+func (r inside) NoteUnlink(before resolved.FileID)              { r.noteUnlink(before) }
+func (r inside) VerdictIn(parent, name string) resolved.Verdict { return r.verdictIn(parent, name) }
 
 func (r inside) CheckGitText(place string, data []byte) *DeniedError {
 	return r.checkGitText(place, data)

@@ -76,7 +76,7 @@ func (d *Dir) block(list []fs.DirEntry, raw []byte, hides bool) []fs.DirEntry {
 			continue
 		}
 		typ := d.entryType(name, kind)
-		if hides && d.r.verdictIn(d.place, name).hidesEntry(typ) {
+		if hides && d.r.verdictIn(d.place, name).HidesEntry(typ) {
 			continue
 		}
 		block = append(block, walkEntry{dir: d, name: name, typ: typ})

@@ -154,7 +154,7 @@ func (r *Resolver) ReadDir(unsafePath string) ([]fs.DirEntry, error) {
 	hides := r.hidesAny()
 	entries := make([]fs.DirEntry, 0, len(list))
 	for _, e := range list {
-		if hides && r.verdictIn(place, e.Name()).hidesEntry(e.Type()) {
+		if hides && r.verdictIn(place, e.Name()).HidesEntry(e.Type()) {
 			continue
 		}
 		entries = append(entries, &dirEntry{r: r, path: strings.TrimRight(unsafePath, "/") + "/" + e.Name(), name: e.Name(), typ: e.Type()})

@@ -1,10 +1,10 @@
 package pathresolver
 
 import (
-	"io/fs"
 	"slices"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/internal/trusted"
 )
 
@@ -30,39 +30,22 @@ type policy struct {
 	readLists  []bound
 }
 
-// Verdict is what the rules say about one place, whether or not something is
-// there. Its zero value means readable and not writable.
-type Verdict struct {
-	Hidden       bool   // a hide glob covers it, or no read path does: it does not exist for the caller
-	TraverseOnly bool   // it leads to a read path: a directory that shows only what leads on
-	AskRead      bool   // its content is to be asked for; name and attributes are seen
-	Protected    bool   // never changed
-	AskWrite     bool   // changing it is to be asked for
-	Writable     bool   // a write path covers it, and none of the above
-	Pattern      string // the glob or write path that decided about changing it, or hides it; "" if none did
-	Origin       string // where that was written; "" if nobody said
-
-	// Trusted is set where the place is protected because a program runs or
-	// trusts what is there by itself.
-	Trusted *trusted.File
-}
-
 // Verdict returns what the rules say about a place.
-func (p *policy) Verdict(place string) Verdict {
+func (p *policy) Verdict(place string) resolved.Verdict {
 	return p.verdict(place, p.hide.covers(place))
 }
 
 // verdictIn is Verdict of name in parent, for a caller who knows already that
 // parent is not hidden.
-func (p *policy) verdictIn(parent, name string) Verdict {
+func (p *policy) verdictIn(parent, name string) resolved.Verdict {
 	place := joinPlace(parent, name)
 	return p.verdict(place, p.hide.matches(place))
 }
 
 // verdict is asked with the hide glob that covers the place, if one does.
-func (p *policy) verdict(place string, hides *glob) (v Verdict) {
+func (p *policy) verdict(place string, hides *glob) (v resolved.Verdict) {
 	if hides != nil {
-		return Verdict{Hidden: true, Pattern: hides.text, Origin: hides.origin}
+		return resolved.Verdict{Hidden: true, Pattern: hides.text, Origin: hides.origin}
 	}
 	if v.Hidden, v.TraverseOnly = p.read.hides(place); v.Hidden {
 		return v
@@ -92,10 +75,6 @@ func (p *policy) verdict(place string, hides *glob) (v Verdict) {
 	}
 	return v
 }
-
-// hidesEntry reports whether an entry of a listing is left out: it is hidden,
-// or leads to a read path and is no directory.
-func (v Verdict) hidesEntry(typ fs.FileMode) bool { return v.Hidden || v.TraverseOnly && !typ.IsDir() }
 
 // writePathOf returns the write path that covers place.
 func (p *policy) writePathOf(place string) (string, bool) {

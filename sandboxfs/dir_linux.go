@@ -11,6 +11,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -54,7 +55,7 @@ func (c *connection) age() int32 {
 
 // ReadDir lists names. Hidden ones are left out.
 func (c *connection) ReadDir(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
-	return c.list(in, func(l *listing, e dirent, _ pathresolver.Verdict) bool {
+	return c.list(in, func(l *listing, e dirent, _ resolved.Verdict) bool {
 		return out.AddDirEntry(l.entry(e))
 	})
 }
@@ -64,7 +65,7 @@ func (c *connection) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 	if n := c.tab.get(in.NodeId); n != nil && in.Offset == 0 {
 		n.listed.Store(c.age())
 	}
-	return c.list(in, func(l *listing, e dirent, verdict pathresolver.Verdict) bool {
+	return c.list(in, func(l *listing, e dirent, verdict resolved.Verdict) bool {
 		var sx unix.Statx_t
 		known := e.name != "." && e.name != ".." && (!c.ReadOnly || !verdict.AskRead)
 		if known {
@@ -112,7 +113,7 @@ func (l *listing) entry(e dirent) fuse.DirEntry {
 
 // list opens the directory of a request and calls add for each name that is
 // not hidden, until add has no more room.
-func (c *connection) list(in *fuse.ReadIn, add func(*listing, dirent, pathresolver.Verdict) bool) fuse.Status {
+func (c *connection) list(in *fuse.ReadIn, add func(*listing, dirent, resolved.Verdict) bool) fuse.Status {
 	return c.asking(&in.InHeader, func(grant pathresolver.Grant) error {
 		if grant == nil {
 			grant = c.listings.granted(in.Fh)
@@ -123,7 +124,7 @@ func (c *connection) list(in *fuse.ReadIn, add func(*listing, dirent, pathresolv
 	})
 }
 
-func (c *connection) listGranted(in *fuse.ReadIn, add func(*listing, dirent, pathresolver.Verdict) bool, grant pathresolver.Grant) error {
+func (c *connection) listGranted(in *fuse.ReadIn, add func(*listing, dirent, resolved.Verdict) bool, grant pathresolver.Grant) error {
 	c.moves.RLock()
 	defer c.moves.RUnlock()
 	dir, err := c.node(in.NodeId)
@@ -143,7 +144,7 @@ func (c *connection) listGranted(in *fuse.ReadIn, add func(*listing, dirent, pat
 	}
 	l.watched = c.watch.add(dir, l.fd, &l.sx)
 	return eachEntry(l.fd, in.Offset, func(e dirent) bool {
-		var verdict pathresolver.Verdict
+		var verdict resolved.Verdict
 		if e.name != "." && e.name != ".." {
 			verdict = c.r.VerdictIn(l.place, e.name)
 		}

@@ -48,8 +48,8 @@ type resolver interface {
 	DecideRenameGranted(g pathresolver.Grant, from, to string, exchange bool) *pathresolver.DeniedError
 	DecideLinkGranted(g pathresolver.Grant, from, to string) *pathresolver.DeniedError
 	DecideLook(place string) *pathresolver.DeniedError
-	Verdict(place string) pathresolver.Verdict
-	VerdictIn(parent, name string) pathresolver.Verdict
+	Verdict(place string) resolved.Verdict
+	VerdictIn(parent, name string) resolved.Verdict
 	AskPlaces() []resolved.AskPlace
 	AsksRead() bool
 

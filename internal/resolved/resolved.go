@@ -5,7 +5,11 @@
 // users of pathresolver, who have its verbs.
 package resolved
 
-import "io/fs"
+import (
+	"io/fs"
+
+	"github.com/pinfold-dev/pinfold/internal/trusted"
+)
 
 // Of returns what a *pathresolver.Resolver offers behind the door. It has the
 // exported methods of the resolver and those of pathresolver's type inside; the
@@ -25,6 +29,29 @@ type FileID struct {
 type Arrival struct {
 	Mode fs.FileMode // its type and permissions
 	ID   FileID
+}
+
+// Verdict is what the rules say about one place, whether or not something is
+// there. Its zero value means readable and not writable.
+type Verdict struct {
+	Hidden       bool   // a hide glob covers it, or no read path does: it does not exist for the caller
+	TraverseOnly bool   // it leads to a read path: a directory that shows only what leads on
+	AskRead      bool   // its content is to be asked for; name and attributes are seen
+	Protected    bool   // never changed
+	AskWrite     bool   // changing it is to be asked for
+	Writable     bool   // a write path covers it, and none of the above
+	Pattern      string // the glob or write path that decided about changing it, or hides it; "" if none did
+	Origin       string // where that was written; "" if nobody said
+
+	// Trusted is set where the place is protected because a program runs or
+	// trusts what is there by itself.
+	Trusted *trusted.File
+}
+
+// HidesEntry reports whether an entry of a listing is left out: it is hidden,
+// or leads to a read path and is no directory.
+func (v Verdict) HidesEntry(typ fs.FileMode) bool {
+	return v.Hidden || v.TraverseOnly && !typ.IsDir()
 }
 
 // AskPlace is where something may have to be asked for.
