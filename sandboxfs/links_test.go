@@ -3,10 +3,15 @@
 package sandboxfs_test
 
 import (
+	"context"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 
+	gofuse "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
@@ -118,4 +123,37 @@ func TestHardLinkCountedAgain(t *testing.T) {
 		require.ErrorIs(t, write(f.in("out/a"), "three"), syscall.EACCES)
 		require.Equal(t, "two", f.read(f.on("src/alias")))
 	})
+}
+
+// withoutFlags is a file system whose renames know no flags, as NFS.
+type withoutFlags struct{ gofuse.LoopbackNode }
+
+func (n *withoutFlags) Rename(ctx context.Context, name string, parent gofuse.InodeEmbedder, newName string, flags uint32) syscall.Errno {
+	if flags != 0 {
+		return syscall.EINVAL
+	}
+	return n.LoopbackNode.Rename(ctx, name, parent, newName, 0)
+}
+
+// A rename to a new name is done without replacing anything first, and as any other
+// where the file system cannot do that.
+func TestRenameWithoutFlags(t *testing.T) {
+	f := planted(t, "disk/out/a=1", "disk/out/b=2")
+	disk := f.on("disk")
+	root := &gofuse.LoopbackRoot{Path: disk}
+	root.NewNode = func(*gofuse.LoopbackRoot, *gofuse.Inode, string, *syscall.Stat_t) gofuse.InodeEmbedder {
+		return &withoutFlags{gofuse.LoopbackNode{RootData: root}}
+	}
+	root.RootNode = root.NewNode(root, nil, "", nil)
+	f.root = t.TempDir()
+	server, err := gofuse.Mount(f.root, root.RootNode, &gofuse.Options{MountOptions: fuse.MountOptions{DirectMountStrict: true}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Unmount()) })
+	require.ErrorIs(t, unix.Renameat2(unix.AT_FDCWD, f.on("out/a"), unix.AT_FDCWD, f.on("out/c"), unix.RENAME_NOREPLACE), unix.EINVAL)
+
+	f.start(sandboxfs.Options{}, pathresolver.Config{WritePaths: []string{"out"}})
+	require.NoError(t, os.Rename(f.in("out/a"), f.in("out/c")), "to a new name")
+	require.NoError(t, os.Rename(f.in("out/c"), f.in("out/b")), "over a file")
+	require.Equal(t, "1", f.read(filepath.Join(disk, "out/b")))
+	require.ErrorIs(t, os.Rename(f.in("out/c"), f.in("out/d")), fs.ErrNotExist)
 }
