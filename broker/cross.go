@@ -35,7 +35,7 @@ func (b *Broker) Cross(ctx context.Context, who Identity, id string) (Cross, err
 		if err := known(tx, who); err != nil {
 			return err
 		}
-		a, err := report(tx, who, id)
+		a, err := descendant(tx, who, id)
 		c = crossOf(a)
 		return err
 	})
@@ -52,7 +52,7 @@ func (b *Broker) SetCross(ctx context.Context, who Identity, id string, change C
 	err = b.update(ctx, func(t *tx) error {
 		a, err := Agent{}, known(t, who)
 		if err == nil {
-			a, err = report(t, who, id)
+			a, err = descendant(t, who, id)
 		}
 		if err == nil {
 			text, err = change.apply(&a)

@@ -36,11 +36,11 @@ func (b *Broker) AwaitStop(ctx context.Context, id string) error {
 	}
 	err := b.await(ctx, []string{agentTopic(id)}, time.Time{}, func(tx ReadTx) (bool, error) {
 		for beneath := []string{id}; len(beneath) > 0; beneath = beneath[1:] {
-			reports, err := tx.Agents(AgentFilter{ParentID: &beneath[0], States: []State{Fired}})
+			children, err := tx.Agents(AgentFilter{ParentID: &beneath[0], States: []State{Fired}})
 			if err != nil {
 				return false, err
 			}
-			for _, a := range reports {
+			for _, a := range children {
 				if a.EndedAt.IsZero() {
 					return false, nil
 				}
@@ -82,7 +82,7 @@ func (b *Broker) Started(ctx context.Context, id, process string) error {
 }
 
 // Exited says that the agent's process is gone. Its requests are cancelled, and
-// those of its reports that it should have answered; its grants end; its parent
+// those of its children that it should have answered; its grants end; its parent
 // gets one notification (D7).
 func (b *Broker) Exited(ctx context.Context, id string, exit Exit) error {
 	exit.Output = shown(cutTo(storable(exit.Output), maxOutput), maxOutput)

@@ -99,20 +99,20 @@ func (t *tx) release(id string) error {
 // it is.
 func (t *tx) tree(a Agent) (list []Agent, heights int, err error) {
 	list = []Agent{a}
-	level := 0 // where the reports begin of those at the present height
+	level := 0 // where the children begin of those at the present height
 	for i := 0; i < len(list); i++ {
 		if i == level {
 			heights, level = heights+1, len(list)
 		}
-		reports, err := t.Agents(AgentFilter{ParentID: &list[i].ID, States: []State{Working, Idle, Exited}})
+		children, err := t.Agents(AgentFilter{ParentID: &list[i].ID, States: []State{Working, Idle, Exited}})
 		if err != nil {
 			return nil, 0, err
 		}
-		if list = append(list, reports...); len(list) > maxDescend {
+		if list = append(list, children...); len(list) > maxDescend {
 			return nil, 0, refuse(CodeTooMany, "more than %d agents: fire them in parts", maxDescend)
 		}
 	}
-	// Parents come before their reports: the other way round, leaves first.
+	// Parents come before their children: the other way round, leaves first.
 	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
 		list[i], list[j] = list[j], list[i]
 	}
@@ -191,7 +191,7 @@ func (t *tx) mayControl(ctx context.Context, who Identity, call *access.Request)
 	}
 	above, err := manages(t, who, call.Resource)
 	if err == nil && !above {
-		err = refuse(CodeNotManager, "agent '%s' is no report of '%s'", shown(call.Resource, maxShown), a.ID)
+		err = refuse(CodeNotManager, "agent '%s' is no child of '%s'", shown(call.Resource, maxShown), a.ID)
 	}
 	return err
 }

@@ -43,7 +43,7 @@ func (b *Broker) Request(ctx context.Context, who Identity, id string) (Request,
 }
 
 // Grants lists the leave that is in force: all of it for the operator, that of
-// itself and of its reports for an agent.
+// itself and of its children for an agent.
 func (b *Broker) Grants(ctx context.Context, who Identity) ([]Request, error) {
 	if err := b.expireDue(ctx); err != nil {
 		return nil, err

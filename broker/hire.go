@@ -15,7 +15,7 @@ type HireSpec struct {
 	Session string // the last part of its session key; "" is main
 
 	// ParentID names the manager, which only the operator may do: an agent's
-	// reports are its own (T21). "" is the caller.
+	// children are its own (T21). "" is the caller.
 	ParentID string
 
 	// Policy is what the agent asks for. It gets that within its manager's own.
@@ -23,7 +23,7 @@ type HireSpec struct {
 	// OnExcess says what happens where that is more than its manager has (M6).
 	OnExcess permission.OnExcess
 
-	Cwd    string // absolute; "" is the manager's, and a report's must be
+	Cwd    string // absolute; "" is the manager's, and a child's must be
 	Model  string
 	Tools  []string // at most 1000; nil if not given
 	Task   string   // at most 64 KiB
@@ -217,7 +217,7 @@ func (s *HireSpec) check(a, parent Agent) error {
 	case !filepath.IsAbs(a.Cwd) || a.Cwd != filepath.Clean(a.Cwd):
 		return refuse(CodeInvalid, "the directory %q is not absolute and clean", shown(a.Cwd, maxShown))
 	case parent.ID != "" && a.Cwd != parent.Cwd:
-		return refuse(CodeInvalid, "a report works in its manager's directory %q: the paths of its policy are relative to that", shown(parent.Cwd, maxShown))
+		return refuse(CodeInvalid, "a child works in its manager's directory %q: the paths of its policy are relative to that", shown(parent.Cwd, maxShown))
 	case len(a.Cwd) > maxName || len(a.Model) > maxName || len(a.Route) > maxName || len(a.Task) > maxTask || len(a.Tools) > maxTools || len(a.Resume) > maxTools:
 		return refuse(CodeTooLarge, "the description of an agent is too large: a task may have %d bytes, other texts %d, a list %d entries", maxTask, maxName, maxTools)
 	}
@@ -229,7 +229,7 @@ func (s *HireSpec) check(a, parent Agent) error {
 	return nil
 }
 
-// roomFor refuses a report too many, and one too deep.
+// roomFor refuses a child too many, and one too deep.
 func (t *tx) roomFor(who Identity, parent Agent) error {
 	depth := 1
 	for up := parent; up.ParentID != ""; depth++ {
@@ -244,9 +244,9 @@ func (t *tx) roomFor(who Identity, parent Agent) error {
 	if who.operator {
 		return nil
 	}
-	reports, err := t.Agents(AgentFilter{ParentID: &parent.ID, States: []State{Working, Idle}, Limit: maxReports})
-	if err == nil && len(reports) >= maxReports {
-		err = refuse(CodeTooMany, "an agent has at most %d reports at a time", maxReports)
+	children, err := t.Agents(AgentFilter{ParentID: &parent.ID, States: []State{Working, Idle}, Limit: maxChildren})
+	if err == nil && len(children) >= maxChildren {
+		err = refuse(CodeTooMany, "an agent has at most %d children at a time", maxChildren)
 	}
 	return err
 }

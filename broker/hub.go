@@ -64,5 +64,5 @@ func wakeAll(set map[chan struct{}]struct{}) {
 
 // The topics of transactions.
 func requestTopic(id string) string { return "request:" + id }
-func agentTopic(id string) string   { return "agent:" + id }   // its row, its reports', its mailbox and inbox
+func agentTopic(id string) string   { return "agent:" + id }   // its row, its children', its mailbox and inbox
 func mailboxTopic(id string) string { return "mailbox:" + id } // or "operator"

@@ -4,7 +4,7 @@ import "time"
 
 // Bounds of what an agent can make grow or hold up.
 const (
-	maxReports    = 1000      // living reports of one agent; the operator has no bound
+	maxChildren   = 1000      // living children of one agent; the operator has no bound
 	maxDepth      = 16        // managers above an agent
 	maxDescend    = 100_000   // agents that one status or fire looks at
 	maxPending    = 100       // pending requests of one agent

@@ -156,9 +156,9 @@ func (b *Broker) Ack(ctx context.Context, who Identity, ids ...string) (int, err
 	return n, err
 }
 
-// Await returns a report of the caller once it is idle or has ended. The caller
+// Await returns a child of the caller once it is idle or has ended. The caller
 // is idle while it waits, and a message that wakes ends its wait (D4): then the
-// report may be working still. No message is handed over.
+// child may be working still. No message is handed over.
 func (b *Broker) Await(ctx context.Context, who Identity, id string) (Agent, error) {
 	if !b.attempts.admit(who) {
 		return Agent{}, tooOften()
@@ -168,7 +168,7 @@ func (b *Broker) Await(ctx context.Context, who Identity, id string) (Agent, err
 	look := func(tx ReadTx) (bool, error) {
 		err := known(tx, who)
 		if err == nil {
-			a, err = report(tx, who, id)
+			a, err = descendant(tx, who, id)
 		}
 		if err != nil || a.State == Idle || !a.EndedAt.IsZero() {
 			return true, err
@@ -195,9 +195,9 @@ func (b *Broker) Await(ctx context.Context, who Identity, id string) (Agent, err
 	return a, outcome(err)
 }
 
-// report is an agent beneath who; in the same words as for none it refuses any
+// descendant is an agent beneath who; in the same words as for none it refuses any
 // other.
-func report(tx ReadTx, who Identity, id string) (Agent, error) {
+func descendant(tx ReadTx, who Identity, id string) (Agent, error) {
 	a, err := tx.Agent(id)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return a, err

@@ -124,12 +124,12 @@ func TestStatusChangesNothing(t *testing.T) {
 		require.Equal(t, broker.Working, s.State)
 		require.Equal(t, 1, s.Pending)
 		require.Len(t, s.Messages, 1)
-		require.Len(t, s.Reports, 1)
-		require.Equal(t, 1, s.Reports[0].Requests)
-		require.Equal(t, 1, s.Reports[0].Queued)
+		require.Len(t, s.Agents, 1)
+		require.Equal(t, 1, s.Agents[0].Requests)
+		require.Equal(t, 1, s.Agents[0].Queued)
 	}
-	require.Len(t, must(w.Status(t.Context(), operator)).Reports, 2)
-	require.Empty(t, must(w.Status(t.Context(), worker)).Reports)
+	require.Len(t, must(w.Status(t.Context(), operator)).Agents, 2)
+	require.Empty(t, must(w.Status(t.Context(), worker)).Agents)
 	require.Len(t, must(w.Receive(t.Context(), manager, false)), 1)
 }
 

@@ -8,8 +8,8 @@ type MessageType string
 // The types of messages.
 const (
 	TypeManager           MessageType = "manager"            // somebody says something
-	TypeNotification      MessageType = "notification"       // a report went idle, exited or was fired
-	TypePermissionRequest MessageType = "permission_request" // a report asks for leave
+	TypeNotification      MessageType = "notification"       // a child went idle, exited or was fired
+	TypePermissionRequest MessageType = "permission_request" // a child asks for leave
 )
 
 // Verb is what a message wants of its reader (X7).

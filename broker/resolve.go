@@ -17,7 +17,7 @@ type Answer struct {
 }
 
 // Approve answers a request with leave (D9). Only the agent's manager may, or
-// the operator for its own reports, and only what it may do itself at that
+// the operator for its own children, and only what it may do itself at that
 // moment: otherwise the request ends denied (D21). Of several answers one wins;
 // the same answer again is no error. With any scope but once, the agent's other
 // pending requests that the leave covers are answered at the same time: they
@@ -129,7 +129,7 @@ func (t *tx) resolvable(who Identity, id string, r *Request) (err error) {
 	case err != nil:
 		return err
 	case row.AgentID == who.agent || row.ApproverID != who.agent:
-		// The operator's agent is "", as is the approver of its own reports.
+		// The operator's agent is "", as is the approver of its own children.
 		return refuse(CodeNotManager, "Only the agent's manager can approve")
 	}
 	*r = row

@@ -49,7 +49,7 @@ func (b *Broker) AwaitResume(ctx context.Context, wanted func(Agent, Message) bo
 
 // Resume decides whether who may have an agent that has exited started again:
 // one of its managers whose own policy lets it hire, and only while there is
-// room for another report. It waits for the manager where that has to be asked
+// room for another child. It waits for the manager where that has to be asked
 // for. The agent keeps its session, policy and mailbox; what it was granted has
 // ended. Started comes next, and claims it.
 func (b *Broker) Resume(ctx context.Context, who Identity, id string) (Agent, error) {

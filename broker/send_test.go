@@ -94,7 +94,7 @@ Target "agent:worker:main" matches denied pattern "agent:worker:*".`, w.send(man
 
 	// It never widens: the worker's policy lets it send to its parent alone.
 	_, _, err := w.SetCross(t.Context(), manager, "worker", broker.CrossChange{Mode: permission.Bypass})
-	require.NoError(t, err, "a manager sets its report's")
+	require.NoError(t, err, "a manager sets its child's")
 	require.Equal(t, "Tool 'nexus_send' can only target parent agent ('root')", w.send(worker, "agent:solo:main"))
 	for _, who := range []broker.Identity{worker, {}} {
 		_, _, err = w.SetCross(t.Context(), who, "worker", broker.CrossChange{Mode: permission.Bypass})

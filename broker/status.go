@@ -8,17 +8,17 @@ import (
 // Overview is what the caller may know of itself and of the agents beneath it
 // (D30).
 type Overview struct {
-	You      string    `json:"you"`   // the agent's id, or "operator"
-	State    State     `json:"state"` // "" for the operator
-	Pending  int       `json:"pending_messages"`
-	Messages []Message `json:"messages"` // those, oldest first, at most 100
-	Reports  []Report  `json:"reports"`  // each after its manager
+	You      string        `json:"you"`   // the agent's id, or "operator"
+	State    State         `json:"state"` // "" for the operator
+	Pending  int           `json:"pending_messages"`
+	Messages []Message     `json:"messages"` // those, oldest first, at most 100
+	Agents   []AgentStatus `json:"agents"`   // each after its manager
 }
 
-// Report is one agent beneath the caller.
-type Report struct {
+// AgentStatus is one agent beneath the caller.
+type AgentStatus struct {
 	Agent
-	Depth    int           `json:"depth"` // 1 is the caller's own report
+	Depth    int           `json:"depth"` // 1 is the caller's own child
 	Age      time.Duration `json:"age"`   // since it was hired, in nanoseconds
 	Requests int           `json:"pending_requests"`
 	Queued   int           `json:"pending_messages"`
@@ -33,7 +33,7 @@ func (b *Broker) Status(ctx context.Context, who Identity) (Overview, error) {
 	}
 	now := clock(time.Now())
 	err := b.view(ctx, func(tx ReadTx) error {
-		s = Overview{You: who.String(), Reports: []Report{}, Messages: []Message{}}
+		s = Overview{You: who.String(), Agents: []AgentStatus{}, Messages: []Message{}}
 		if !who.operator {
 			a, err := live(tx, who)
 			if err != nil {
@@ -57,21 +57,21 @@ func (b *Broker) Status(ctx context.Context, who Identity) (Overview, error) {
 	return s, err
 }
 
-// beneath adds the agents beneath one, each before its own reports.
+// beneath adds the agents beneath one, each before its own children.
 func (s *Overview) beneath(tx ReadTx, id string, depth int, now time.Time) error {
 	list, err := tx.Agents(AgentFilter{ParentID: &id, States: []State{Working, Idle, Exited}})
 	if err != nil {
 		return err
 	}
 	for _, a := range list {
-		r := Report{Agent: a, Depth: depth, Age: now.Sub(a.CreatedAt)}
+		r := AgentStatus{Agent: a, Depth: depth, Age: now.Sub(a.CreatedAt)}
 		if r.Requests, err = tx.CountRequests(RequestFilter{AgentID: a.ID, Statuses: []Status{Pending}}); err != nil {
 			return err
 		}
 		if r.Queued, err = tx.CountMessages(MessageFilter{RecipientID: a.ID, Undelivered: true}); err != nil {
 			return err
 		}
-		if s.Reports = append(s.Reports, r); len(s.Reports) > maxDescend {
+		if s.Agents = append(s.Agents, r); len(s.Agents) > maxDescend {
 			return refuse(CodeTooMany, "more than %d agents: look at them in parts", maxDescend)
 		}
 		if err := s.beneath(tx, a.ID, depth+1, now); err != nil {
@@ -92,7 +92,7 @@ func (b *Broker) Agent(ctx context.Context, who Identity, id string) (Agent, err
 			a, err = tx.Agent(id)
 			return err
 		}
-		a, err = report(tx, who, id)
+		a, err = descendant(tx, who, id)
 		return err
 	})
 	return a, b.guessed(ctx, who, "look", id, err)

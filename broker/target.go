@@ -61,7 +61,7 @@ func (t *tx) session(ctx context.Context, who Identity, sender Agent, key string
 func reachable(a Agent) bool { return !a.State.Ended() || a.State == Exited && len(a.Resume) > 0 }
 
 // mayReach are some of the agents that who may send to: of its parent, its
-// reports and its siblings those that its policy lets it, for the operator any.
+// children and its siblings those that its policy lets it, for the operator any.
 // Nothing else is ever suggested (X13).
 func (t *tx) mayReach(ctx context.Context, who Identity, sender Agent) ([]Agent, error) {
 	alive := []State{Working, Idle}
@@ -78,7 +78,7 @@ func (t *tx) mayReach(ctx context.Context, who Identity, sender Agent) ([]Agent,
 	}
 	for _, of := range []string{sender.ID, sender.ParentID} {
 		if of == "" {
-			continue // the operator's reports are no siblings: nobody has put them together
+			continue // the operator's children are no siblings: nobody has put them together
 		}
 		list, err := t.Agents(AgentFilter{ParentID: &of, States: alive, Limit: 2 * maxSuggested})
 		if err != nil {

@@ -13,11 +13,11 @@ func (c *call) agents() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, known := behind(st.Reports, c.URL.Query().Get("after"))
+	rows, known := behind(st.Agents, c.URL.Query().Get("after"))
 	if !known {
 		return nil, fault(broker.CodeNotFound, "the agent after which the list is to go on is not there any more: ask for all of it")
 	}
-	page := briefReports(rows)
+	page := briefAgents(rows)
 	answer := List[broker.Agent]{Items: make([]broker.Agent, len(page)), More: len(page) < len(rows)}
 	for i, r := range page {
 		answer.Items[i] = r.Agent
@@ -26,11 +26,11 @@ func (c *call) agents() (any, error) {
 }
 
 // behind is what follows an agent in a list; all of it for "".
-func behind(rows []broker.Report, id string) (rest []broker.Report, known bool) {
+func behind(rows []broker.AgentStatus, id string) (rest []broker.AgentStatus, known bool) {
 	if id == "" {
 		return rows, true
 	}
-	i := slices.IndexFunc(rows, func(r broker.Report) bool { return r.ID == id })
+	i := slices.IndexFunc(rows, func(r broker.AgentStatus) bool { return r.ID == id })
 	if i < 0 {
 		return nil, false
 	}
@@ -84,7 +84,7 @@ func (c *call) exit() (any, error) {
 	return c.s.b.Agent(c.Context(), broker.OperatorIdentity(), id) // who has ended can ask nothing itself
 }
 
-// await returns a report once it is idle or has ended, or once a message came
+// await returns a child once it is idle or has ended, or once a message came
 // that the caller should read first. The caller is idle meanwhile (D4), so one
 // wait is one request: each would tell its manager anew.
 func (c *call) await() (any, error) {

@@ -35,7 +35,7 @@ type Resolved struct {
 // without any it is the preset sandboxed.
 type HireBody struct {
 	ID         string   `json:"id,omitempty"`          // "" lets the broker choose
-	Parent     string   `json:"parent,omitempty"`      // the operator may name one; an agent's reports are its own
+	Parent     string   `json:"parent,omitempty"`      // the operator may name one; an agent's children are its own
 	Cwd        string   `json:"cwd,omitempty"`         // "" is the parent's
 	Preset     string   `json:"preset,omitempty"`      // a preset's or profile's name
 	Policy     *Text    `json:"policy,omitempty"`      // a policy document

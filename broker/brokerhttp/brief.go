@@ -34,8 +34,8 @@ func briefRequests(rows []broker.Request) []broker.Request {
 	return rows
 }
 
-// briefReports are agents for a list.
-func briefReports(rows []broker.Report) []broker.Report {
+// briefAgents are agents for a list.
+func briefAgents(rows []broker.AgentStatus) []broker.AgentStatus {
 	total := 0
 	for i := range rows {
 		r := &rows[i]

@@ -23,21 +23,21 @@ func TestListsAreBounded(t *testing.T) {
 	for i := range rows {
 		rows[i] = broker.Request{ID: "r", Input: strings.Repeat(`"`, 256<<10), Resource: evil, Tool: evil}
 	}
-	reports := make([]broker.Report, 5000)
+	reports := make([]broker.AgentStatus, 5000)
 	tools := strings.Split(strings.Repeat("\x01,", 1000), ",")
 	for i := range reports {
-		reports[i] = broker.Report{Agent: broker.Agent{ID: "a", Task: strings.Repeat(evil, 16), Tools: tools, Model: evil}}
+		reports[i] = broker.AgentStatus{Agent: broker.Agent{ID: "a", Task: strings.Repeat(evil, 16), Tools: tools, Model: evil}}
 	}
-	for _, list := range []any{briefRequests(rows), briefReports(reports)} {
+	for _, list := range []any{briefRequests(rows), briefAgents(reports)} {
 		data, err := stdjson.Marshal(list)
 		require.NoError(t, err)
 		require.Less(t, len(data), maxAnswer)
 		require.Greater(t, len(data), maxAnswer/4, "what fits is in it")
 	}
 	// What is usual is whole.
-	usual := []broker.Report{{Agent: broker.Agent{Task: "a task", Tools: []string{"a", "b"}}}}
-	require.Equal(t, "a task", briefReports(usual)[0].Task)
-	require.Equal(t, []string{"a", "b"}, briefReports(usual)[0].Tools)
+	usual := []broker.AgentStatus{{Agent: broker.Agent{Task: "a task", Tools: []string{"a", "b"}}}}
+	require.Equal(t, "a task", briefAgents(usual)[0].Task)
+	require.Equal(t, []string{"a", "b"}, briefAgents(usual)[0].Tools)
 	require.Equal(t, `{"path":"a"}`, briefRequests([]broker.Request{{Input: `{"path":"a"}`}})[0].Input)
 }
 

@@ -67,8 +67,8 @@ func (c *Client) Fire(ctx context.Context, id string) ([]string, error) {
 	return f.Fired, err
 }
 
-// Await returns a report once it is idle or has ended, or once a message came
-// that the caller should read first: then the report may be working still.
+// Await returns a child once it is idle or has ended, or once a message came
+// that the caller should read first: then the child may be working still.
 func (c *Client) Await(ctx context.Context, id string) (broker.Agent, error) {
 	return poll(ctx, c, agentPath(id, "/await?wait=12h"), func(broker.Agent) bool { return true })
 }
@@ -155,7 +155,7 @@ func (c *Client) CallSkill(ctx context.Context, name string, input []byte) (r Sk
 	return r, c.do(ctx, http.MethodPost, "/v1/skills/"+url.PathEscape(name), skillBody{Input: input}, &r)
 }
 
-// Status is who the caller is, its reports, and its queued messages.
+// Status is who the caller is, its children, and its queued messages.
 func (c *Client) Status(ctx context.Context) (s broker.Overview, err error) {
 	return s, c.do(ctx, http.MethodGet, "/v1/status", nil, &s)
 }

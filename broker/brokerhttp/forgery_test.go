@@ -86,7 +86,7 @@ func TestForgeriesAreRecorded(t *testing.T) {
 		{"reads another's request", "stranger", "GET", "/v1/requests/" + own.ID + "?wait=9s", "", 404, broker.CodeNotFound, "wait"},
 		{"reads its own", "kid", "GET", "/v1/requests/" + of.ID, "", 200, "", ""},
 		{"reads another's agent", "stranger", "GET", "/v1/agents/kid", "", 404, broker.CodeNotFound, "look"},
-		{"reads its report", "root", "GET", "/v1/agents/kid", "", 200, "", ""},
+		{"reads its child", "root", "GET", "/v1/agents/kid", "", 200, "", ""},
 		{"reads another's answer", "stranger", "GET", "/v1/messages/" + nowhere + "/answer", "", 404, broker.CodeNotFound, "await"},
 		{"waits for another's agent", "stranger", "GET", "/v1/agents/kid/await?wait=9s", "", 404, broker.CodeNotFound, "await"},
 		{"reads another's send list", "stranger", "GET", "/v1/agents/kid/cross", "", 404, broker.CodeNotFound, "cross"},

@@ -8,7 +8,7 @@ const (
 	maxHeader      = 16 << 10         // bytes of its headers
 	maxConnections = 64               // at once, for each socket and for all of TCP
 	maxWait        = 50 * time.Second // of one long poll; the client asks again
-	maxAwait       = 12 * time.Hour   // of one wait for a report
+	maxAwait       = 12 * time.Hour   // of one wait for a child
 	headerTime     = 10 * time.Second
 	bodyTime       = 30 * time.Second
 	idleTime       = 2 * time.Minute

@@ -16,7 +16,7 @@ import (
 // A list of agents that is cut is asked for in parts, and begun anew where the
 // agent after which it is to go on has gone meanwhile.
 func TestAgentsInParts(t *testing.T) {
-	rows := make([]broker.Report, 7)
+	rows := make([]broker.AgentStatus, 7)
 	for i := range rows {
 		rows[i].ID = string(rune('a' + i))
 	}

@@ -22,7 +22,7 @@ func (s *Server) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, a := range all.Reports {
+	for _, a := range all.Agents {
 		if a.State.Ended() {
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 // acknowledges nothing (D30).
 func (c *call) status() (any, error) {
 	st, err := c.s.b.Status(c.Context(), c.who)
-	st.Reports = briefReports(st.Reports)
+	st.Agents = briefAgents(st.Agents)
 	return st, err
 }
 

@@ -31,10 +31,10 @@ func (s *Server) agents(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return first(st.Reports, maxAgents, agentOf), nil
+	return first(st.Agents, maxAgents, agentOf), nil
 }
 
-func agentOf(r broker.Report) agent {
+func agentOf(r broker.AgentStatus) agent {
 	a := agent{
 		ID: shown(r.ID), Parent: shown(r.ParentID), State: r.State, Task: shown(r.Task), Cwd: shown(r.Cwd), Session: shown(r.Session), Model: shown(r.Model),
 		Policy: r.PolicyHash, Requests: r.Requests, Queued: r.Queued, Created: r.CreatedAt, Ended: r.EndedAt,

@@ -118,7 +118,7 @@ func printStatus(a *cli.App, s broker.Overview) {
 		state = broker.Working // the operator is whoever asks
 	}
 	a.Out.Stdout.Printf("You: %s (%s)\nPending messages: %d\n", s.You, state, s.Pending)
-	for _, g := range s.Reports {
+	for _, g := range s.Agents {
 		a.Out.Stdout.Printf("%s%s (%s)  %s  pending requests: %d\n", strings.Repeat("  ", g.Depth), g.ID, g.State, cli.Age(g.CreatedAt), g.Requests)
 	}
 	for _, m := range s.Messages {
