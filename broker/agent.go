@@ -6,7 +6,7 @@ import (
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
-// State is what an agent is doing (D2, D4).
+// State is what an agent is doing.
 type State string
 
 // The states of an agent. Exited and fired are final, but that an exited agent
@@ -21,7 +21,7 @@ const (
 // Ended reports whether nobody acts under the agent's name any more.
 func (s State) Ended() bool { return s == Exited || s == Fired }
 
-// Agent is one row of the registry: a durable session (D2).
+// Agent is one row of the registry: a durable session.
 type Agent struct {
 	ID       string `json:"id"`        // [A-Za-z0-9._@+-]+
 	ParentID string `json:"parent_id"` // "" is the operator. It never changes
@@ -36,7 +36,7 @@ type Agent struct {
 	Resume     []string `json:"-"`                     // the command that starts it again; nil for none
 
 	// CrossSend is what `agents cross` has set, intersected with the policy's
-	// own; nil for nothing (X7).
+	// own; nil for nothing.
 	CrossSend *permission.CrossSend `json:"-"`
 
 	State State `json:"state"`
@@ -48,7 +48,7 @@ type Agent struct {
 	// runs.
 	Process string `json:"process,omitempty"`
 	// Cause are the agents through which the message came that was last
-	// delivered to it: the chain that its own messages continue (X16). nil
+	// delivered to it: the chain that its own messages continue. nil
 	// after a person's.
 	Cause []string `json:"-"`
 	// TokenHash is of the token that is its identity over a network; "" for

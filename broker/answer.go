@@ -11,7 +11,7 @@ func answerTopic(id string) string { return "answer:" + id }
 // AwaitAnswer waits for the answer to a message that the caller has sent with
 // the verb ask, and hands it over. It waits as long as ctx lasts, and can be
 // called again, also by another broker and after a restart: an answer that was
-// handed over before is returned once more (D17). It is refused with
+// handed over before is returned once more. It is refused with
 // codeDeadlock where whoever was asked waits for the caller, over others or
 // directly, and with codeAgentGone once nobody is left to answer.
 func (b *Broker) AwaitAnswer(ctx context.Context, who Identity, askID string) (Message, error) {

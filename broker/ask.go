@@ -12,7 +12,7 @@ import (
 
 // Ask puts a call that the agent's policy marks `ask` to its manager, and
 // returns the pending row without waiting for an answer. The same call while
-// it is pending is the same row (D23). What the policy allows anyway or denies
+// it is pending is the same row. What the policy allows anyway or denies
 // is not asked for: the error has CodeAllowed or the policy's own code, since
 // an approval never overrides a deny.
 func (b *Broker) Ask(ctx context.Context, who Identity, c access.Request) (Request, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// text is the message that a manager reads (D6). The tool and its input are the
+// text is the message that a manager reads. The tool and its input are the
 // agent's words; what the answer lets it do is the access. So where the input
 // does not say plainly what that is, a line after it does: a path in the input
 // may be a link, stand behind the cut, or have been made up.

@@ -69,7 +69,7 @@ func recordOf(d access.Decision, policyHash string) Record {
 }
 
 // Record writes a decision that was made elsewhere: by a view or a skill under
-// the agent's policy (A1). It is on disk when Record returns.
+// the agent's policy. It is on disk when Record returns.
 func (b *Broker) Record(ctx context.Context, who Identity, d access.Decision) error {
 	if !b.attempts.admit(who) {
 		return tooOften()

@@ -16,7 +16,7 @@ type Options struct {
 	// Rates are the rate limits of sending.
 	Rates Rates
 
-	// RecordReads has also what is plainly allowed to be read recorded (A1),
+	// RecordReads has also what is plainly allowed to be read recorded,
 	// which costs a write for each read.
 	RecordReads bool
 }

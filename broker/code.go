@@ -22,9 +22,9 @@ const (
 	CodeExists       access.Code = "exists"           // the id is taken
 	CodeTooMany      access.Code = "too_many"         // a bound of Limits
 	CodeTooLarge     access.Code = "too_large"        // a bound of Limits
-	CodeRateLimited  access.Code = "rate_limited"     // X16
-	codeHopLimit     access.Code = "hop_limit"        // X16
-	codeLoop         access.Code = "loop"             // X16
-	CodeUnavailable  access.Code = "unavailable"      // the store failed; nothing was done
+	CodeRateLimited  access.Code = "rate_limited"
+	codeHopLimit     access.Code = "hop_limit"
+	codeLoop         access.Code = "loop"
+	CodeUnavailable  access.Code = "unavailable" // the store failed; nothing was done
 	CodeOperatorOnly access.Code = "operator_only"
 )

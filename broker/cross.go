@@ -10,11 +10,11 @@ import (
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
-// Cross is the send ACL of an agent as `agents cross` has set it (X6). It is
+// Cross is the send ACL of an agent as `agents cross` has set it. It is
 // intersected with what the agent's policy says, so it never widens that.
 type Cross struct {
 	Agent     string          `json:"agent"`
-	Mode      permission.Mode `json:"mode"` // "" where nothing is set: X2's default, or the policy's
+	Mode      permission.Mode `json:"mode"` // "" where nothing is set: the policy's, or the default
 	Allowlist []string        `json:"allowlist"`
 	Denylist  []string        `json:"denylist"`
 }

@@ -8,7 +8,7 @@ import (
 // Agents that wait for each other in a circle wait for ever. Every wait of an
 // agent for another is a row, written before the wait begins; transactions are
 // one after the other, so the wait that closes a circle sees all the others,
-// on whichever broker they are held, and is refused at once (D16).
+// on whichever broker they are held, and is refused at once.
 
 // maxWaitsSeen bounds the search for a circle.
 const maxWaitsSeen = 10_000

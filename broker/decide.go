@@ -75,9 +75,9 @@ func (g *Gate) Denied(ctx context.Context, c access.Request) (string, error) {
 
 // Answered decides about a call for which a request was made before: by its
 // end, where the policy still wants to be asked. A refusal then is the
-// manager's, or why nobody answered (D14); one that nobody has answered yet has
+// manager's, or why nobody answered; one that nobody has answered yet has
 // effect Ask still. The request must be the agent's own and about this very
-// call (D6).
+// call.
 func (g *Gate) Answered(ctx context.Context, c access.Request, id string) access.Decision {
 	r, err := g.b.Request(ctx, g.who, id)
 	switch {

@@ -70,7 +70,7 @@ func (t *tx) cancelOf(agentID string, code access.Code) error {
 	return t.cancelAll(RequestFilter{AgentID: agentID, Statuses: []Status{Pending}}, code)
 }
 
-// cancelFor cancels what was to be answered by an agent that is gone (D16).
+// cancelFor cancels what was to be answered by an agent that is gone.
 func (t *tx) cancelFor(approverID string) error {
 	return t.cancelAll(RequestFilter{ApproverID: &approverID, Statuses: []Status{Pending}}, codeApproverGone)
 }
@@ -102,8 +102,8 @@ func (t *tx) endGrants(agentID string) error {
 	return nil
 }
 
-// refusal is what the agent is told of a request that has ended without leave
-// (D14): "" for one that was approved. It tells what the broker ended from what
+// refusal is what the agent is told of a request that has ended without leave:
+// "" for one that was approved. It tells what the broker ended from what
 // a person denied.
 func (r *Request) refusal() (access.Code, string) {
 	switch r.Status {

@@ -28,7 +28,7 @@ func (b *Broker) AwaitAgent(ctx context.Context, id string, wanted func(Agent) b
 }
 
 // AwaitStop returns when the agent was fired and none of the agents beneath it
-// runs a process any more, so that leaves are stopped first (D24); or when ctx
+// runs a process any more, so that leaves are stopped first; or when ctx
 // is done.
 func (b *Broker) AwaitStop(ctx context.Context, id string) error {
 	if _, err := b.AwaitAgent(ctx, id, func(a Agent) bool { return a.State == Fired }); err != nil {
@@ -83,7 +83,7 @@ func (b *Broker) Started(ctx context.Context, id, process string) error {
 
 // Exited says that the agent's process is gone. Its requests are cancelled, and
 // those of its children that it should have answered; its grants end; its parent
-// gets one notification (D7).
+// gets one notification.
 func (b *Broker) Exited(ctx context.Context, id string, exit Exit) error {
 	exit.Output = shown(cutTo(storable(exit.Output), maxOutput), maxOutput)
 	exit.Signal = shown(storable(exit.Signal), maxShown)
@@ -132,7 +132,7 @@ func (t *tx) notifyUp(a Agent) error {
 
 // Running lists the agents that a process is said to run for. Whoever runs
 // processes looks through it when it starts, and says Exited for those of its
-// own that are gone: their requests are then cancelled (D17).
+// own that are gone: their requests are then cancelled.
 func (b *Broker) Running(ctx context.Context) ([]Agent, error) {
 	var running []Agent
 	err := b.view(ctx, func(tx ReadTx) error {

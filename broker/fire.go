@@ -10,7 +10,7 @@ import (
 )
 
 // Fire waits for processes to be gone: at each height of the tree for the 10 s
-// that they have after SIGTERM (D24), since leaves go first, and some more.
+// that they have after SIGTERM, since leaves go first, and some more.
 const (
 	fireEach = 10 * time.Second
 	fireMore = 5 * time.Second
@@ -18,7 +18,7 @@ const (
 
 // Fire ends an agent and all beneath it, leaves first: from the moment it is on
 // disk nobody acts under their names, their requests are cancelled, their
-// grants have ended, and their mailboxes are empty (D24). Messages that they
+// grants have ended, and their mailboxes are empty. Messages that they
 // have sent remain. It returns them in that order once their processes are
 // gone, or after 10 s for each height of the tree and 5 more; an agent without EndedAt still has one then. Like
 // Interrupt and Hire it waits for the manager where the caller's policy wants
@@ -120,7 +120,7 @@ func (t *tx) tree(a Agent) (list []Agent, heights int, err error) {
 }
 
 // Interrupt cancels what an agent has asked for, and tells whoever runs its
-// process to send it SIGINT (D24). The agent stays registered.
+// process to send it SIGINT. The agent stays registered.
 func (b *Broker) Interrupt(ctx context.Context, who Identity, id string) (Agent, error) {
 	return b.interrupt(ctx, who, access.Request{Action: access.AgentInterrupt, Resource: id})
 }

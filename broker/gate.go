@@ -26,7 +26,7 @@ var _ access.Checker = (*Gate)(nil)
 // agent; its input, at most 256 KiB, and its reason are what the manager is shown. It blocks until the manager has answered if the request may block and
 // has to be asked for, or until ctx is done; otherwise what has to be asked for
 // is refused with CodeAsk, and a pending request is left behind, to be tried
-// again once it is approved (D40).
+// again once it is approved.
 func (g *Gate) Check(ctx context.Context, c access.Request) access.Decision {
 	d, err := g.decide(ctx, &c)
 	if err != nil {
@@ -57,7 +57,7 @@ func (g *Gate) Check(ctx context.Context, c access.Request) access.Decision {
 }
 
 // decide answers from the agent's policy, and records all but what is plainly
-// allowed to be read (A1).
+// allowed to be read.
 func (g *Gate) decide(ctx context.Context, c *access.Request) (d access.Decision, err error) {
 	if tooMuch(c) {
 		return d, tooManyPlaces()

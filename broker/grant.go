@@ -73,7 +73,7 @@ func (b *Broker) Grants(ctx context.Context, who Identity) ([]Request, error) {
 }
 
 // Revoke withdraws leave, at once: what is opened from now on is decided
-// without it (D25). The agent's managers may, at any height, and the operator.
+// without it. The agent's managers may, at any height, and the operator.
 // To withdraw it twice is no error.
 func (b *Broker) Revoke(ctx context.Context, who Identity, id string) (Request, error) {
 	if !b.attempts.admit(who) {

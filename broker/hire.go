@@ -9,18 +9,18 @@ import (
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
-// HireSpec describes a new agent (D2).
+// HireSpec describes a new agent.
 type HireSpec struct {
 	ID      string // [A-Za-z0-9._@+-]+, at most 128 bytes; "" makes one
 	Session string // the last part of its session key; "" is main
 
 	// ParentID names the manager, which only the operator may do: an agent's
-	// children are its own (T21). "" is the caller.
+	// children are its own. "" is the caller.
 	ParentID string
 
 	// Policy is what the agent asks for. It gets that within its manager's own.
 	Policy *permission.Policy
-	// OnExcess says what happens where that is more than its manager has (M6).
+	// OnExcess says what happens where that is more than its manager has.
 	OnExcess permission.OnExcess
 
 	Cwd    string // absolute; "" is the manager's, and a child's must be

@@ -1,6 +1,6 @@
 package broker
 
-// Identity is who asks (M10). It is made by a transport, from the connection
+// Identity is who asks. It is made by a transport, from the connection
 // that a request came over, and by nothing else: no field of a request makes
 // one. The zero Identity is nobody, who is refused everything.
 type Identity struct {

@@ -26,8 +26,8 @@ const (
 	maxDelivered  = 100       // messages handed over at once
 	maxAcked      = 1000      // messages acknowledged at once
 	maxSuggested  = 10        // session keys suggested in an error
-	maxHops       = 8         // messages in one causal chain (X16)
-	maxSameEdge   = 3         // the occurrence of an edge in one causal chain that is refused (X16)
+	maxHops       = 8         // messages in one causal chain
+	maxSameEdge   = 3         // the occurrence of an edge in one causal chain that is refused
 	maxPatterns   = 1000      // patterns in one list of a send ACL
 	recordPage    = 1000      // records that Verify reads at once
 	policyCache   = 1024      // compiled policies that are kept
@@ -41,7 +41,7 @@ const (
 	leaseTime  = 20 * time.Second
 )
 
-// Rates are the rate limits of sending (X16). Zero fields are the defaults.
+// Rates are the rate limits of sending. Zero fields are the defaults.
 type Rates struct {
 	PairPerMinute   int // messages from one agent to another; default 30
 	SenderPerMinute int // messages of one agent; default 120

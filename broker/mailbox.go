@@ -8,12 +8,12 @@ import (
 )
 
 // Receive hands over the caller's undelivered messages in the order in which
-// they came, at most 100; each is handed over once, to one caller (D5). Whoever
+// they came, at most 100; each is handed over once, to one caller. Whoever
 // has taken a message up acknowledges it with Ack; what a reader lost before
 // that is in Unacked.
 //
 // With wait it waits until there is a message that wakes, and the agent is idle
-// until then (D4); without, it returns what there is. A message that only adds
+// until then; without, it returns what there is. A message that only adds
 // context wakes nobody and comes with the next one that does.
 func (b *Broker) Receive(ctx context.Context, who Identity, wait bool) ([]Message, error) {
 	box := who.String()
@@ -118,7 +118,7 @@ func (t *tx) setIdle(who Identity) error {
 }
 
 // setWorking notes that the agent has messages, and what led to the last of
-// them (X16). A notification is the broker's own, and leads to nothing.
+// them. A notification is the broker's own, and leads to nothing.
 func (t *tx) setWorking(who Identity, got []Message) error {
 	a, err := live(t, who)
 	if err != nil {
@@ -157,7 +157,7 @@ func (b *Broker) Ack(ctx context.Context, who Identity, ids ...string) (int, err
 }
 
 // Await returns a child of the caller once it is idle or has ended. The caller
-// is idle while it waits, and a message that wakes ends its wait (D4): then the
+// is idle while it waits, and a message that wakes ends its wait: then the
 // child may be working still. No message is handed over.
 func (b *Broker) Await(ctx context.Context, who Identity, id string) (Agent, error) {
 	if !b.attempts.admit(who) {

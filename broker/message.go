@@ -2,7 +2,7 @@ package broker
 
 import "time"
 
-// MessageType says what a message is for its reader (D5).
+// MessageType says what a message is for its reader.
 type MessageType string
 
 // The types of messages.
@@ -12,7 +12,7 @@ const (
 	TypePermissionRequest MessageType = "permission_request" // a child asks for leave
 )
 
-// Verb is what a message wants of its reader (X7).
+// Verb is what a message wants of its reader.
 type Verb string
 
 // The verbs.
@@ -24,12 +24,12 @@ const (
 	VerbAnswer        Verb = "answer"        // closes its ask
 )
 
-// Verbs returns the verbs in the order in which messages list them (X14).
+// Verbs returns the verbs in the order in which messages list them.
 func Verbs() []Verb {
 	return []Verb{VerbSend, VerbContextualize, VerbExecute, VerbAsk, VerbAnswer}
 }
 
-// Message is one row of a mailbox (D5).
+// Message is one row of a mailbox.
 type Message struct {
 	ID          string      `json:"id"`           // UUID
 	Seq         int64       `json:"seq"`          // the order in the store, from 1; the store gives it
@@ -45,7 +45,7 @@ type Message struct {
 	Key string `json:"-"`
 
 	// Chain are the agents whose messages led to this one, the sender last
-	// (X16); nil for a person's.
+	//; nil for a person's.
 	Chain []string `json:"chain,omitempty"`
 
 	CreatedAt   time.Time `json:"created_at,omitzero"`

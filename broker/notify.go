@@ -21,7 +21,7 @@ func recipientOf(id string) string {
 	return id
 }
 
-// notifyEnd tells the parent that an agent has ended, once (D7): when its
+// notifyEnd tells the parent that an agent has ended, once: when its
 // process is gone, or at once where it has none.
 func (t *tx) notifyEnd(a Agent) error {
 	if a.EndedAt.IsZero() {

@@ -81,7 +81,7 @@ func (t *tx) permitted(ctx context.Context, a Agent, c *access.Request) error {
 }
 
 // asking does act, and where that has to be asked for first, asks, waits for
-// the answer and does it once more (D1). A call that may not block leaves a
+// the answer and does it once more. A call that may not block leaves a
 // pending request behind.
 func (b *Broker) asking(ctx context.Context, who Identity, c *access.Request, act func() error) error {
 	err := act()

@@ -28,7 +28,7 @@ func (b *Broker) Policy(ctx context.Context, id string) (*permission.Policy, err
 }
 
 // hiredPolicy is the policy that the agent was hired with, under the send ACL
-// that was set since (X7).
+// that was set since.
 func (b *Broker) hiredPolicy(tx ReadTx, a Agent) (*permission.Policy, error) {
 	if a.CrossSend == nil {
 		return b.policies.get(a.PolicyHash, func() (*permission.Policy, error) {

@@ -6,7 +6,7 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// Record is one line of the audit (A1). It never changes once it is written.
+// Record is one line of the audit. It never changes once it is written.
 type Record struct {
 	Seq  int64 `json:"seq"`  // from 1, without gaps
 	Prev Hash  `json:"prev"` // of the record before; zero for the first

@@ -6,7 +6,7 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// Status is where a request stands (D3):
+// Status is where a request stands:
 //
 //	pending ─▶ approved ─▶ consumed
 //	        │      └─────▶ active ─▶ revoked | expired
@@ -29,7 +29,7 @@ const (
 // granted reports whether the request lifts anything now.
 func (s Status) granted() bool { return s == Approved || s == Active }
 
-// Scope says how far an approval reaches (D25). It never reaches beyond what
+// Scope says how far an approval reaches. It never reaches beyond what
 // the policy marks `ask`, nor beyond what the manager itself may do.
 type Scope string
 

@@ -16,9 +16,9 @@ type Answer struct {
 	Digest string    // of the request that the manager has seen; "" is not compared
 }
 
-// Approve answers a request with leave (D9). Only the agent's manager may, or
+// Approve answers a request with leave. Only the agent's manager may, or
 // the operator for its own children, and only what it may do itself at that
-// moment: otherwise the request ends denied (D21). Of several answers one wins;
+// moment: otherwise the request ends denied. Of several answers one wins;
 // the same answer again is no error. With any scope but once, the agent's other
 // pending requests that the leave covers are answered at the same time: they
 // end as consumed.
@@ -49,7 +49,7 @@ func (b *Broker) Approve(ctx context.Context, who Identity, id string, answer An
 	})
 }
 
-// Deny answers a request with a refusal (D10). reason is shown to the agent; ""
+// Deny answers a request with a refusal. reason is shown to the agent; ""
 // is `Denied by manager`. Who may answer is as for Approve.
 func (b *Broker) Deny(ctx context.Context, who Identity, id, reason string) (Request, error) {
 	return b.resolve(ctx, who, id, "deny", func(_ *tx, r *Request) error {
@@ -138,7 +138,7 @@ func (t *tx) resolvable(who Identity, id string, r *Request) (err error) {
 }
 
 // again is the answer to a request that has one: the same by the same is no
-// error (D13).
+// error.
 func (t *tx) again(who Identity, verb string, r *Request) error {
 	approved := r.Status.granted() || r.Status == Consumed
 	denied := r.Status == Denied && r.Code == CodeDenied

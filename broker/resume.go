@@ -13,7 +13,7 @@ import (
 const resumeTopic = "resume"
 
 // AwaitResume waits until a message that wakes has come for an agent that has
-// exited and has a command that starts it again (D4), and returns the agent and
+// exited and has a command that starts it again, and returns the agent and
 // the newest of the messages that it has not been given. wanted says whether
 // that is news; nil: it always is. It is for whoever runs processes: Started
 // claims the agent, so that one of several starts it, and comes before its

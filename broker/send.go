@@ -29,13 +29,13 @@ type Receipt struct {
 	Message Message `json:"message"`
 	Key     string  `json:"key"`   // the session that it was sent to
 	Route   string  `json:"route"` // where that session's answers go; "" for nowhere
-	Text    string  `json:"text"`  // for whoever sent it (X15)
+	Text    string  `json:"text"`  // for whoever sent it
 }
 
 // Send puts a message into an agent's mailbox. It is on disk when Send returns.
 // Every attempt is recorded. The order of checks is type, key, what the
-// sender's policy and send ACL say, and only then whether the target exists
-// (X7), so that the refusal tells nobody who is there.
+// sender's policy and send ACL say, and only then whether the target exists,
+// so that the refusal tells nobody who is there.
 func (b *Broker) Send(ctx context.Context, who Identity, m Outgoing) (Receipt, error) {
 	if !b.attempts.admit(who) {
 		return Receipt{}, tooOften()
@@ -113,7 +113,8 @@ func (t *tx) replyTo(who Identity, m *Outgoing) (ask Message, toOperator bool, e
 	return ask, ask.SenderID == operatorName, nil
 }
 
-// deliver puts the message into the mailbox, within the limits of X16.
+// deliver puts the message into the mailbox, within the limits of mailboxes and of
+// causal chains.
 func (t *tx) deliver(who Identity, sender, target Agent, m *Outgoing, ask Message) (Receipt, error) {
 	if ask.ID != "" && ask.SenderID != target.ID {
 		return Receipt{}, refuse(CodeInvalid, "[ERROR] The question \"%s\" was asked by \"%s\"", ask.ID, ask.SenderID)
@@ -164,7 +165,7 @@ func sentText(v Verb, target Agent) string {
 }
 
 // chain is the causal chain of a message: that of the message that its sender
-// acts upon, and the sender. A person's message begins a new one (X16).
+// acts upon, and the sender. A person's message begins a new one.
 func chain(cause []string, sender, target string) ([]string, error) {
 	path := append(slices.Clone(cause), sender)
 	if len(path) > maxHops {

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Overview is what the caller may know of itself and of the agents beneath it
-// (D30).
+// Overview is what the caller may know of itself and of the agents beneath it.
 type Overview struct {
 	You      string        `json:"you"`   // the agent's id, or "operator"
 	State    State         `json:"state"` // "" for the operator

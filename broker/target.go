@@ -9,7 +9,7 @@ import (
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
-// checkKey refuses what is no session key (T10, X12).
+// checkKey refuses what is no session key.
 func (t *tx) checkKey(ctx context.Context, who Identity, sender Agent, key string) error {
 	if key == "" || strings.HasPrefix(key, "agent::") {
 		return refuse(permission.CodeMissingTarget, "no agent_id provided")
@@ -40,7 +40,7 @@ func isKey(key string) bool {
 }
 
 // session is the agent with that session key, if messages can reach it; only
-// who may send there comes this far (X13).
+// who may send there comes this far.
 func (t *tx) session(ctx context.Context, who Identity, sender Agent, key string) (Agent, error) {
 	a, err := t.Agent(permission.AgentOf(key))
 	if err != nil && !errors.Is(err, ErrNotFound) {
@@ -57,12 +57,12 @@ func (t *tx) session(ctx context.Context, who Identity, sender Agent, key string
 }
 
 // reachable reports whether a message to the agent will be read: an exited one
-// reads it if there is a command that starts it again (D4).
+// reads it if there is a command that starts it again.
 func reachable(a Agent) bool { return !a.State.Ended() || a.State == Exited && len(a.Resume) > 0 }
 
 // mayReach are some of the agents that who may send to: of its parent, its
 // children and its siblings those that its policy lets it, for the operator any.
-// Nothing else is ever suggested (X13).
+// Nothing else is ever suggested.
 func (t *tx) mayReach(ctx context.Context, who Identity, sender Agent) ([]Agent, error) {
 	alive := []State{Working, Idle}
 	if who.operator {

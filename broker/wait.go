@@ -9,8 +9,8 @@ import (
 // Wait returns the request once it is no longer pending. Only the agent that
 // asked may wait, and the operator. It waits as long as ctx lasts: the row stays
 // when ctx ends, and can be waited for again, also by another broker and after
-// a restart (D17). Where the wait closes a circle of agents that wait for each
-// other, the request is cancelled at once (D16).
+// a restart. Where the wait closes a circle of agents that wait for each
+// other, the request is cancelled at once.
 func (b *Broker) Wait(ctx context.Context, who Identity, id string) (Request, error) {
 	if !b.attempts.admit(who) {
 		return Request{}, tooOften()

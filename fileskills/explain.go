@@ -24,7 +24,7 @@ func shown(unsafePath string) string {
 }
 
 // outside is the refusal of a path by a rule or a gate's policy. Its first
-// line is the same on every surface (W13).
+// line is the same on every surface.
 func outside(unsafePath string) *Error {
 	return &Error{
 		Code: CodePathOutsideRoot, Path: clip(unsafePath, maxShownPath),

@@ -85,7 +85,7 @@ func (c *call) exit() (any, error) {
 }
 
 // await returns a child once it is idle or has ended, or once a message came
-// that the caller should read first. The caller is idle meanwhile (D4), so one
+// that the caller should read first. The caller is idle meanwhile, so one
 // wait is one request: each would tell its manager anew.
 func (c *call) await() (any, error) {
 	ctx, cancel, err := c.waiting(maxAwait)

@@ -9,7 +9,7 @@ import (
 
 // The bodies of the API, both ways. Rows are the broker's own.
 
-// ApproveBody answers a request with yes (D11).
+// ApproveBody answers a request with yes.
 type ApproveBody struct {
 	CallerID string       `json:"caller_id,omitempty"` // if given, must be the connection's own identity
 	Scope    broker.Scope `json:"scope,omitempty"`     // "" is once
@@ -17,7 +17,7 @@ type ApproveBody struct {
 	Digest   string       `json:"digest,omitempty"`    // if given, must be the request's: what was read is what is approved
 }
 
-// DenyBody answers a request with no (D12).
+// DenyBody answers a request with no.
 type DenyBody struct {
 	CallerID string `json:"caller_id,omitempty"`
 	Reason   string `json:"reason,omitempty"`
@@ -111,7 +111,7 @@ type List[T any] struct {
 	More  bool `json:"more,omitempty"` // it ends where it would be too large: there are others behind these
 }
 
-// CrossBody changes a send ACL (X6): mode, allow, deny and remove take a value.
+// CrossBody changes a send ACL: mode, allow, deny and remove take a value.
 type CrossBody struct {
 	Change string `json:"change"`
 	Value  string `json:"value,omitempty"`

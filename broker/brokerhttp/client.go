@@ -27,7 +27,7 @@ type Endpoint struct {
 // ErrNoBroker is that nothing says where a broker is.
 var ErrNoBroker = errors.New("no broker is named")
 
-// FromEnvironment finds the broker as every client does (D31): by
+// FromEnvironment finds the broker as every client does: by
 // PINFOLD_SOCKET, else by PINFOLD_URL and PINFOLD_TOKEN_FILE.
 func FromEnvironment(getenv func(string) string) (Endpoint, error) {
 	if socket := getenv("PINFOLD_SOCKET"); socket != "" {
@@ -179,7 +179,7 @@ const (
 )
 
 // poll asks until the answer is what is waited for, and goes on where the
-// broker was started again in between (D17). It ends with ctx.
+// broker was started again in between. It ends with ctx.
 func poll[T any](ctx context.Context, c *Client, path string, done func(T) bool) (answer T, err error) {
 	err = c.outlast(ctx, func() (bool, error) {
 		var next T // nothing of an earlier answer

@@ -45,7 +45,7 @@ type Decided struct {
 	Effect    access.Effect `json:"effect"`
 	Code      access.Code   `json:"code"`
 	Reason    string        `json:"reason"`         // one sentence, or what the manager said
-	Text      string        `json:"text"`           // for the agent: W13's of a file
+	Text      string        `json:"text"`           // for the agent: the refusal of a file, as every surface words it
 	Rule      string        `json:"rule,omitempty"` // that decided, as layer:path
 	RequestID string        `json:"request_id,omitempty"`
 	Timeout   int           `json:"timeout,omitempty"` // seconds that an allowed tool may take

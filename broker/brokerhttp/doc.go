@@ -21,12 +21,12 @@
 //
 // # Who asks
 //
-// A connection has an owner before its first byte is read (M10). The operator
+// A connection has an owner before its first byte is read. The operator
 // and each agent have a unix socket of their own, in directories that only the
 // broker's user enters; a launcher shows an agent its own socket and no other.
 // The kernel says who connected: another uid is refused, as is a process of
 // another process namespace than the agent was first met in, and for the
-// operator any but the broker's own (D32). Over TCP a token says who asks; Host
+// operator any but the broker's own. Over TCP a token says who asks; Host
 // and Origin are checked, so that no web page is anybody. What a request says
 // about its sender is compared with that, and believed never.
 //

@@ -144,7 +144,7 @@ func (s *Server) gone(ctx context.Context, a broker.Agent) error {
 }
 
 // rejoin follows the processes again that an earlier server of this directory
-// followed, and ends the agents of those that are gone (D17). One that was fired
+// followed, and ends the agents of those that are gone. One that was fired
 // and runs still hears of it through its socket.
 func (s *Server) rejoin(ctx context.Context) error {
 	running, err := s.b.Running(ctx)

@@ -71,7 +71,7 @@ func (s *Server) inTurn(rt route, w http.ResponseWriter, r *http.Request, who br
 type whoKey struct{}
 
 // identify lets through who is known, and nobody else: by the socket, or over
-// TCP by a token (M10). It bounds what a request may bring and how long that
+// TCP by a token. It bounds what a request may bring and how long that
 // may take.
 func (s *Server) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -105,7 +105,7 @@ func (c *call) policy(ctx context.Context, body *HireBody) (*permission.Policy, 
 	root := body.Cwd
 	if parent := body.Parent; root == "" && (parent != "" || !c.who.Operator()) {
 		if !c.who.Operator() {
-			parent = c.who.AgentID() // another one Hire refuses, on record (T21)
+			parent = c.who.AgentID() // another one Hire refuses, on record
 		}
 		manager, err := c.s.b.Agent(ctx, c.who, parent)
 		if err != nil {

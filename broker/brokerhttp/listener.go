@@ -11,7 +11,7 @@ import (
 )
 
 // identified is a connection whose owner is known: by the socket that it came
-// through, and by what the kernel says of its other end (D32). All agents of
+// through, and by what the kernel says of its other end. All agents of
 // one user share a uid, so the uid alone proves nothing.
 type identified struct {
 	net.Conn

@@ -13,7 +13,7 @@ func (c *call) send() (any, error) {
 	return c.s.b.Send(c.Context(), c.who, broker.Outgoing{To: body.To, Verb: body.Verb, Content: body.Content, ReplyTo: body.ReplyTo, MayBlock: true})
 }
 
-// mailbox hands messages over. Who waits for them is idle meanwhile (D4).
+// mailbox hands messages over. Who waits for them is idle meanwhile.
 func (c *call) mailbox() (any, error) {
 	ctx, cancel, err := c.waiting(maxWait)
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *Server) admit(ctx context.Context, id string, inView bool) error {
 
 // Admit gives an agent that was hired through the broker itself its socket, and
 // returns the socket's path. Whoever connects must be in a view, which is to say
-// in another process namespace than the server: the first settles in which (D32).
+// in another process namespace than the server: the first settles in which.
 func (s *Server) Admit(ctx context.Context, id string) (socket string, err error) {
 	return AgentSocket(s.opt.Dir, id), s.admit(ctx, id, true)
 }

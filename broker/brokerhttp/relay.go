@@ -16,7 +16,7 @@ import (
 // A Relay is an agent's way out of its view where another process than the
 // broker has made that view: a socket whose connections are led on to the
 // agent's own. It belongs to the processes of one view: whoever connects first
-// from another process namespace than the relay's settles which (D32), and all
+// from another process namespace than the relay's settles which, and all
 // others are turned away. It reads nothing of what passes, and the broker sees
 // one peer, the process of the relay.
 type Relay struct {

@@ -7,8 +7,8 @@ import (
 	"github.com/pinfold-dev/pinfold/broker"
 )
 
-// sameCaller holds that a caller_id that was sent is the connection's own
-// (D11): it proves nothing, and another one is a mistake or a forgery.
+// sameCaller holds that a caller_id that was sent is the connection's own:
+// it proves nothing, and another one is a mistake or a forgery.
 func (c *call) sameCaller(verb, id string) error {
 	if id != "" && id != c.who.String() {
 		return c.forged(verb, c.PathValue("id"), fault(broker.CodeNotManager, "Only the agent's manager can approve"))

@@ -7,7 +7,7 @@ import (
 	"github.com/pinfold-dev/pinfold/broker"
 )
 
-// resume starts an agent that has exited again, for one of its managers (D4).
+// resume starts an agent that has exited again, for one of its managers.
 func (c *call) resume(ctx context.Context, body *HireBody) (any, error) {
 	if !reflect.DeepEqual(*body, HireBody{Resume: body.Resume, Command: body.Command}) {
 		return nil, fault(broker.CodeInvalid, "an agent is started again as it was hired: only its command may be given")

@@ -6,7 +6,7 @@ import (
 )
 
 // status tells the caller of itself and of all beneath it. It delivers and
-// acknowledges nothing (D30).
+// acknowledges nothing.
 func (c *call) status() (any, error) {
 	st, err := c.s.b.Status(c.Context(), c.who)
 	st.Agents = briefAgents(st.Agents)

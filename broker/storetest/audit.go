@@ -39,7 +39,7 @@ func chain(t testing.TB, tx broker.ReadTx) []broker.Record {
 	return all
 }
 
-// audit: records come back exactly, and only the next one follows (A2).
+// audit: records come back exactly, and only the next one follows.
 func audit(t *testing.T, open Open) {
 	s := opened(t, open)
 	full := broker.Record{

@@ -13,7 +13,7 @@ import (
 	"github.com/pinfold-dev/pinfold/broker"
 )
 
-// messages: rows come back exactly, in the order in which they were put (D5).
+// messages: rows come back exactly, in the order in which they were put.
 func messages(t *testing.T, open Open) {
 	s := opened(t, open)
 	full := broker.Message{

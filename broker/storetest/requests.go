@@ -13,7 +13,7 @@ import (
 	"github.com/pinfold-dev/pinfold/broker"
 )
 
-// requests: rows come back exactly, every field (D3).
+// requests: rows come back exactly, every field.
 func requests(t *testing.T, open Open) {
 	s := opened(t, open)
 	full := broker.Request{
@@ -48,7 +48,7 @@ func requests(t *testing.T, open Open) {
 	})
 }
 
-// requestsPending: the same request while it is pending is the same row (D23),
+// requestsPending: the same request while it is pending is the same row,
 // also when many ask at the same time.
 func requestsPending(t *testing.T, open Open) {
 	stores := []broker.Store{opened(t, open), opened(t, open)}
@@ -144,7 +144,7 @@ func requestsFilter(t *testing.T, open Open) {
 }
 
 // oneWinner: 16 resolvers for each request, on two stores, exactly one of them
-// wins (D22), and its record is the only one.
+// wins, and its record is the only one.
 func oneWinner(t *testing.T, open Open) {
 	const requests, resolvers = 500, 16
 	stores := []broker.Store{opened(t, open), opened(t, open)}

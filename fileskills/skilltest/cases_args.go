@@ -6,7 +6,7 @@ import (
 	"github.com/pinfold-dev/pinfold/fileskills"
 )
 
-// arguments are about inputs that are wrong (T04).
+// arguments are about inputs that are wrong.
 var arguments = []testCase{{
 	name:  "arguments are taken strictly (T04)",
 	write: []string{"out"},

@@ -9,7 +9,7 @@ var rules = []testCase{
 		files: map[string]string{"sub/x": "x\n"},
 		calls: []want{
 			{skill: "read_file", in: args{"path": "sub/x"}, text: []string{"x"}},
-			{skill: "read_file", in: args{"path": "../outside/secret"}, code: fileskills.CodePathOutsideRoot, text: []string{"Path '../outside/secret' is outside the allowed sandbox\n"}}, // W13
+			{skill: "read_file", in: args{"path": "../outside/secret"}, code: fileskills.CodePathOutsideRoot, text: []string{"Path '../outside/secret' is outside the allowed sandbox\n"}},
 			{skill: "read_file", in: args{"path": "sub/../../outside/secret"}, code: fileskills.CodePathOutsideRoot},
 			{skill: "read_file", in: args{"path": "/etc/passwd"}, code: fileskills.CodePathOutsideRoot, text: []string{"Path '/etc/passwd' is outside the allowed sandbox\n"}},
 			{skill: "list_directory", in: args{"path": ".."}, code: fileskills.CodePathOutsideRoot},
