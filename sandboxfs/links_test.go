@@ -135,16 +135,17 @@ func (n *withoutFlags) Rename(ctx context.Context, name string, parent gofuse.In
 	return n.LoopbackNode.Rename(ctx, name, parent, newName, 0)
 }
 
+func (n *withoutFlags) WrapChild(context.Context, gofuse.InodeEmbedder) gofuse.InodeEmbedder {
+	return &withoutFlags{gofuse.LoopbackNode{RootData: n.RootData}}
+}
+
 // A rename to a new name is done without replacing anything first, and as any other
 // where the file system cannot do that.
 func TestRenameWithoutFlags(t *testing.T) {
 	f := planted(t, "disk/out/a=1", "disk/out/b=2")
 	disk := f.on("disk")
 	root := &gofuse.LoopbackRoot{Path: disk}
-	root.NewNode = func(*gofuse.LoopbackRoot, *gofuse.Inode, string, *syscall.Stat_t) gofuse.InodeEmbedder {
-		return &withoutFlags{gofuse.LoopbackNode{RootData: root}}
-	}
-	root.RootNode = root.NewNode(root, nil, "", nil)
+	root.RootNode = &withoutFlags{gofuse.LoopbackNode{RootData: root}}
 	f.root = t.TempDir()
 	server, err := gofuse.Mount(f.root, root.RootNode, &gofuse.Options{MountOptions: fuse.MountOptions{DirectMountStrict: true}})
 	require.NoError(t, err)

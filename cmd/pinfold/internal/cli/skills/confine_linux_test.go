@@ -47,14 +47,13 @@ func tryConfined(top string) {
 		_, read := os.ReadFile(at)
 		err = errors.Join(err, read, os.WriteFile(at, []byte("y"), 0o600), os.Rename(at, at+"2"), os.Remove(at+"2"))
 	}
-	if _, read := os.ReadFile(outside); !errors.Is(read, fs.ErrPermission) {
-		err = errors.Join(err, fmt.Errorf("reading outside: %v", read))
-	}
-	if write := os.WriteFile(outside+"2", nil, 0o600); !errors.Is(write, fs.ErrPermission) {
-		err = errors.Join(err, fmt.Errorf("writing outside: %v", write))
-	}
-	if remove := os.Remove(outside); !errors.Is(remove, fs.ErrPermission) {
-		err = errors.Join(err, fmt.Errorf("removing outside: %v", remove))
+	_, read := os.ReadFile(outside)
+	for what, got := range map[string]error{
+		"reading": read, "writing": os.WriteFile(outside+"2", nil, 0o600), "removing": os.Remove(outside),
+	} {
+		if !errors.Is(got, fs.ErrPermission) {
+			err = errors.Join(err, errors.New(what+" outside was not refused"))
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
