@@ -110,7 +110,7 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View) (launcher.Resu
 }
 
 // maxHiredWaits is how many opens of a hired agent wait at a time: as many as the
-// broker lets one agent wait with.
+// broker lets an agent wait with whose manager is an agent.
 const maxHiredWaits = 200
 
 // joinHirer asks the broker that started this process, over the connection that it
