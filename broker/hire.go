@@ -36,7 +36,7 @@ type HireSpec struct {
 // narrowed is a policy within a manager's, which can take long to find: that is
 // done before the store is locked for others.
 type narrowed struct {
-	manager permission.Hash // of the manager's policy
+	manager string // of the manager's policy
 	policy  *permission.Policy
 	excess  []permission.Excess
 	err     error
@@ -112,7 +112,7 @@ func (b *Broker) narrowFirst(ctx context.Context, who Identity, spec *HireSpec) 
 func (s *HireSpec) call() access.Request {
 	shown := map[string]any{"id": s.ID, "cwd": s.Cwd, "model": s.Model, "tools": s.Tools, "task": s.Task}
 	if s.Policy != nil {
-		shown["policy"] = s.Policy.Hash().String()
+		shown["policy"] = s.Policy.Hash()
 	}
 	return access.Request{Action: access.AgentSpawn, Resource: s.ID, Tool: "nexus_create", MayBlock: true, Input: jsonOf(shown)}
 }
@@ -158,7 +158,7 @@ func (t *tx) hire(ctx context.Context, who Identity, spec *HireSpec, call *acces
 	if session == "" {
 		session = "main"
 	}
-	a.Session, a.PolicyHash = "agent:"+a.ID+":"+session, policy.Hash().String()
+	a.Session, a.PolicyHash = "agent:"+a.ID+":"+session, policy.Hash()
 	if err := t.PutPolicy(a.PolicyHash, permission.EncodePolicy(policy)); err != nil {
 		return fail(err)
 	}

@@ -55,17 +55,6 @@ func (a *Agent) Policy(opt Options) (*Policy, []Problem, error) {
 	return p, found, nil
 }
 
-// Strict makes errors of warnings.
-func Strict(found []Problem) []Problem {
-	list := slices.Clone(found)
-	for i := range list {
-		if list[i].Severity == Warning {
-			list[i].Severity = Error
-		}
-	}
-	return list
-}
-
 // profile is the document that the agent starts from.
 func (a *Agent) profile(found *[]Problem, opt Options) (*Source, error) {
 	name := a.profileName

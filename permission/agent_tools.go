@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 )
 
 // tools reads the tools of an agent: a list, or one string with commas, as the
@@ -112,9 +113,6 @@ var sameTools = map[string][]string{
 	"Bash":  {"bash_safe"},
 }
 
-// claudeTools are the tools of Claude Code that a policy can speak of.
-var claudeTools = []string{"Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "Task", "TodoWrite", "WebFetch", "WebSearch", "Write"}
-
 // otherTools are names that real definitions have and no profile grants.
 var otherTools = []string{
 	"Agent", "AskUserQuestion", "BashOutput", "CronCreate", "CronDelete", "CronList", "EnterPlanMode", "EnterWorktree",
@@ -126,7 +124,7 @@ var otherTools = []string{
 // knownTools are the tools that a document can mean, without those of MCP
 // servers, which begin with mcp__.
 var knownTools = sync.OnceValue(func() []string {
-	known := slices.Concat(claudeTools, otherTools)
+	known := slices.Concat(policies.ClaudeTools(), otherTools)
 	for _, name := range Builtins() {
 		if src, err := decodeBuiltin(name); err == nil {
 			known = append(known, sorted(src.Document.Tools)...)

@@ -131,7 +131,7 @@ func (h *Held) addPaths(noun, field string, to *[]string, paths []grant) error {
 
 // addAlways adds the places that no policy opens for writing.
 func (h *Held) addAlways(p *Policy) {
-	h.Config.Unprotect = p.Unprotected()
+	h.Config.Unprotect = slices.Clone(p.open)
 	h.rules["protect"] = &rule{id: "always:protect", at: access.Position{File: "built in"}}
 	for _, r := range p.always.rules {
 		if !contains(pathresolver.DefaultProtected(), r.text) {
@@ -222,8 +222,8 @@ func (p *Policy) Network() (on bool, rule string, at access.Position) {
 	return on, rule, at
 }
 
-// BashPolicy is the narrowest shell policy of the chain, "" if none is set.
-func (p *Policy) BashPolicy() BashPolicy {
+// bashPolicy is the narrowest shell policy of the chain, "" if none is set.
+func (p *Policy) bashPolicy() BashPolicy {
 	var least BashPolicy
 	for _, l := range p.layers() {
 		if b := l.src.Document.BashPolicy; b != "" && (least == "" || b.rank() < least.rank()) {

@@ -4,20 +4,13 @@ import (
 	"slices"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 )
-
-// Unlisted is a write path of Options.Caller that has no effect, because a document
-// lists write paths of its own and does not cover it.
-type Unlisted struct {
-	Index int             // in the caller's fs.write
-	Path  string          // as it stands there, relative to the root
-	List  access.Position // of the innermost list that lacks it
-}
 
 // Unlisted returns the caller's write paths that have no effect, since nothing that a
 // caller adds widens a document. It is empty where no document lists write paths.
-func (p *Policy) Unlisted() []Unlisted {
-	var found []Unlisted
+func (p inside) Unlisted() []policies.Unlisted {
+	var found []policies.Unlisted
 	layers, c := p.layers(), newComparer()
 	for _, caller := range layers {
 		if caller.src.File != callerFile || caller.write == nil {
@@ -30,7 +23,7 @@ func (p *Policy) Unlisted() []Unlisted {
 			}
 			for _, l := range slices.Backward(layers) {
 				if l.listsWrites() && !c.covered(pat, l.src.Document.FS.Write, false) {
-					found = append(found, Unlisted{Index: i, Path: text, List: l.src.position("fs.write")})
+					found = append(found, policies.Unlisted{Index: i, Path: text, List: l.src.position("fs.write")})
 					break
 				}
 			}
@@ -41,7 +34,7 @@ func (p *Policy) Unlisted() []Unlisted {
 
 // WriteList is where the innermost list of write paths stands, without what a caller
 // adds. It is false where no document has one: then the caller gives them.
-func (p *Policy) WriteList() (access.Position, bool) {
+func (p inside) WriteList() (access.Position, bool) {
 	for _, l := range slices.Backward(p.layers()) {
 		if l.listsWrites() {
 			return l.src.position("fs.write"), true

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/globs"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/internal/trusted"
 )
 
@@ -124,7 +125,7 @@ func compileDocument(t *rapid.T, doc Document) *Policy {
 // compile(fmt(x)) is compile(x).
 func TestFormatChangesNoPolicy(t *testing.T) {
 	checks(t, func(t *rapid.T) {
-		text := EncodeJSON(genDocument.Draw(t, "document"))
+		text := encodeJSON(genDocument.Draw(t, "document"))
 		formatted, err := Format("p.yaml", text)
 		require.NoError(t, err)
 		require.True(t, compile(t, string(text)).Hash() == compile(t, string(formatted)).Hash())
@@ -136,11 +137,11 @@ func TestExplainIsCheck(t *testing.T) {
 	checks(t, func(t *rapid.T) {
 		p := genPolicy(t, "policy")
 		r := genRequest.Draw(t, "request")
-		x := Enforcer{p, kin}.Explain(r)
-		require.Equal(t, ask(p, r), x.Decision)
-		if n := len(x.Steps); x.Decision.Rule != "" {
-			require.True(t, slices.ContainsFunc(x.Steps, func(s Step) bool { return s.Rule == x.Decision.Rule && s.Source == x.Decision.Source }) ||
-				x.Decision.Layer == "always", "the deciding rule is among %d steps", n)
+		d, steps := inside{p}.Explain(kin, r)
+		require.Equal(t, ask(p, r), d)
+		if n := len(steps); d.Rule != "" {
+			require.True(t, slices.ContainsFunc(steps, func(s policies.Step) bool { return s.Rule == d.Rule && s.Source == d.Source }) ||
+				d.Layer == "always", "the deciding rule is among %d steps", n)
 		}
 	})
 }

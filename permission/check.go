@@ -1,6 +1,9 @@
 package permission
 
-import "github.com/pinfold-dev/pinfold/access"
+import (
+	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/policies"
+)
 
 // stage is one of the questions that a request is put to, in this order: is the tool
 // enabled, is the action allowed, may it be aimed at that target, are the paths
@@ -39,7 +42,7 @@ type spelling struct {
 }
 
 // decide is Check; trace is told every layer's opinion, if it is not nil.
-func (e Enforcer) decide(req access.Request, trace *[]Step) access.Decision {
+func (e Enforcer) decide(req access.Request, trace *[]policies.Step) access.Decision {
 	d := access.Decision{Principal: req.Principal, Tool: req.Tool, Access: access.Access{Action: req.Action, Resource: req.Resource}, By: (*explainer)(e.Policy)}
 	if e.Policy == nil {
 		return settle(d, finding{opinion: denied, code: CodeNoPolicy})
@@ -86,7 +89,7 @@ func (e Enforcer) decide(req access.Request, trace *[]Step) access.Decision {
 }
 
 // pass asks one of these questions about one access.
-func (e Enforcer) pass(pass int, q *question, i int, trace *[]Step) finding {
+func (e Enforcer) pass(pass int, q *question, i int, trace *[]policies.Step) finding {
 	p := e.Policy
 	class := q.Action.Kind()
 	aimed := class == access.KindMessage || class == access.KindAgent
@@ -127,7 +130,7 @@ func (e Enforcer) pass(pass int, q *question, i int, trace *[]Step) finding {
 
 // action asks whether the action may be done at all. Files have rules of their
 // own.
-func (p *Policy) action(q *question, trace *[]Step) finding {
+func (p *Policy) action(q *question, trace *[]policies.Step) finding {
 	switch q.Action.Kind() {
 	case access.KindRead, access.KindWrite, access.KindTool:
 		return finding{opinion: allowed}
@@ -139,7 +142,7 @@ func (p *Policy) action(q *question, trace *[]Step) finding {
 
 // over is one stage over the whole chain: the strictest opinion. Where no layer
 // of a sealed group speaks, the group denies, or what silence means there.
-func (p *Policy) over(s stage, q *question, at *spelling, trace *[]Step) finding {
+func (p *Policy) over(s stage, q *question, at *spelling, trace *[]policies.Step) finding {
 	worst := finding{opinion: allowed}
 	for gi := range p.groups {
 		g := &p.groups[gi]

@@ -4,10 +4,11 @@ import (
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/internal/globs"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 )
 
 // file asks the rules about files.
-func (p *Policy) file(q *question, writes bool, trace *[]Step) finding {
+func (p *Policy) file(q *question, writes bool, trace *[]policies.Step) finding {
 	where := placeKind(q.Resource)
 	if where == notAPlace {
 		return finding{opinion: denied, code: codeInvalidPath}

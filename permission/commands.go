@@ -1,12 +1,35 @@
 package permission
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
-// BashCommands are the commands that the policy lists for a shell; each covers the
-// same words with more after them. Documents that list none do not count; of the
-// others, each has to have the command. listed is false where no document lists any.
-// It is advice: a shell reaches what its user reaches, and only a view bounds that.
-func (p *Policy) BashCommands() (commands []string, listed bool) {
-	commands = p.bashCommands()
-	return slices.Clone(commands), commands != nil
+// bashCommands are the commands that every document of the chain has, without those
+// documents that list none. "git add -p" is within "git add".
+func (p *Policy) bashCommands() []string {
+	var commands []string
+	for _, l := range p.layers() {
+		list := l.src.Document.BashCommands
+		switch {
+		case list == nil:
+		case commands == nil:
+			commands = slices.Clone(list)
+		default:
+			both := []string{}
+			for _, c := range slices.Concat(commands, list) {
+				if begins(c, commands) && begins(c, list) && !slices.Contains(both, c) {
+					both = append(both, c)
+				}
+			}
+			commands = both
+		}
+	}
+	return commands
+}
+
+// begins reports whether a command is one of list, or one of them with more
+// words.
+func begins(command string, list []string) bool {
+	return slices.ContainsFunc(list, func(c string) bool { return command == c || strings.HasPrefix(command, c+" ") })
 }

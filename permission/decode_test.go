@@ -139,7 +139,7 @@ func TestToolFields(t *testing.T) {
 }
 
 func TestJSONIsRead(t *testing.T) {
-	src := decode(t, string(EncodeJSON(decode(t, example).Document)))
+	src := decode(t, string(encodeJSON(decode(t, example).Document)))
 	require.Equal(t, decode(t, example).Document, src.Document)
 	require.Equal(t, 8, src.position("fs.write[1]").Line)
 }

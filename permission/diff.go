@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 )
 
-// Change is one difference between two policies, in words, with a request that
+// change is one difference between two policies, in words, with a request that
 // shows it.
-type Change struct {
-	Widens  bool
+type change struct {
+	widens  bool
 	text    string
 	rule    string          // that decides now; or, where none does, that decided before
 	source  access.Position // of that rule
@@ -25,9 +26,9 @@ type Change struct {
 }
 
 // String is "widens: ..." or "narrows: ...".
-func (c Change) String() string {
+func (c change) String() string {
 	verb := "narrows: "
-	if c.Widens {
+	if c.widens {
 		verb = "widens: "
 	}
 	text := verb + c.text
@@ -37,31 +38,41 @@ func (c Change) String() string {
 	return text
 }
 
-// Widens reports whether any of the changes allows more than before.
-func Widens(changes []Change) bool {
-	return slices.ContainsFunc(changes, func(c Change) bool { return c.Widens })
+// widens reports whether any of the changes allows more than before.
+func widens(changes []change) bool {
+	return slices.ContainsFunc(changes, func(c change) bool { return c.widens })
 }
 
-// Diff says what a policy allows more and less than another: what widens
+// DiffTo says what another policy allows more and less than this one: what widens
+// first. See diff.
+func (p inside) DiffTo(after *Policy) []policies.Change {
+	var list []policies.Change
+	for _, c := range diff(p.Policy, after) {
+		list = append(list, policies.Change{Widens: c.widens, Text: c.String()})
+	}
+	return list
+}
+
+// diff says what a policy allows more and less than another: what widens
 // first. It puts to both the requests that their rules tell apart: for each
 // pattern, word, tool and agent that either names, those that it matches and
 // their neighbours. The number of requests is bounded by maxWitnesses. A
 // difference at a place that none of them names may go unnoticed.
-func Diff(before, after *Policy) []Change {
+func diff(before, after *Policy) []change {
 	d := &differ{before: before, after: after, seen: map[string]bool{}}
 	for w := range witnesses(before, after) {
 		d.compare(w)
 	}
 	d.settings()
-	slices.SortStableFunc(d.changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(yesNo(a.Widens), yesNo(b.Widens)), cmp.Compare(a.text, b.text))
+	slices.SortStableFunc(d.changes, func(a, b change) int {
+		return cmp.Or(cmp.Compare(yesNo(a.widens), yesNo(b.widens)), cmp.Compare(a.text, b.text))
 	})
 	return d.changes
 }
 
 type differ struct {
 	before, after *Policy
-	changes       []Change
+	changes       []change
 	seen          map[string]bool // what is told already, without its example
 }
 
@@ -83,8 +94,8 @@ func (d *differ) compare(w witness) {
 	}
 	d.seen[key] = true
 	subject += example
-	d.changes = append(d.changes, Change{
-		Widens: opinionOf(a.Effect) < opinionOf(b.Effect),
+	d.changes = append(d.changes, change{
+		widens: opinionOf(a.Effect) < opinionOf(b.Effect),
 		text:   fmt.Sprintf("%s: %s, was %s", subject, effectText(a.Effect), effectText(b.Effect)),
 		rule:   by.Rule, source: by.Source, request: w.Request, before: b.Effect, after: a.Effect, relatives: w.kinship,
 	})
@@ -103,7 +114,7 @@ func effectText(e access.Effect) string {
 // settings compares what is no request.
 func (d *differ) settings() {
 	add := func(widens bool, rule string, at access.Position, format string, args ...any) {
-		d.changes = append(d.changes, Change{Widens: widens, text: fmt.Sprintf(format, args...), rule: rule, source: at})
+		d.changes = append(d.changes, change{widens: widens, text: fmt.Sprintf(format, args...), rule: rule, source: at})
 	}
 	was, oldRule, oldAt := d.before.Network()
 	is, rule, at := d.after.Network()
@@ -115,7 +126,7 @@ func (d *differ) settings() {
 	case was && !is:
 		add(false, rule, at, "the network: off, was on")
 	}
-	if b, a := d.before.BashPolicy(), d.after.BashPolicy(); a != b {
+	if b, a := d.before.bashPolicy(), d.after.bashPolicy(); a != b {
 		runs := slices.ContainsFunc(execTools, func(tool string) bool { return d.after.toolEffect(tool) != access.Deny })
 		add(runs && b != "" && (a == "" || a.rank() > b.rank()), "", access.Position{}, "bash_policy: %s, was %s", orNone(string(a)), orNone(string(b)))
 	}
@@ -125,7 +136,7 @@ func (d *differ) settings() {
 		}
 	}
 	for _, role := range slices.Sorted(slices.Values(append(d.before.roles(), d.after.roles()...))) {
-		if b, a := d.before.role(role), d.after.role(role); a != b && !slices.ContainsFunc(d.changes, func(c Change) bool { return strings.HasPrefix(c.text, "role '"+role+"':") }) {
+		if b, a := d.before.role(role), d.after.role(role); a != b && !slices.ContainsFunc(d.changes, func(c change) bool { return strings.HasPrefix(c.text, "role '"+role+"':") }) {
 			add(roleWidens(b, a), "", access.Position{}, "role '%s': %s, was %s", role, a, b)
 		}
 	}
@@ -136,7 +147,12 @@ func (d *differ) settings() {
 func roleWidens(before, after string) bool {
 	b, errB := Preset(before, Options{})
 	a, errA := Preset(after, Options{})
-	return errA != nil || errB != nil || Widens(Diff(b, a))
+	return errA != nil || errB != nil || widens(diff(b, a))
+}
+
+// toolEffect is what the policy says about a tool.
+func (p *Policy) toolEffect(name string) access.Effect {
+	return p.Check(context.Background(), access.Request{Action: access.ToolUse, Resource: name}).Effect
 }
 
 func orNone(s string) string {

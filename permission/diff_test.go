@@ -17,7 +17,7 @@ func TestDiffIsExact(t *testing.T) {
 	checks(t, func(t *rapid.T) {
 		a := genPolicy(t, "policy")
 		b := genPolicy(t, "policy")
-		changes := Diff(a, b)
+		changes := diff(a, b)
 		for _, c := range changes {
 			if c.request.Action == "" {
 				continue
@@ -25,7 +25,7 @@ func TestDiffIsExact(t *testing.T) {
 			before := Enforcer{a, c.relatives}.Check(context.Background(), c.request).Effect
 			after := Enforcer{b, c.relatives}.Check(context.Background(), c.request).Effect
 			require.NotEqual(t, before, after, c)
-			require.Equal(t, opinionOf(after) < opinionOf(before), c.Widens, c)
+			require.Equal(t, opinionOf(after) < opinionOf(before), c.widens, c)
 		}
 		if len(changes) > 0 {
 			return
@@ -51,7 +51,7 @@ func TestDiffFindsOneRule(t *testing.T) {
 		*list = append(append([]string{}, *list...), genPattern.Draw(t, "pattern"))
 		other.FS = &fs
 		a, b := compileDocument(t, doc), compileDocument(t, other)
-		if len(Diff(a, b)) > 0 {
+		if len(diff(a, b)) > 0 {
 			return
 		}
 		for range 50 {
@@ -64,14 +64,14 @@ func TestDiffFindsOneRule(t *testing.T) {
 func TestDiffOfOneself(t *testing.T) {
 	checks(t, func(t *rapid.T) {
 		doc := genDocument.Draw(t, "document")
-		require.Empty(t, Diff(compileDocument(t, doc), compileDocument(t, doc)))
+		require.Empty(t, diff(compileDocument(t, doc), compileDocument(t, doc)))
 	})
 }
 
 // What a change means stands there in words.
 func TestDiffInWords(t *testing.T) {
 	words := func(before, after string) (list []string) {
-		for _, c := range Diff(compile(t, "version: 1\n"+before), compile(t, "version: 1\n"+after)) {
+		for _, c := range diff(compile(t, "version: 1\n"+before), compile(t, "version: 1\n"+after)) {
 			list = append(list, c.String())
 		}
 		return list
@@ -94,6 +94,6 @@ func TestDiffInWords(t *testing.T) {
 		"narrows: msg.send to another agent: refused, was allowed [p:targets.msg.send, p.yaml:3:11]",
 		"narrows: msg.send to itself: refused, was allowed [p:targets.msg.send, p.yaml:3:11]",
 	}, words("extends: trusted", "extends: trusted\ntargets: {msg.send: parent}"))
-	require.True(t, Widens(Diff(preset(t, "sandboxed"), preset(t, "yolo"))))
-	require.False(t, Widens(Diff(preset(t, "yolo"), preset(t, "sandboxed"))))
+	require.True(t, widens(diff(preset(t, "sandboxed"), preset(t, "yolo"))))
+	require.False(t, widens(diff(preset(t, "yolo"), preset(t, "sandboxed"))))
 }

@@ -32,10 +32,10 @@
 //
 // # Checking
 //
-// Examine and ExamineAgent say everything that is wrong with a file at once: a
-// document that is refused for its shape is still looked at for its meaning.
-// Find returns the files that a path or glob covers, DecodeProject reads the
-// .pinfold.yaml that names them for CI.
+// Examine (examine.go) says everything that is wrong with a file at once: a
+// document that is refused for its shape is still looked at for its meaning. It
+// is for 'pinfold check', and with other things that only the command asks it
+// stands behind the door internal/policies.
 //
 // # A new key
 //

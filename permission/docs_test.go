@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/internal/policies"
 )
 
 // docs/policy.md holds the reference that the code makes.
@@ -35,7 +37,7 @@ func TestDocumentsInTheGuidesAreRead(t *testing.T) {
 		for _, m := range regexp.MustCompile("(?s)```yaml\n(version: 1.*?)```").FindAllStringSubmatch(string(data), -1) {
 			n++
 			if strings.Contains(m[1], "\ncheck:") {
-				_, err := DecodeProject(ProjectFile, []byte(m[1]))
+				_, _, err := decodeProject(policies.ProjectFile, []byte(m[1]))
 				require.NoError(t, err, m[1])
 				continue
 			}

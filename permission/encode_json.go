@@ -2,7 +2,6 @@ package permission
 
 import (
 	"bytes"
-	"encoding/json"
 )
 
 // MarshalJSON writes the document with the keys of the schema; Decode reads
@@ -21,17 +20,6 @@ func (d *Document) UnmarshalJSON(data []byte) error {
 	}
 	*d = src.Document
 	return nil
-}
-
-// EncodeJSON writes a document as JSON, indented.
-func EncodeJSON(d Document) []byte {
-	raw, _ := d.MarshalJSON() // it does not fail
-	var b bytes.Buffer
-	if err := json.Indent(&b, raw, "", "  "); err != nil {
-		return raw
-	}
-	b.WriteByte('\n')
-	return b.Bytes()
 }
 
 func writeJSON(b *bytes.Buffer, n node) {

@@ -19,7 +19,7 @@ func TestRoundTrip(t *testing.T) {
 		doc := genDocument.Draw(t, "document")
 		text := Encode(doc)
 		require.Equal(t, doc, decode(t, string(text)).Document, "%s", text)
-		require.Equal(t, doc, decode(t, string(EncodeJSON(doc))).Document)
+		require.Equal(t, doc, decode(t, string(encodeJSON(doc))).Document)
 
 		again, err := Format("p.yaml", text)
 		require.NoError(t, err)
@@ -27,7 +27,7 @@ func TestRoundTrip(t *testing.T) {
 
 		var other, fromJSON any
 		require.NoError(t, yaml.Unmarshal(text, &other), "%s", text)
-		require.NoError(t, json.Unmarshal(EncodeJSON(doc), &fromJSON))
+		require.NoError(t, json.Unmarshal(encodeJSON(doc), &fromJSON))
 		a, err := json.Marshal(other)
 		require.NoError(t, err)
 		b, err := json.Marshal(fromJSON)

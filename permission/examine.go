@@ -8,42 +8,47 @@ import (
 	"path"
 	"slices"
 
-	"github.com/pinfold-dev/pinfold/access"
-	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 )
 
-// Examination is everything that can be said about a document, and about what
+// examination is everything that can be said about a document, and about what
 // it extends, without looking at the project.
-type Examination struct {
-	// Name is the policy's or the agent's, "" where it has none, and NameAt
-	// where that stands.
-	Name   string
-	NameAt access.Position
+type examination struct {
+	policies.Examination
 
-	// Problems are all that is wrong, in the order of the document. The document is
+	// problems are all that is wrong, in the order of the document. The document is
 	// accepted if none of them is an Error.
-	Problems []Problem
-
-	// Config is what the document says about paths, as far as it could be read, and
-	// Positions says where, as in Held. They are for pathresolver.Validate only and
-	// must not be enforced. Root is empty where nothing can be said.
-	Config    pathresolver.Config
-	Positions map[string]access.Position
-
-	// Hides are the entries of fs.hide that name one path, without a wildcard.
-	Hides []Entry
+	problems []Problem
 }
 
-// Examine finds everything that is wrong with the policy at name in fsys, and with
-// what it extends, at once: errors of its shape and of its meaning, and what Lint
-// says. The error is that of reading the file. opt.FS and opt.Open are set by Examine.
-func Examine(fsys fs.FS, name string, opt Options) (*Examination, error) {
+// Examine finds everything that is wrong with the policy or agent definition at name
+// in fsys, and with what it extends, at once: errors of its shape and of its meaning,
+// and what lint says. What more finds is put among it, in the document's order, one
+// after the other; each is given what was found before. The error is that of reading
+// the file. FS and Open of the options do not count.
+func (o insideOptions) Examine(fsys fs.FS, name string, kind policies.Kind, more ...func(x *policies.Examination, found []Problem) []Problem) ([]Problem, error) {
+	examine := examine
+	if kind == policies.AgentFile {
+		examine = examineAgent
+	}
+	x, err := examine(fsys, name, Options(o))
+	if err != nil {
+		return nil, err
+	}
+	for _, find := range more {
+		x.add(find(&x.Examination, x.problems)...)
+	}
+	return x.problems, nil
+}
+
+// examine is Examine for a policy.
+func examine(fsys fs.FS, name string, opt Options) (*examination, error) {
 	data, err := readAll(fsys, name, maxDocument)
 	if err != nil {
 		return nil, err
 	}
-	x := &Examination{}
-	opt.FS, opt.Open, opt.found = fsys, true, &x.Problems
+	x := &examination{}
+	opt.FS, opt.Open, opt.found = fsys, true, &x.problems
 	src, err := decodePartly(path.Clean(name), data)
 	opt.tolerates(err)
 	x.Name, x.NameAt = src.Document.Name, src.position("name")
@@ -59,14 +64,14 @@ func Examine(fsys fs.FS, name string, opt Options) (*Examination, error) {
 	return x, nil
 }
 
-// ExamineAgent is Examine for an agent definition.
-func ExamineAgent(fsys fs.FS, name string, opt Options) (*Examination, error) {
+// examineAgent is Examine for an agent definition.
+func examineAgent(fsys fs.FS, name string, opt Options) (*examination, error) {
 	data, err := readAll(fsys, name, maxAgent)
 	if err != nil {
 		return nil, err
 	}
-	x := &Examination{}
-	opt.FS, opt.found = fsys, &x.Problems
+	x := &examination{}
+	opt.FS, opt.found = fsys, &x.problems
 	agent, err := parseAgent(path.Clean(name), data)
 	opt.tolerates(err)
 	x.Name, x.NameAt = agent.name, agent.position("name")
@@ -83,53 +88,53 @@ func ExamineAgent(fsys fs.FS, name string, opt Options) (*Examination, error) {
 }
 
 // finish adds what a compiled policy tells.
-func (x *Examination) finish(p *Policy, found []Problem, err error, opt Options) {
+func (x *examination) finish(p *Policy, found []Problem, err error, opt Options) {
 	if err != nil && !opt.tolerates(err) {
-		x.Problems = append(x.Problems, Problem{Severity: Error, Code: "bad_value", Message: err.Error()})
+		x.problems = append(x.problems, Problem{Severity: Error, Code: "bad_value", Message: err.Error()})
 	}
-	x.Problems = append(x.Problems, found...)
+	x.problems = append(x.problems, found...)
 	if p != nil {
 		x.Hides = p.hiddenPaths()
 		x.hold(p, opt.Root)
 	}
-	x.Add()
+	x.add()
 }
 
-// Add adds what else was found out about the document, in its order. Where a part is
+// add adds what else was found out about the document, in its order. Where a part is
 // refused, a warning about the same part is left out.
-func (x *Examination) Add(found ...Problem) {
-	x.Problems = append(x.Problems, found...)
+func (x *examination) add(found ...Problem) {
+	x.problems = append(x.problems, found...)
 	var refused []Problem
-	for _, p := range x.Problems {
+	for _, p := range x.problems {
 		if p.Severity == Error {
 			refused = append(refused, p)
 		}
 	}
-	x.Problems = slices.DeleteFunc(x.Problems, func(p Problem) bool {
+	x.problems = slices.DeleteFunc(x.problems, func(p Problem) bool {
 		return p.Severity != Error && slices.ContainsFunc(refused, func(e Problem) bool {
 			return e.Position == p.Position || e.File == p.File && (within(p.Path, e.Path) || within(e.Path, p.Path))
 		})
 	})
-	slices.SortStableFunc(x.Problems, func(a, b Problem) int {
+	slices.SortStableFunc(x.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	x.Problems = slices.Compact(x.Problems)
+	x.problems = slices.Compact(x.problems)
 }
 
-func (x *Examination) hold(p *Policy, root string) {
+func (x *examination) hold(p *Policy, root string) {
 	held, err := p.Resolver(root)
 	var unheld *unheldError
 	switch {
 	case err == nil:
 		x.Config, x.Positions = held.Config, held.Positions
 	case errors.As(err, &unheld) && !x.refused(): // else it may be for what could not be read
-		x.Problems = append(x.Problems, Problem{Position: unheld.Position, Severity: Error, Code: "not_held", Message: unheld.message, Hint: unheld.hint})
+		x.problems = append(x.problems, Problem{Position: unheld.Position, Severity: Error, Code: "not_held", Message: unheld.message, Hint: unheld.hint})
 	}
 }
 
 // refused reports whether the document is refused.
-func (x *Examination) refused() bool {
-	return slices.ContainsFunc(x.Problems, func(p Problem) bool { return p.Severity == Error })
+func (x *examination) refused() bool {
+	return slices.ContainsFunc(x.problems, func(p Problem) bool { return p.Severity == Error })
 }
 
 // tolerates collects what is wrong with a document, where Examine wants to go

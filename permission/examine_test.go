@@ -7,19 +7,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 )
 
-func examine(t *testing.T, text string) []string {
+func examined(t *testing.T, text string) []string {
 	t.Helper()
 	fsys := fstest.MapFS{"p.yaml": {Data: []byte(text)}, "broken.yaml": {Data: []byte("version: 1\nwrong: 1\n")}}
-	x, err := Examine(fsys, "p.yaml", Options{Root: "/project"})
+	x, err := examine(fsys, "p.yaml", Options{Root: "/project"})
 	require.NoError(t, err)
 	return texts(x)
 }
 
-func texts(x *Examination) []string {
+func texts(x *examination) []string {
 	list := []string{}
-	for _, p := range x.Problems {
+	for _, p := range x.problems {
 		list = append(list, string(p.Severity)+" "+p.Code+" "+p.Position.String())
 	}
 	return list
@@ -33,13 +34,13 @@ func TestExamineSaysEverythingAtOnce(t *testing.T) {
 		"error path_outside p.yaml:4:14",
 		"error unknown_key p.yaml:4:31",
 		"warning unknown_tool p.yaml:5:9",
-	}, examine(t, lines("version: 1", "extends: sandboxed", "bash_policy: al", "fs: {write: [../x, 'docs/a'], hdie: []}", "tools: {Raed: {}}")))
+	}, examined(t, lines("version: 1", "extends: sandboxed", "bash_policy: al", "fs: {write: [../x, 'docs/a'], hdie: []}", "tools: {Raed: {}}")))
 	require.Equal(t, []string{"error extends p.yaml:2:1", "error path_outside p.yaml:3:14", "warning hides_nothing p.yaml:3:31"},
-		examine(t, lines("version: 1", "extends: sandbxed", "fs: {write: [/etc], hide: [a, a/b]}")))
+		examined(t, lines("version: 1", "extends: sandbxed", "fs: {write: [/etc], hide: [a, a/b]}")))
 	require.Equal(t, []string{"error unknown_key broken.yaml:2:1", "error bad_value p.yaml:3:13"},
-		examine(t, lines("version: 1", "extends: broken.yaml", "fs: {hide: [/etc]}")))
+		examined(t, lines("version: 1", "extends: broken.yaml", "fs: {hide: [/etc]}")))
 	// The same without the mistakes.
-	require.Empty(t, examine(t, lines("version: 1", "extends: sandboxed", "bash_policy: none", "fs: {write: [x, 'docs/a'], hide: []}", "tools: {Read: {}}")))
+	require.Empty(t, examined(t, lines("version: 1", "extends: sandboxed", "bash_policy: none", "fs: {write: [x, 'docs/a'], hide: []}", "tools: {Read: {}}")))
 
 	// One mistake is one problem.
 	for text, want := range map[string]string{
@@ -54,11 +55,11 @@ func TestExamineSaysEverythingAtOnce(t *testing.T) {
 		"name: 5":                                    "error wrong_type p.yaml:3:7",
 		"fs: []":                                     "error wrong_type p.yaml:3:5",
 	} {
-		require.Equal(t, want, joined(examine(t, "version: 1\nextends: sandboxed\n"+text)), text)
+		require.Equal(t, want, joined(examined(t, "version: 1\nextends: sandboxed\n"+text)), text)
 	}
-	require.Equal(t, []string{"error wrong_type p.yaml:1:1"}, examine(t, "[]"))
-	require.Equal(t, []string{"error missing_key p.yaml:1:1"}, examine(t, "extends: sandboxed"))
-	require.Equal(t, []string{"error not_held p.yaml:1:1"}, examine(t, "version: 1"))
+	require.Equal(t, []string{"error wrong_type p.yaml:1:1"}, examined(t, "[]"))
+	require.Equal(t, []string{"error missing_key p.yaml:1:1"}, examined(t, "extends: sandboxed"))
+	require.Equal(t, []string{"error not_held p.yaml:1:1"}, examined(t, "version: 1"))
 }
 
 func joined(list []string) string {
@@ -75,7 +76,7 @@ func joined(list []string) string {
 func TestExamineAgent(t *testing.T) {
 	of := func(front string) []string {
 		fsys := fstest.MapFS{"a.md": {Data: []byte("---\n" + front + "---\n")}}
-		x, err := ExamineAgent(fsys, "a.md", Options{Root: "/project"})
+		x, err := examineAgent(fsys, "a.md", Options{Root: "/project"})
 		require.NoError(t, err)
 		return texts(x)
 	}
@@ -110,14 +111,14 @@ func TestLintHides(t *testing.T) {
 		"base.yaml": {Data: []byte("version: 1\nextends: sandboxed\nfs: {hide: [secrets]}\n")},
 		"p.yaml":    {Data: []byte("version: 1\nextends: base.yaml\nfs: {hide: ['secrets/**', other, 'a/*/b']}\n")},
 	}
-	x, err := Examine(fsys, "p.yaml", Options{})
+	x, err := examine(fsys, "p.yaml", Options{})
 	require.NoError(t, err)
-	require.Equal(t, "p.yaml:3:13: 'secrets/**' is hidden by 'base' already (drop it)", x.Problems[0].String())
-	require.Len(t, x.Problems, 1)
-	require.Equal(t, []Entry{
-		{"secrets", "fs.hide[0]", access.Position{File: "base.yaml", Line: 3, Column: 13}},
-		{"secrets", "fs.hide[0]", access.Position{File: "p.yaml", Line: 3, Column: 13}},
-		{"other", "fs.hide[1]", access.Position{File: "p.yaml", Line: 3, Column: 27}},
+	require.Equal(t, "p.yaml:3:13: 'secrets/**' is hidden by 'base' already (drop it)", x.problems[0].String())
+	require.Len(t, x.problems, 1)
+	require.Equal(t, []policies.Entry{
+		{Text: "secrets", Path: "fs.hide[0]", Position: access.Position{File: "base.yaml", Line: 3, Column: 13}},
+		{Text: "secrets", Path: "fs.hide[0]", Position: access.Position{File: "p.yaml", Line: 3, Column: 13}},
+		{Text: "other", Path: "fs.hide[1]", Position: access.Position{File: "p.yaml", Line: 3, Column: 27}},
 	}, x.Hides)
 }
 
@@ -146,11 +147,11 @@ func FuzzExamine(f *testing.F) {
 	f.Add([]byte("---\nname: 5\ntools: [1, Bash(]\nwrite_paths: [/etc, '']\nprofile: x\n---\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		fsys := fstest.MapFS{"p": {Data: data}}
-		x, err := Examine(fsys, "p", Options{Root: "/project"})
+		x, err := examine(fsys, "p", Options{Root: "/project"})
 		require.NoError(t, err)
 		_, err = Decode("p", data)
 		require.True(t, err == nil || x.refused(), "what Decode refuses is refused")
-		a, err := ExamineAgent(fsys, "p", Options{Root: "/project"})
+		a, err := examineAgent(fsys, "p", Options{Root: "/project"})
 		require.NoError(t, err)
 		_, err = ParseAgent("p", data)
 		require.True(t, err == nil || a.refused())

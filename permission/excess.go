@@ -57,7 +57,7 @@ func (p *Policy) exceededBy(l *layer) []Excess {
 	if on, _, _ := p.Network(); doc.Network != nil && *doc.Network && !on {
 		add("network", "the network is off in '%s'", p.Name())
 	}
-	if b := p.BashPolicy(); doc.BashPolicy != "" && b != "" && doc.BashPolicy.rank() > b.rank() {
+	if b := p.bashPolicy(); doc.BashPolicy != "" && b != "" && doc.BashPolicy.rank() > b.rank() {
 		add("bash_policy", "bash_policy %s goes beyond %s of '%s'", doc.BashPolicy, b, p.Name())
 	}
 	p.sendExcess(doc, add)

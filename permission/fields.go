@@ -39,7 +39,10 @@ func keysOf(fields []field) []string {
 
 // wordsOf returns the closed list of a type's values, if it has one.
 func wordsOf(t reflect.Type) []string {
-	if w, ok := reflect.Zero(t).Interface().(word); ok {
+	switch w := reflect.Zero(t).Interface().(type) {
+	case word:
+		return w.words()
+	case interface{ Words() []string }:
 		return w.Words()
 	}
 	return nil

@@ -11,23 +11,8 @@ import (
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/internal/globs"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 )
-
-// Kind tells the two kinds of files that grant rights apart.
-type Kind uint8
-
-// The kinds of files.
-const (
-	PolicyFile Kind = iota + 1 // YAML or JSON
-	AgentFile                  // Markdown with front matter
-)
-
-// Found is a file that Find found, or a directory that cannot be looked into.
-type Found struct {
-	Name string
-	Kind Kind
-	Err  error
-}
 
 // Bounds of a search. Who writes the globs may have made the tree as well.
 const (
@@ -43,29 +28,13 @@ var (
 	errFindDepth  = fmt.Errorf("directories are nested deeper than %d", maxFindDepth)
 )
 
-// Find returns the policies and agent definitions in fsys that a pattern
-// covers, sorted by name: what it matches, and of directories what is beneath.
-// The pattern is a path or a doublestar glob, as in a policy. A file that is
-// named without a wildcard is returned whatever it holds; of others those of
-// the kinds that are asked for: *.yaml and *.yml, *.json where the pattern says
-// so, and *.md that begin with front matter. Directories that links lead to,
-// .git and node_modules are left out. A pattern that cannot be read finds
-// nothing.
-func Find(fsys fs.FS, glob string, kinds ...Kind) []Found {
-	list, _ := FindAll(fsys, []string{glob}, kinds...)
-	return list
-}
-
-// FindAll is Find for many patterns, in one search of each directory that some
-// of them begin with. Each file is returned once, for the first pattern that
-// covers it; some says of each pattern whether it covers any. A search that
-// takes too long ends with a Found that says so.
-func FindAll(fsys fs.FS, list []string, kinds ...Kind) (found []Found, some []bool) {
+// find is policies.Find.
+func find(fsys fs.FS, list []string, kinds ...policies.Kind) (found []policies.Found, some []bool) {
 	f := finder{fsys: fsys, kinds: kinds, left: maxVisits}
 	return f.all(list)
 }
 
-func (f *finder) all(list []string) (found []Found, some []bool) {
+func (f *finder) all(list []string) (found []policies.Found, some []bool) {
 	f.some, f.found = make([]bool, len(list)), map[string]findOf{}
 	groups := map[string][]liveGlob{}
 	var bases []string
@@ -88,7 +57,7 @@ func (f *finder) all(list []string) (found []Found, some []bool) {
 	for _, one := range f.found {
 		found = append(found, one.Found)
 	}
-	slices.SortFunc(found, func(a, b Found) int {
+	slices.SortFunc(found, func(a, b policies.Found) int {
 		return cmp.Or(cmp.Compare(f.found[a.Name].nth, f.found[b.Name].nth), comparePlaces(a.Name, b.Name))
 	})
 	return found, f.some
@@ -103,7 +72,7 @@ func comparePlaces(a, b string) int {
 // finder is one search.
 type finder struct {
 	fsys  fs.FS
-	kinds []Kind
+	kinds []policies.Kind
 	some  []bool
 	found map[string]findOf // by name
 	left  int               // of maxVisits
@@ -111,7 +80,7 @@ type finder struct {
 
 // findOf is what was found, and by which pattern.
 type findOf struct {
-	Found
+	policies.Found
 	nth int
 }
 
@@ -226,7 +195,7 @@ func descend(live []liveGlob, name string) []liveGlob {
 // file keeps a file that some pattern covers.
 func (f *finder) file(name string, e fs.DirEntry, live []liveGlob) error {
 	looked, base := false, e.Name()
-	var kinds [2]Kind // as patterns without and with json see it
+	var kinds [2]policies.Kind // as patterns without and with json see it
 	for _, g := range live {
 		if !g.covered && !globs.Accepts(g.Glob, g.at, base) {
 			continue
@@ -236,7 +205,7 @@ func (f *finder) file(name string, e fs.DirEntry, live []liveGlob) error {
 			if !isFile(f.fsys, name, e) { // first of all: opening a FIFO waits
 				return nil
 			}
-			kinds = [2]Kind{kindOf(f.fsys, name, false), kindOf(f.fsys, name, true)}
+			kinds = [2]policies.Kind{kindOf(f.fsys, name, false), kindOf(f.fsys, name, true)}
 		}
 		kind := kinds[0]
 		if g.json {
@@ -251,16 +220,16 @@ func (f *finder) file(name string, e fs.DirEntry, live []liveGlob) error {
 	return nil
 }
 
-func (f *finder) wants(kind Kind) bool { return slices.Contains(f.kinds, kind) }
+func (f *finder) wants(kind policies.Kind) bool { return slices.Contains(f.kinds, kind) }
 
 // add keeps a file, for the first pattern that covers it.
-func (f *finder) add(name string, g liveGlob, kind Kind) {
+func (f *finder) add(name string, g liveGlob, kind policies.Kind) {
 	if !f.wants(kind) {
 		return
 	}
 	f.some[g.nth] = true
 	if known, ok := f.found[name]; !ok || g.nth < known.nth {
-		f.found[name] = findOf{Found{Name: name, Kind: kind}, g.nth}
+		f.found[name] = findOf{policies.Found{Name: name, Kind: kind}, g.nth}
 	}
 }
 
@@ -271,7 +240,7 @@ func (f *finder) failed(name string, err error, live []liveGlob) {
 		f.some[g.nth], nth = true, min(nth, g.nth) // what it covers is not known
 	}
 	if _, ok := f.found[name]; !ok {
-		f.found[name] = findOf{Found{Name: name, Err: err}, nth}
+		f.found[name] = findOf{policies.Found{Name: name, Err: err}, nth}
 	}
 }
 
@@ -293,20 +262,20 @@ func isFile(fsys fs.FS, name string, d fs.DirEntry) bool {
 
 // kindOf is what a file seems to be, 0 for neither. json says that *.json is
 // a policy.
-func kindOf(fsys fs.FS, name string, json bool) Kind {
+func kindOf(fsys fs.FS, name string, json bool) policies.Kind {
 	switch path.Ext(name) {
 	case ".yaml", ".yml":
-		if path.Base(name) != ProjectFile {
-			return PolicyFile
+		if path.Base(name) != policies.ProjectFile {
+			return policies.PolicyFile
 		}
 	case ".json":
 		if json {
-			return PolicyFile
+			return policies.PolicyFile
 		}
 	case ".md":
 		begin, err := readAll(fsys, name, 2)
 		if err != nil || string(begin) == "---" {
-			return AgentFile
+			return policies.AgentFile
 		}
 	}
 	return 0

@@ -22,7 +22,7 @@ func FuzzDecode(f *testing.F) {
 			f.Add([]byte(text))
 		}
 	}
-	f.Add(EncodeJSON(Document{Version: 1, Targets: map[access.Action]Targets{access.MsgSend: {IDs: []string{}}}}))
+	f.Add(encodeJSON(Document{Version: 1, Targets: map[access.Action]Targets{access.MsgSend: {IDs: []string{}}}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		src, err := Decode("p.yaml", data)
 		if err != nil {
@@ -59,7 +59,7 @@ func FuzzParseAgent(f *testing.F) {
 			return
 		}
 		if p, _, err := a.Policy(Options{}); err == nil {
-			FlagsClaude(p, LaunchOptions{Root: "/"})
+			inside{p}.BashCommands()
 		}
 	})
 }

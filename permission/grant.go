@@ -52,11 +52,11 @@ func (p *Policy) Granting(grants ...Grant) *Policy {
 	h := sha256.New()
 	h.Write(p.hash[:])
 	for _, g := range grants {
-		within := Hash{}
+		within := hash{}
 		if g.Within != nil {
 			within = g.Within.hash
 		}
-		fmt.Fprintf(h, "%q %q %q %q %t %t %q %s\n", g.ID, g.Accesses, g.Tool, g.Digest, g.Subtree, g.Anywhere, g.By, within)
+		fmt.Fprintf(h, "%q %q %q %q %t %t %q %x\n", g.ID, g.Accesses, g.Tool, g.Digest, g.Subtree, g.Anywhere, g.By, within)
 	}
 	h.Sum(q.hash[:0])
 	return &q

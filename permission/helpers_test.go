@@ -2,6 +2,7 @@ package permission
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -71,4 +72,13 @@ func layerNames(p *Policy) (names []string) {
 		names = append(names, l.name)
 	}
 	return names
+}
+
+// encodeJSON writes a document as JSON, indented.
+func encodeJSON(d Document) []byte {
+	out, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		panic(err)
+	}
+	return append(out, '\n')
 }

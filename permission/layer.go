@@ -10,7 +10,7 @@ import (
 type layer struct {
 	name string
 	src  *Source
-	hash Hash // of the name and of what the document says
+	hash hash // of the name and of what the document says
 
 	read, write, askRead, askWrite, hide, protect *patternSet
 	readList, writeList                           *rule // the lists themselves, for what no entry covers

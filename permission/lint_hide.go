@@ -3,15 +3,8 @@ package permission
 import (
 	"fmt"
 
-	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 )
-
-// Entry is an entry of a list in a document, as it was written.
-type Entry struct {
-	Text     string
-	Path     string // where in the document: fs.hide[0]
-	Position access.Position
-}
 
 // lintHides finds globs that hide nothing, since what the document extends
 // hides it all. Those that an entry of the same list covers lintList finds.
@@ -35,8 +28,8 @@ func (p *Policy) lintHides(l *layer, c *comparer, add addProblem) {
 
 // hiddenPaths are the entries of fs.hide that name one path, without any
 // wildcard, in the documents of the policy that come from files.
-func (p *Policy) hiddenPaths() []Entry {
-	var list []Entry
+func (p *Policy) hiddenPaths() []policies.Entry {
+	var list []policies.Entry
 	for _, l := range p.layers() {
 		if l.src.Document.FS == nil || isBuiltin(l.src) || l.src.File == callerFile {
 			continue
@@ -44,7 +37,7 @@ func (p *Policy) hiddenPaths() []Entry {
 		for i, text := range l.src.Document.FS.Hide {
 			part := fmt.Sprintf("fs.hide[%d]", i)
 			if pat, err := parsePattern(text, false); err == nil && pat.isPath() && pat.Len() > 0 {
-				list = append(list, Entry{Text: pat.String(), Path: part, Position: l.src.position(part)})
+				list = append(list, policies.Entry{Text: pat.String(), Path: part, Position: l.src.position(part)})
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func TestExcessM6(t *testing.T) {
 		child, excess, err := parent.Narrow(layer, Clamp)
 		require.NoError(t, err)
 		require.Contains(t, excess[0].Source.String()+": "+excess[0].Message, want)
-		require.False(t, Widens(Diff(parent, child)), text)
+		require.False(t, widens(diff(parent, child)), text)
 	}
 	for _, text := range []string{
 		"fs: {write: [docs/a, 'docs/**/b'], ask_write: [src/x], hide: [keys]}", "tools: {nexus_send: {allowed_targets: []}}",
@@ -63,7 +63,7 @@ func TestChild(t *testing.T) {
 	grandchild, excess, err := child.Child(preset(t, "trusted"), Clamp)
 	require.NoError(t, err)
 	require.NotEmpty(t, excess)
-	require.False(t, Widens(Diff(child, grandchild)))
+	require.False(t, widens(diff(child, grandchild)))
 }
 
 // M12: yolo is the operator's to give: no agent passes it on, not even clamped,
@@ -75,6 +75,6 @@ func TestYoloIsNotInheritedM12(t *testing.T) {
 	}
 	child, _, err := preset(t, "yolo").Child(preset(t, "sandboxed"), Reject)
 	require.NoError(t, err)
-	require.False(t, Widens(Diff(child, preset(t, "sandboxed"))))
-	require.False(t, Widens(Diff(preset(t, "sandboxed"), child)))
+	require.False(t, widens(diff(child, preset(t, "sandboxed"))))
+	require.False(t, widens(diff(preset(t, "sandboxed"), child)))
 }

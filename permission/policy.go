@@ -15,7 +15,7 @@ import (
 // Child.
 type Policy struct {
 	groups []group
-	hash   Hash
+	hash   hash
 	root   string
 	always *patternSet // protected whatever the layers say
 	open   []string    // the files that programs run by themselves which the chain opens
@@ -31,22 +31,18 @@ type group struct {
 	// sealed: what no layer of the group grants is denied. A group that Narrow
 	// added only takes away: what it does not speak of it leaves as it was.
 	sealed bool
-	hash   Hash
+	hash   hash
 }
 
 // callerFile is the file name of what a caller adds.
 const callerFile = "caller"
 
-// Hash identifies what a policy says: equal hashes are equal policies, in
-// whatever order and layout their documents were written. It is comparable and
-// can be a map's key.
-type Hash [sha256.Size]byte
+// hash identifies what a policy, group or layer says.
+type hash [sha256.Size]byte
 
-// String is the hash in hexadecimal, in full.
-func (h Hash) String() string { return hex.EncodeToString(h[:]) }
-
-// Hash returns the policy's identity.
-func (p *Policy) Hash() Hash { return p.hash }
+// Hash identifies what a policy says, in hexadecimal: equal hashes are equal
+// policies, in whatever order and layout their documents were written.
+func (p *Policy) Hash() string { return hex.EncodeToString(p.hash[:]) }
 
 // Name is the name of the innermost document; what a caller adds has none.
 func (p *Policy) Name() string {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 )
 
 const projectExample = `version: 1
@@ -27,13 +28,13 @@ check:
 `
 
 func TestDecodeProject(t *testing.T) {
-	src, err := DecodeProject(ProjectFile, []byte(projectExample))
+	project, at, err := decodeProject(policies.ProjectFile, []byte(projectExample))
 	require.NoError(t, err)
-	require.Equal(t, Project{Version: 1, Check: ProjectCheck{
+	require.Equal(t, policies.Project{Version: 1, Check: policies.ProjectCheck{
 		Policies: []string{"policy.yaml", "policies/**/*.yml"},
 		Agents:   []string{".claude/agents/**/*.md"}, Strict: true, Baseline: ".pinfold-baseline.json",
-	}}, src.Project)
-	require.Equal(t, access.Position{File: ProjectFile, Line: 4, Column: 12}, src.Position("check.agents[0]"))
+	}}, project)
+	require.Equal(t, access.Position{File: policies.ProjectFile, Line: 4, Column: 12}, at("check.agents[0]"))
 }
 
 // What is not known is refused, in its place.
@@ -56,10 +57,10 @@ func TestDecodeProjectIsStrict(t *testing.T) {
 		"version: 1\ncheck: {agents: [a]}\ncheck: {}":       "3:1: key 'check' is given twice",
 		"version: 1\ncheck: {agents: &a [a], policies: *a}": "2:17: anchors are not allowed",
 	} {
-		_, err := DecodeProject(ProjectFile, []byte(text))
+		_, _, err := decodeProject(policies.ProjectFile, []byte(text))
 		var de *DocumentError
 		require.ErrorAs(t, err, &de, text)
-		require.Contains(t, err.Error(), ProjectFile+":"+want, text)
+		require.Contains(t, err.Error(), policies.ProjectFile+":"+want, text)
 	}
 }
 
@@ -69,7 +70,7 @@ const projectSchemaID = "https://raw.githubusercontent.com/pinfold-dev/pinfold/m
 // projectSchema is the JSON Schema (2020-12) of a ProjectFile, made from the same
 // struct tags as the decoder.
 func projectSchema() []byte {
-	return publish(schemaOf(reflect.TypeFor[Project]()), projectSchemaID, "pinfold project file")
+	return publish(schemaOf(reflect.TypeFor[policies.Project]()), projectSchemaID, "pinfold project file")
 }
 
 // The schema that is shipped is the one that the code makes, and takes what
@@ -92,12 +93,18 @@ func TestProjectSchemaIsShipped(t *testing.T) {
 	require.NoError(t, fits(t, s, []byte(`{"version": 1, "check": {"agents": ["a/**/*.md"], "policies": [], "strict": true, "baseline": "b.json"}}`)))
 	for _, text := range []string{`{}`, `{"version": 1}`, `{"version": 2, "check": {}}`, `{"version": 1, "check": {"agent": []}}`, `{"version": 1, "check": {"strict": "yes"}}`} {
 		require.Error(t, fits(t, s, []byte(text)), text)
-		_, err := DecodeProject(ProjectFile, []byte(text))
+		_, _, err := decodeProject(policies.ProjectFile, []byte(text))
 		require.Error(t, err, text)
 	}
 }
 
-// Find returns what a glob covers, of the kinds that are asked for.
+// findOne is find for one pattern.
+func findOne(fsys fs.FS, glob string, kinds ...policies.Kind) []policies.Found {
+	found, _ := find(fsys, []string{glob}, kinds...)
+	return found
+}
+
+// find returns what a glob covers, of the kinds that are asked for.
 func TestFind(t *testing.T) {
 	fsys := fstest.MapFS{
 		".claude/agents/a.md":         {Data: []byte("---\nname: a\n---\n")},
@@ -106,17 +113,17 @@ func TestFind(t *testing.T) {
 		".claude/agents/node_modules": {Mode: os.ModeDir},
 		".claude/agents/node_modules/x.md": {
 			Data: []byte("---\n")},
-		"policies/p.yaml":   {Data: []byte("version: 1\n")},
-		"policies/q.yml":    {Data: []byte("version: 1\n")},
-		"policies/r.json":   {Data: []byte("{}")},
-		"policies/no.txt":   {Data: []byte("x")},
-		ProjectFile:         {Data: []byte("version: 1\n")},
-		".git/config.yaml":  {Data: []byte("x")},
-		"policies/fifo.yml": {Mode: os.ModeNamedPipe},
+		"policies/p.yaml":    {Data: []byte("version: 1\n")},
+		"policies/q.yml":     {Data: []byte("version: 1\n")},
+		"policies/r.json":    {Data: []byte("{}")},
+		"policies/no.txt":    {Data: []byte("x")},
+		policies.ProjectFile: {Data: []byte("version: 1\n")},
+		".git/config.yaml":   {Data: []byte("x")},
+		"policies/fifo.yml":  {Mode: os.ModeNamedPipe},
 	}
-	names := func(glob string, kinds ...Kind) []string {
+	names := func(glob string, kinds ...policies.Kind) []string {
 		list := []string{}
-		for _, f := range Find(fsys, glob, kinds...) {
+		for _, f := range findOne(fsys, glob, kinds...) {
 			require.NoError(t, f.Err)
 			list = append(list, f.Name)
 		}
@@ -124,17 +131,17 @@ func TestFind(t *testing.T) {
 	}
 	agents := []string{".claude/agents/a.md", ".claude/agents/deep/b.md"}
 	for _, glob := range []string{".claude/agents/**/*.md", ".claude/agents", "**/agents", ".claude/agents/**", "."} {
-		require.Equal(t, agents, names(glob, AgentFile), glob)
+		require.Equal(t, agents, names(glob, policies.AgentFile), glob)
 	}
-	require.Equal(t, []string{".claude/agents/a.md"}, names(".claude/agents/?.md", AgentFile))
-	require.Equal(t, []string{"policies/p.yaml", "policies/q.yml"}, names("policies", PolicyFile))
-	require.Equal(t, []string{"policies/r.json"}, names("policies/*.json", PolicyFile))
-	require.Equal(t, []string{"policies/no.txt"}, names("policies/no.txt", PolicyFile), "named outright")
-	require.Equal(t, []string{".claude/agents/README.md"}, names(".claude/agents/README.md", AgentFile), "named outright")
-	require.Empty(t, names("policies", AgentFile))
-	require.Empty(t, names("missing/**", AgentFile))
-	require.Empty(t, names("[", AgentFile))
-	require.Len(t, names(".", PolicyFile, AgentFile), 4)
+	require.Equal(t, []string{".claude/agents/a.md"}, names(".claude/agents/?.md", policies.AgentFile))
+	require.Equal(t, []string{"policies/p.yaml", "policies/q.yml"}, names("policies", policies.PolicyFile))
+	require.Equal(t, []string{"policies/r.json"}, names("policies/*.json", policies.PolicyFile))
+	require.Equal(t, []string{"policies/no.txt"}, names("policies/no.txt", policies.PolicyFile), "named outright")
+	require.Equal(t, []string{".claude/agents/README.md"}, names(".claude/agents/README.md", policies.AgentFile), "named outright")
+	require.Empty(t, names("policies", policies.AgentFile))
+	require.Empty(t, names("missing/**", policies.AgentFile))
+	require.Empty(t, names("[", policies.AgentFile))
+	require.Len(t, names(".", policies.PolicyFile, policies.AgentFile), 4)
 }
 
 // opened tells of what is opened.
@@ -154,21 +161,21 @@ func TestFindOpensNoFIFO(t *testing.T) {
 		"a.md": {Data: []byte("---\nname: a\n---\n")},
 		"x.md": {Mode: fs.ModeNamedPipe, Data: []byte("---\n")},
 	}}
-	require.Equal(t, []Found{{Name: "a.md", Kind: AgentFile}}, Find(fsys, "**/*.md", AgentFile))
+	require.Equal(t, []policies.Found{{Name: "a.md", Kind: policies.AgentFile}}, findOne(fsys, "**/*.md", policies.AgentFile))
 	require.Equal(t, []string{".", "a.md", "a.md"}, fsys.names)
 }
 
 // Many patterns are one search: each file is returned once, for the first that
 // covers it, and a pattern that covers none is told.
-func TestFindAll(t *testing.T) {
+func TestFindMany(t *testing.T) {
 	fsys := &opened{MapFS: fstest.MapFS{
 		"a/x.yaml":   {Data: []byte("x")},
 		"a/b/y.yaml": {Data: []byte("y")},
 		"a/z.json":   {Data: []byte("{}")},
 		"c/w.yml":    {Data: []byte("w")},
 	}}
-	list, some := FindAll(fsys, []string{"a/*.yaml", "**/*.yaml", "[", "a/*.md", "a/z.json", "a/*.json", "c", "c/*/x"}, PolicyFile)
-	require.Equal(t, []Found{{Name: "a/x.yaml", Kind: PolicyFile}, {Name: "a/b/y.yaml", Kind: PolicyFile}, {Name: "a/z.json", Kind: PolicyFile}, {Name: "c/w.yml", Kind: PolicyFile}}, list)
+	list, some := find(fsys, []string{"a/*.yaml", "**/*.yaml", "[", "a/*.md", "a/z.json", "a/*.json", "c", "c/*/x"}, policies.PolicyFile)
+	require.Equal(t, []policies.Found{{Name: "a/x.yaml", Kind: policies.PolicyFile}, {Name: "a/b/y.yaml", Kind: policies.PolicyFile}, {Name: "a/z.json", Kind: policies.PolicyFile}, {Name: "c/w.yml", Kind: policies.PolicyFile}}, list)
 	require.Equal(t, []bool{true, true, false, false, true, true, true, false}, some)
 }
 
@@ -186,14 +193,14 @@ func TestFindHasBounds(t *testing.T) {
 	for i := range 20 {
 		heavy = append(heavy, "**/"+strings.Repeat("*a", 2000)+fmt.Sprint(i))
 	}
-	search := func(list []string, left int) (found []Found, reads []string) {
+	search := func(list []string, left int) (found []policies.Found, reads []string) {
 		fsys := &opened{MapFS: tree}
-		f := finder{fsys: fsys, kinds: []Kind{PolicyFile}, left: left}
+		f := finder{fsys: fsys, kinds: []policies.Kind{policies.PolicyFile}, left: left}
 		found, _ = f.all(list)
 		return found, fsys.names
 	}
-	ended := func(found []Found) bool {
-		return slices.ContainsFunc(found, func(f Found) bool { return errors.Is(f.Err, errManyVisits) })
+	ended := func(found []policies.Found) bool {
+		return slices.ContainsFunc(found, func(f policies.Found) bool { return errors.Is(f.Err, errManyVisits) })
 	}
 	found, reads := search(many, 202*cost(2*len(many), 0, ""))
 	require.Len(t, found, 100)
@@ -207,7 +214,7 @@ func TestFindHasBounds(t *testing.T) {
 	require.False(t, ended(found))
 
 	deep := fstest.MapFS{strings.Repeat("d/", maxFindDepth+5) + "x.yaml": {Data: []byte("x")}, strings.Repeat("e/", 200) + "x.yaml": {Data: []byte("x")}}
-	found = Find(deep, "**/*.yaml", PolicyFile)
+	found = findOne(deep, "**/*.yaml", policies.PolicyFile)
 	require.Len(t, found, 2)
 	require.ErrorIs(t, found[0].Err, errFindDepth)
 	require.NoError(t, found[1].Err)

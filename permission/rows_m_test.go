@@ -114,7 +114,7 @@ func TestEveryFieldM8(t *testing.T) {
 		}
 	}
 	require.Equal(t, doc, decode(t, string(Encode(doc))).Document)
-	require.Equal(t, doc, decode(t, string(EncodeJSON(doc))).Document)
+	require.Equal(t, doc, decode(t, string(encodeJSON(doc))).Document)
 }
 
 // M9: no list of a tool's own, whatever it names, opens what the policy
@@ -141,11 +141,11 @@ func TestBashPolicyAndRolesP9(t *testing.T) {
 	words := strings.Fields("none read_only explore test build_test")
 	for _, w := range words {
 		p := compile(t, "version: 1\ntools: {Bash: {}}\nbash_policy: "+w)
-		require.Equal(t, BashPolicy(w), p.BashPolicy())
+		require.Equal(t, BashPolicy(w), p.bashPolicy())
 		require.Equal(t, w != "none", ask(p, access.Request{Action: access.ToolUse, Resource: "Bash"}).Allowed(), w)
 	}
 	require.Contains(t, refused(t, "version: 1\nbash_policy: all"), "bash_policy: unknown word")
-	require.Equal(t, BashPolicy("read_only"), compile(t, "version: 1\nextends: WRITE\nbash_policy: read_only").BashPolicy(), "the strictest of the chain")
+	require.Equal(t, BashPolicy("read_only"), compile(t, "version: 1\nextends: WRITE\nbash_policy: read_only").bashPolicy(), "the strictest of the chain")
 
 	p := compile(t, "version: 1\nroles: {verify: WRITE, mine: DESIGN}")
 	for role, profile := range map[string]string{"intake": "READ_ONLY", "plan": "DESIGN", "verify": "WRITE", "notify": "READ_ONLY", "mine": "DESIGN", "nobody-knows-it": "READ_ONLY"} {
@@ -163,12 +163,12 @@ func TestExplainA3(t *testing.T) {
 		{Principal: "me", Action: access.FSWrite, Resource: "src/a"}, {Principal: "me", Action: access.FSWrite, Resource: "docs/a"},
 		{Principal: "me", Action: access.MsgSend, Resource: "sis"}, {Principal: "me", Action: access.MsgSend, Resource: "root"},
 	} {
-		x := Enforcer{p, relatives}.Explain(r)
-		require.Equal(t, Enforcer{p, relatives}.Check(context.Background(), r), x.Decision)
-		require.NotEmpty(t, x.Steps)
-		if !x.Decision.Allowed() {
-			require.NotEmpty(t, x.Decision.Source.File, "%v", r)
-			require.Positive(t, x.Decision.Source.Line)
+		d, steps := inside{p}.Explain(relatives, r)
+		require.Equal(t, Enforcer{p, relatives}.Check(context.Background(), r), d)
+		require.NotEmpty(t, steps)
+		if !d.Allowed() {
+			require.NotEmpty(t, d.Source.File, "%v", r)
+			require.Positive(t, d.Source.Line)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 )
 
 // W1 reads only within cwd, W2 writes only within write paths, W4 without any
@@ -179,18 +180,18 @@ func TestCallerUnlisted(t *testing.T) {
 	const lists, leaves = "version: 1\nextends: sandboxed\nfs: {write: [docs, src]}", "version: 1\nextends: sandboxed"
 	p := compiled(lists, "src/a", "/p/lib", ".", "docs/", ".git")
 	list := access.Position{File: "p.yaml", Line: 3, Column: 6}
-	require.Equal(t, []Unlisted{{1, "lib", list}, {2, ".", list}, {4, ".git", list}}, p.Unlisted())
-	at, ok := p.WriteList()
+	require.Equal(t, []policies.Unlisted{{Index: 1, Path: "lib", List: list}, {Index: 2, Path: ".", List: list}, {Index: 4, Path: ".git", List: list}}, inside{p}.Unlisted())
+	at, ok := inside{p}.WriteList()
 	require.True(t, ok)
 	require.Equal(t, list, at)
-	require.Empty(t, compiled(lists, "src/a", "docs").Unlisted())
+	require.Empty(t, inside{compiled(lists, "src/a", "docs")}.Unlisted())
 
 	p = compiled(leaves, "lib", ".git")
-	require.Empty(t, p.Unlisted())
-	_, ok = p.WriteList()
+	require.Empty(t, inside{p}.Unlisted())
+	_, ok = inside{p}.WriteList()
 	require.False(t, ok)
-	require.Empty(t, compiled("version: 1\nextends: WRITE", ".git", "lib").Unlisted())
-	require.Len(t, compiled("version: 1\nextends: READ_ONLY", "lib").Unlisted(), 1)
+	require.Empty(t, inside{compiled("version: 1\nextends: WRITE", ".git", "lib")}.Unlisted())
+	require.Len(t, inside{compiled("version: 1\nextends: READ_ONLY", "lib")}.Unlisted(), 1)
 }
 
 // What is asked for is refused until it is answered, on every surface.

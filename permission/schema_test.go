@@ -44,15 +44,15 @@ func fits(t require.TestingT, s *jsonschema.Schema, document []byte) error {
 // Whatever decodes fits the schema.
 func TestSchemaTakesWhatIsValid(t *testing.T) {
 	s := compiledSchema(t)
-	require.NoError(t, fits(t, s, EncodeJSON(decode(t, example).Document)))
+	require.NoError(t, fits(t, s, encodeJSON(decode(t, example).Document)))
 	for _, name := range append(Builtins(), "agents") {
 		data, err := BuiltinText(name)
 		require.NoError(t, err)
-		require.NoError(t, fits(t, s, EncodeJSON(decode(t, string(data)).Document)), name)
+		require.NoError(t, fits(t, s, encodeJSON(decode(t, string(data)).Document)), name)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		doc := genDocument.Draw(t, "document")
-		require.NoError(t, fits(t, s, EncodeJSON(doc)), "%s", EncodeJSON(doc))
+		require.NoError(t, fits(t, s, encodeJSON(doc)), "%s", encodeJSON(doc))
 	})
 }
 

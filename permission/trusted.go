@@ -43,11 +43,8 @@ func (g *group) opens() (globs map[string]bool, all bool) {
 	return globs, globs == nil && !g.sealed
 }
 
-// Unprotected are the globs of trusted.Files that the whole chain
-// opens, in the order of that table.
-func (p *Policy) Unprotected() []string { return slices.Clone(p.open) }
-
-// opensOf is Unprotected for groups.
+// opensOf are the globs of trusted.Files that a whole chain opens, in the order of
+// that table.
 func opensOf(groups []group) []string {
 	var common map[string]bool // nil: nobody has spoken
 	for i := range groups {

@@ -29,7 +29,7 @@ func validate(ps *problems, src *Source) {
 	}
 	v.plain("extends", doc.Extends)
 	v.plain("description", doc.Description)
-	v.word("bash_policy", string(doc.BashPolicy), BashPolicy("").Words())
+	v.word("bash_policy", string(doc.BashPolicy), BashPolicy("").words())
 	for i, c := range doc.BashCommands {
 		v.plain(fmt.Sprintf("bash_commands[%d]", i), c)
 		if strings.TrimSpace(c) == "" || strings.ContainsAny(c, "(),\n") {

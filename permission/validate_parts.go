@@ -81,9 +81,9 @@ func (v *validator) crossSend(x *CrossSend) {
 	if x == nil {
 		return
 	}
-	v.word("cross_send.mode", string(x.Mode), Allowlist.Words())
+	v.word("cross_send.mode", string(x.Mode), Allowlist.words())
 	if x.Mode == "" {
-		v.bad("cross_send.mode", "key 'cross_send.mode' is missing", "want one of: "+listText(Allowlist.Words()))
+		v.bad("cross_send.mode", "key 'cross_send.mode' is missing", "want one of: "+listText(Allowlist.words()))
 	}
 	for key, list := range map[string][]string{"allowlist": x.Allowlist, "denylist": x.Denylist} {
 		for i, p := range list {
@@ -99,7 +99,7 @@ func (v *validator) approvals(a *Approvals) {
 	if a == nil {
 		return
 	}
-	v.word("approvals.default", string(a.Default), Asking("").Words())
+	v.word("approvals.default", string(a.Default), Asking("").words())
 	for key, d := range map[string]Duration{"fuse_wait": a.FUSEWait, "max_wait": a.MaxWait} {
 		if d < 0 {
 			v.bad("approvals."+key, fmt.Sprintf("approvals.%s: %s is no time", key, d), "want a positive time such as 20s")

@@ -22,16 +22,13 @@ func plainIndex(a access.Action) int { return slices.Index(plainActions, a) }
 // refuses the tools that execute.
 type BashPolicy string
 
-// Words returns the shell policies, narrowest first.
-func (BashPolicy) Words() []string {
+// words returns the shell policies, narrowest first.
+func (BashPolicy) words() []string {
 	return []string{"none", "read_only", "explore", "test", "build_test"}
 }
 
-// Has reports whether b allows what other allows. An unknown word is allowed by none.
-func (b BashPolicy) Has(other BashPolicy) bool { return other.rank() >= 0 && other.rank() <= b.rank() }
-
 // rank orders shell policies by what they offer.
-func (b BashPolicy) rank() int { return slices.Index(b.Words(), string(b)) }
+func (b BashPolicy) rank() int { return slices.Index(b.words(), string(b)) }
 
 // Mode says how the lists of a send ACL are read.
 type Mode string
@@ -43,14 +40,15 @@ const (
 	Denylist  Mode = "denylist"  // all but those that a pattern matches
 )
 
-// Words returns the modes.
-func (Mode) Words() []string { return []string{"bypass", "allowlist", "denylist"} }
+// words returns the modes.
+func (Mode) words() []string { return []string{"bypass", "allowlist", "denylist"} }
 
 // Asking says whether a request that needs asking may be put to anyone.
 type Asking string
 
-// Words returns "ask" and "deny".
-func (Asking) Words() []string { return []string{"ask", "deny"} }
+// words returns "ask" and "deny".
+func (Asking) words() []string { return []string{"ask", "deny"} }
 
-// word is a string type with a closed list of values.
-type word interface{ Words() []string }
+// word is a string type of this package with a closed list of values; those of access
+// say Words.
+type word interface{ words() []string }

@@ -123,7 +123,7 @@ func TestOwn(t *testing.T) {
 	own, err := s.as("kid").Own(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "kid", own.Agent.ID)
-	require.Equal(t, own.Agent.PolicyHash, own.Policy.Hash().String())
+	require.Equal(t, own.Agent.PolicyHash, own.Policy.Hash())
 	_, err = s.as("").Own(t.Context())
 	require.ErrorContains(t, err, "the operator is no agent")
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -121,7 +122,7 @@ func (c *call) policy(ctx context.Context, body *HireBody) (*permission.Policy, 
 	if err != nil {
 		return nil, asRefusal(err)
 	}
-	if lost := policy.Unlisted(); len(lost) > 0 {
+	if lost := policies.Of(policy).(interface{ Unlisted() []policies.Unlisted }).Unlisted(); len(lost) > 0 {
 		return nil, fault(broker.CodeInvalid, "write path '%s': %s lists the write paths and it is not among them", lost[0].Path, lost[0].List)
 	}
 	return policy, nil

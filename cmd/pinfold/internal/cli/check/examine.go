@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,9 +11,15 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
+
+// examiner is what check asks of permission.Options, behind the door.
+type examiner interface {
+	Examine(fsys fs.FS, name string, kind policies.Kind, more ...func(x *policies.Examination, found []permission.Problem) []permission.Problem) ([]permission.Problem, error)
+}
 
 // filesCheck collects what is wrong with files.
 type filesCheck struct {
@@ -70,7 +77,7 @@ func (c *filesCheck) open(name string) (fsys *hostfile.Project, in, base string,
 }
 
 // addFile checks one file, once.
-func (c *filesCheck) addFile(name string, kind permission.Kind) {
+func (c *filesCheck) addFile(name string, kind policies.Kind) {
 	fsys, in, base, err := c.open(name)
 	shown := hostfile.Display(filepath.Join(base, in))
 	if c.files[shown] {
@@ -78,24 +85,21 @@ func (c *filesCheck) addFile(name string, kind permission.Kind) {
 	}
 	c.files[shown] = true
 	c.progress.step(len(c.files))
-	examine := permission.Examine
-	if kind == permission.AgentFile {
-		examine = permission.ExamineAgent
+	named := func(x *policies.Examination, _ []permission.Problem) []permission.Problem {
+		if kind != policies.AgentFile || x.Name == "" {
+			return nil
+		}
+		return c.named(x, name)
 	}
-	var x *permission.Examination
+	var found []permission.Problem
 	if err == nil {
-		x, err = examine(fsys, in, permission.Options{Root: c.absRoot})
+		found, err = policies.Of(permission.Options{Root: c.absRoot}).(examiner).Examine(fsys, in, kind, named, c.hidesNothing, c.validate)
 	}
 	if err != nil {
 		c.add(unreadable(shown, err))
 		return
 	}
-	if kind == permission.AgentFile && x.Name != "" {
-		x.Add(c.named(x, name)...)
-	}
-	x.Add(c.hidesNothing(x)...)
-	x.Add(c.validate(x)...)
-	for _, p := range x.Problems {
+	for _, p := range found {
 		if p.Severity == permission.Note {
 			continue // for a person who looks at one file
 		}
@@ -114,7 +118,7 @@ func (c *filesCheck) add(p permission.Problem) {
 
 // named refuses an agent's name that another definition has. A link to that definition
 // does not count as another one.
-func (c *filesCheck) named(x *permission.Examination, name string) []permission.Problem {
+func (c *filesCheck) named(x *policies.Examination, name string) []permission.Problem {
 	first, twice := c.agents[x.Name]
 	if !twice {
 		c.agents[x.Name] = name
@@ -130,27 +134,28 @@ func (c *filesCheck) named(x *permission.Examination, name string) []permission.
 }
 
 // validate is what the project says about the paths of a document.
-func (c *filesCheck) validate(x *permission.Examination) (found []permission.Problem) {
+func (c *filesCheck) validate(x *policies.Examination, found []permission.Problem) (more []permission.Problem) {
 	if x.Config.Root == "" {
 		return nil
 	}
-	x.Config.Root = c.root
-	for _, v := range pathresolver.Validate(x.Config) {
+	cfg := x.Config
+	cfg.Root = c.root
+	for _, v := range pathresolver.Validate(cfg) {
 		at, ok := x.Positions[v.Field]
 		if !ok || strings.HasPrefix(at.File, "preset:") {
 			continue // not of this file: the root, or a preset
 		}
-		if v.Severity == pathresolver.SeverityWarning && told(x, at) {
+		if v.Severity == pathresolver.SeverityWarning && told(found, at) {
 			continue
 		}
-		found = append(found, permission.Problem{Position: at, Severity: permission.Severity(v.Severity), Code: string(v.Code), Path: v.Field, Message: v.Message, Hint: v.Hint})
+		more = append(more, permission.Problem{Position: at, Severity: permission.Severity(v.Severity), Code: string(v.Code), Path: v.Field, Message: v.Message, Hint: v.Hint})
 	}
-	return found
+	return more
 }
 
 // told reports whether something is said about an entry already.
-func told(x *permission.Examination, at access.Position) bool {
-	return slices.ContainsFunc(x.Problems, func(p permission.Problem) bool { return p.Position == at })
+func told(found []permission.Problem, at access.Position) bool {
+	return slices.ContainsFunc(found, func(p permission.Problem) bool { return p.Position == at })
 }
 
 // place is a position by the name that messages show: of a file that was given

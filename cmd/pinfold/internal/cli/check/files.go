@@ -14,6 +14,7 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -90,13 +91,13 @@ func (c *filesCheck) report(f *checkFlags, r filesReport) error {
 
 // count takes what was found, its text escaped.
 func (r *filesReport) count(found []permission.Problem, strict bool) {
-	if strict {
-		found = permission.Strict(found)
-	}
 	r.Problems = []permission.Problem{}
 	for _, p := range found {
 		p.Message, p.Hint, p.File = pathresolver.EscapePath(p.Message), pathresolver.EscapePath(p.Hint), pathresolver.EscapePath(p.File)
 		p.Path = pathresolver.EscapePath(p.Path)
+		if strict && p.Severity == permission.Warning {
+			p.Severity = permission.Error
+		}
 		switch p.Severity {
 		case permission.Error:
 			r.Errors++
@@ -121,7 +122,7 @@ func (c *filesCheck) addTree(name string) {
 		c.addFile(name, kindOf(name))
 		return
 	}
-	found := permission.Find(dir, ".", permission.PolicyFile, permission.AgentFile)
+	found, _ := policies.Find(dir, []string{"."}, policies.PolicyFile, policies.AgentFile)
 	for _, f := range found {
 		c.addFound(filepath.Join(name, filepath.FromSlash(f.Name)), f)
 	}
@@ -131,7 +132,7 @@ func (c *filesCheck) addTree(name string) {
 	}
 }
 
-func (c *filesCheck) addFound(name string, f permission.Found) {
+func (c *filesCheck) addFound(name string, f policies.Found) {
 	if f.Err != nil {
 		c.add(unreadable(name, f.Err))
 		return
@@ -140,11 +141,11 @@ func (c *filesCheck) addFound(name string, f permission.Found) {
 }
 
 // kindOf is what a file that was named is read as.
-func kindOf(name string) permission.Kind {
+func kindOf(name string) policies.Kind {
 	if filepath.Ext(name) == ".md" {
-		return permission.AgentFile
+		return policies.AgentFile
 	}
-	return permission.PolicyFile
+	return policies.PolicyFile
 }
 
 // begin is the first line of a file, which has no other place for a problem.

@@ -7,16 +7,16 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // hidesNothing warns of an entry of fs.hide that names one path, where nothing
 // stands in the project.
-func (c *filesCheck) hidesNothing(x *permission.Examination) []permission.Problem {
-	var found []permission.Problem
+func (c *filesCheck) hidesNothing(x *policies.Examination, found []permission.Problem) (more []permission.Problem) {
 	for _, e := range x.Hides {
 		link, missing := lookUp(c.root, e.Text)
-		if !missing || told(x, e.Position) {
+		if !missing || told(found, e.Position) {
 			continue
 		}
 		p := permission.Problem{Position: e.Position, Severity: permission.Warning, Code: "hides_nothing", Path: e.Path,
@@ -26,9 +26,9 @@ func (c *filesCheck) hidesNothing(x *permission.Examination) []permission.Proble
 			p.Message = fmt.Sprintf("'%s' hides nothing: '%s' is a symbolic link", e.Text, link)
 			p.Hint = "name the place that the link leads to"
 		}
-		found = append(found, p)
+		more = append(more, p)
 	}
-	return found
+	return more
 }
 
 // lookUp reports whether nothing of that name is beneath root. If there is a link on

@@ -10,9 +10,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -25,7 +27,7 @@ func (f *checkFlags) project(cmd *cobra.Command) (string, error) {
 		return "", nil
 	}
 	for _, root := range f.roots {
-		file := filepath.Join(root, permission.ProjectFile)
+		file := filepath.Join(root, policies.ProjectFile)
 		if _, err := os.Lstat(file); err != nil {
 			continue
 		}
@@ -59,7 +61,7 @@ func (c *filesCheck) addProject(f *checkFlags, file string) bool {
 		c.add(unreadable(file, err))
 		return false
 	}
-	src, err := permission.DecodeProject(hostfile.Display(file), data)
+	project, at, err := policies.DecodeProject(hostfile.Display(file), data)
 	var bad *permission.DocumentError
 	if errors.As(err, &bad) {
 		for _, p := range bad.Problems {
@@ -67,15 +69,15 @@ func (c *filesCheck) addProject(f *checkFlags, file string) bool {
 		}
 		return false
 	}
-	check, dir := &src.Project.Check, filepath.Dir(file)
+	check, dir := &project.Check, filepath.Dir(file)
 	f.strict = f.strict || check.Strict
-	c.addGlobs(dir, src, "policies", check.Policies, permission.PolicyFile)
-	c.addGlobs(dir, src, "agents", check.Agents, permission.AgentFile)
+	c.addGlobs(dir, at, "policies", check.Policies, policies.PolicyFile)
+	c.addGlobs(dir, at, "agents", check.Agents, policies.AgentFile)
 	if check.Baseline != "" && f.baseline == "" && f.writeBaseline == "" {
 		f.baseline = filepath.Join(dir, filepath.FromSlash(check.Baseline))
 		if _, err := readBaseline(c.root, f.baseline); err != nil {
 			f.baseline = ""
-			c.add(permission.Problem{Position: src.Position("check.baseline"), Severity: permission.Error, Code: "baseline", Path: "check.baseline",
+			c.add(permission.Problem{Position: at("check.baseline"), Severity: permission.Error, Code: "baseline", Path: "check.baseline",
 				Message: err.Error(), Hint: "write it: pinfold check --write-baseline " + check.Baseline})
 		}
 	}
@@ -84,7 +86,7 @@ func (c *filesCheck) addProject(f *checkFlags, file string) bool {
 
 // addGlobs checks the files of a list. An entry that covers none is an error: it
 // would go on looking like a check.
-func (c *filesCheck) addGlobs(dir string, src *permission.ProjectSource, key string, list []string, kind permission.Kind) {
+func (c *filesCheck) addGlobs(dir string, at func(part string) access.Position, key string, list []string, kind policies.Kind) {
 	if len(list) == 0 {
 		return
 	}
@@ -93,17 +95,17 @@ func (c *filesCheck) addGlobs(dir string, src *permission.ProjectSource, key str
 		c.add(unreadable(dir, err))
 		return
 	}
-	found, some := permission.FindAll(fsys, list, kind)
+	found, some := policies.Find(fsys, list, kind)
 	for _, f := range found {
 		c.addFound(filepath.Join(dir, filepath.FromSlash(f.Name)), f)
 	}
 	what, hint := "policy", "policies are *.yaml or *.yml"
-	if kind == permission.AgentFile {
+	if kind == policies.AgentFile {
 		what, hint = "agent definition", "definitions are *.md that begin with ---"
 	}
 	for i, glob := range list {
 		if !some[i] {
-			c.add(permission.Problem{Position: src.Position("check." + key + "[" + strconv.Itoa(i) + "]"), Severity: permission.Error, Code: "no_match", Path: "check",
+			c.add(permission.Problem{Position: at("check." + key + "[" + strconv.Itoa(i) + "]"), Severity: permission.Error, Code: "no_match", Path: "check",
 				Message: "'" + glob + "' covers no " + what, Hint: hint})
 		}
 	}

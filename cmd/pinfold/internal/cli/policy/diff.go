@@ -13,6 +13,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -48,7 +49,7 @@ BEFORE has no .pinfold.yaml, what is new does not count as wider.`,
 			if err != nil {
 				return err
 			}
-			return widened(printChanges(a.Out, permission.Diff(before, after), ""))
+			return widened(printChanges(a.Out, behind(before).DiffTo(after), ""))
 		},
 	}
 }
@@ -60,15 +61,15 @@ func isDir(name string) bool {
 
 // printChanges prints what a policy allows more or less, and reports whether
 // anything widens.
-func printChanges(o *cli.Output, list []permission.Change, indent string) bool {
+func printChanges(o *cli.Output, list []policies.Change, indent string) bool {
 	for _, c := range list {
 		colour := cli.ColourGood
 		if c.Widens {
 			colour = cli.ColourBad
 		}
-		o.Stdout.Printf("%s%s\n", indent, o.Stdout.Paint(colour, pathresolver.EscapePath(c.String())))
+		o.Stdout.Printf("%s%s\n", indent, o.Stdout.Paint(colour, pathresolver.EscapePath(c.Text)))
 	}
-	return permission.Widens(list)
+	return slices.ContainsFunc(list, func(c policies.Change) bool { return c.Widens })
 }
 
 func widened(widens bool) error {
@@ -91,10 +92,10 @@ func diffProjects(a *cli.App, before, after string) error {
 		return cli.UsageError(err, "'pinfold check' says more")
 	}
 	if !adopted && !named {
-		return cli.UsageError(errors.New("neither directory has a "+permission.ProjectFile), "name two policies, or write the file")
+		return cli.UsageError(errors.New("neither directory has a "+policies.ProjectFile), "name two policies, or write the file")
 	}
 	list = append(list, old...)
-	slices.SortFunc(list, func(a, b permission.Found) int {
+	slices.SortFunc(list, func(a, b policies.Found) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 	})
 	list = slices.Compact(list)
@@ -119,7 +120,7 @@ func diffProjects(a *cli.App, before, after string) error {
 				return err
 			}
 		}
-		if changes := permission.Diff(was, is); len(changes) > 0 {
+		if changes := behind(was).DiffTo(is); len(changes) > 0 {
 			a.Out.Stdout.Printf("%s:%s\n", pathresolver.EscapePath(f.Name), state)
 			wider := printChanges(a.Out, changes, "  ")
 			widens = widens || wider && (adopted || state == "")
@@ -130,8 +131,8 @@ func diffProjects(a *cli.App, before, after string) error {
 
 // projectFiles are the files that a directory's .pinfold.yaml names, and
 // whether there is one.
-func projectFiles(dir string) (list []permission.Found, named bool, err error) {
-	file := filepath.Join(dir, permission.ProjectFile)
+func projectFiles(dir string) (list []policies.Found, named bool, err error) {
+	file := filepath.Join(dir, policies.ProjectFile)
 	data, err := hostfile.ReadWithin(dir, file, policyflag.MaxProject)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
@@ -139,7 +140,7 @@ func projectFiles(dir string) (list []permission.Found, named bool, err error) {
 	if err != nil {
 		return nil, false, hostfile.Named(file, err)
 	}
-	src, err := permission.DecodeProject(hostfile.Display(file), data)
+	project, _, err := policies.DecodeProject(hostfile.Display(file), data)
 	if err != nil {
 		return nil, false, err
 	}
@@ -148,8 +149,8 @@ func projectFiles(dir string) (list []permission.Found, named bool, err error) {
 		return nil, false, err
 	}
 	defer fsys.Close()
-	list, _ = permission.FindAll(fsys, src.Project.Check.Policies, permission.PolicyFile)
-	agents, _ := permission.FindAll(fsys, src.Project.Check.Agents, permission.AgentFile)
+	list, _ = policies.Find(fsys, project.Check.Policies, policies.PolicyFile)
+	agents, _ := policies.Find(fsys, project.Check.Agents, policies.AgentFile)
 	list = append(list, agents...)
 	for _, f := range list {
 		if f.Err != nil {
@@ -160,7 +161,7 @@ func projectFiles(dir string) (list []permission.Found, named bool, err error) {
 }
 
 // loadIn compiles a file of a project; nil where it does not exist.
-func loadIn(dir string, f permission.Found) (*permission.Policy, error) {
+func loadIn(dir string, f policies.Found) (*permission.Policy, error) {
 	fsys, err := hostfile.OpenProject(dir)
 	if err != nil {
 		return nil, err
@@ -170,7 +171,7 @@ func loadIn(dir string, f permission.Found) (*permission.Policy, error) {
 		return nil, nil
 	}
 	opt := permission.Options{Root: ".", FS: fsys, Open: true}
-	if f.Kind == permission.PolicyFile {
+	if f.Kind == policies.PolicyFile {
 		policy, err := permission.Load(fsys, f.Name, opt)
 		return policy, hostfile.Named(filepath.Join(dir, f.Name), err)
 	}
@@ -187,8 +188,8 @@ func loadIn(dir string, f permission.Found) (*permission.Policy, error) {
 }
 
 // undescribed is the policy of an agent or a file that nothing describes.
-func undescribed(kind permission.Kind) (*permission.Policy, error) {
-	if kind == permission.AgentFile {
+func undescribed(kind policies.Kind) (*permission.Policy, error) {
+	if kind == policies.AgentFile {
 		return permission.Preset(permission.DefaultProfile, permission.Options{})
 	}
 	return permission.Preset("sandboxed", permission.Options{})

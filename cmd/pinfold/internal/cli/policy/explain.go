@@ -12,8 +12,8 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/pathresolver"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 func newPolicyExplain(a *cli.App) *cobra.Command {
@@ -47,9 +47,9 @@ at: 'pinfold why' does.`,
 				return cli.UsageError(err, "")
 			}
 			r := access.Request{Principal: principal, Action: access.Action(args[0]), Resource: args[1], Tool: tool}
-			x := permission.Enforcer{Policy: p, Registry: oneParent{principal, parent}}.Explain(r)
-			explainText(a.Out, &x)
-			if !x.Decision.Allowed() {
+			d, steps := behind(p).Explain(oneParent{principal, parent}, r)
+			explainText(a.Out, &d, steps)
+			if !d.Allowed() {
 				return cli.Silent(cli.ExitFailed)
 			}
 			return nil
@@ -88,9 +88,8 @@ func (o oneParent) Parent(id string) string {
 	return ""
 }
 
-func explainText(o *cli.Output, x *permission.Explanation) {
+func explainText(o *cli.Output, d *access.Decision, steps []policies.Step) {
 	esc := pathresolver.EscapePath
-	d := &x.Decision
 	colour := cli.ColourBad
 	if d.Allowed() {
 		colour = cli.ColourGood
@@ -99,7 +98,7 @@ func explainText(o *cli.Output, x *permission.Explanation) {
 	for line := range strings.Lines(d.Reason()) {
 		o.Stdout.Printf("  %s\n", esc(strings.TrimRight(line, "\n")))
 	}
-	for _, s := range x.Steps {
+	for _, s := range steps {
 		says, where := string(s.Effect), ""
 		if says == "" {
 			says = "says nothing"

@@ -15,16 +15,16 @@ import (
 )
 
 // launchFlags are the programs whose flags are known.
-var launchFlags = map[string]func(*permission.Policy, permission.LaunchOptions) permission.Launch{
-	"claude": permission.FlagsClaude,
-	"codex":  permission.FlagsCodex,
-	"gemini": permission.FlagsGemini,
+var launchFlags = map[string]func(*permission.Policy, launchOptions) launch{
+	"claude": flagsClaude,
+	"codex":  flagsCodex,
+	"gemini": flagsGemini,
 }
 
 // NewExport is the command policy export.
 func NewExport(a *cli.App) *cobra.Command {
 	var from policyflag.From
-	var opt permission.LaunchOptions
+	var opt launchOptions
 	var null bool
 	programs := []string{"claude", "codex", "gemini"}
 	cmd := &cobra.Command{

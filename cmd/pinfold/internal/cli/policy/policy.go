@@ -5,8 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -45,6 +47,17 @@ files with the program and the name that opens them.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }
+
+// asked is what the commands ask of a policy behind the door.
+type asked interface {
+	BashCommands() (commands []string, listed bool)
+	DiffTo(after *permission.Policy) []policies.Change
+	Explain(r permission.Registry, req access.Request) (access.Decision, []policies.Step)
+	Unprotected() []string
+	Writable() []string
+}
+
+func behind(p *permission.Policy) asked { return policies.Of(p).(asked) }
 
 func policyShow(a *cli.App, name string, asJSON bool) error {
 	p, found, err := loadAny(name)

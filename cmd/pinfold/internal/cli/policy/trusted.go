@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
@@ -54,7 +53,7 @@ func policyList(a *cli.App, asJSON bool) error {
 // programs run by themselves it opens, and which it leaves protected.
 func printTrusted(o *cli.Output, p *permission.Policy) {
 	var names []string
-	for _, f := range shownTrustedFiles(p.Unprotected()) {
+	for _, f := range shownTrustedFiles(behind(p).Unprotected()) {
 		if f.Open {
 			o.Stdout.Printf("# opened: %s: %s\n", f.Glob, f.String())
 		} else if !slices.Contains(names, f.Name) {
@@ -74,15 +73,15 @@ func printTrusted(o *cli.Output, p *permission.Policy) {
 
 func policyShowJSON(a *cli.App, p *permission.Policy) error {
 	type document struct {
-		File     string          `json:"file"`
-		Document json.RawMessage `json:"document"`
+		File     string              `json:"file"`
+		Document permission.Document `json:"document"`
 	}
 	var documents []document
 	for _, src := range p.Sources() {
-		documents = append(documents, document{pathresolver.EscapePath(src.File), permission.EncodeJSON(src.Document)})
+		documents = append(documents, document{pathresolver.EscapePath(src.File), src.Document})
 	}
 	return cli.WriteJSON(a.Out.Stdout, struct {
 		Documents []document     `json:"documents"`
 		Trusted   []shownTrusted `json:"trusted"`
-	}{documents, shownTrustedFiles(p.Unprotected())})
+	}{documents, shownTrustedFiles(behind(p).Unprotected())})
 }

@@ -203,7 +203,7 @@ func WarnCommas(o *cli.Output, cfg pathresolver.Config) {
 // TellPolicy says on stderr which named policy is held.
 func (p *Flags) TellPolicy(o *cli.Output) {
 	if p.Held != nil {
-		o.Stderr.Printf("pinfold: policy '%s' (%s)\n", p.Held.Name(), ShortHash(p.Held.Hash().String()))
+		o.Stderr.Printf("pinfold: policy '%s' (%s)\n", p.Held.Name(), ShortHash(p.Held.Hash()))
 	}
 }
 

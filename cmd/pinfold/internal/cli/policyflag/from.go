@@ -13,6 +13,7 @@ import (
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -133,7 +134,7 @@ func (p *Flags) hold(cfg pathresolver.Config) (pathresolver.Config, error) {
 	if err := p.refuseUnlisted(policy); err != nil {
 		return cfg, err
 	}
-	if _, lists := policy.WriteList(); lists && cfg.Git && len(cfg.WritePaths) == 0 {
+	if _, is := policies.Of(policy).(lists).WriteList(); is && cfg.Git && len(cfg.WritePaths) == 0 {
 		// --git alone asks for .git, which is listed, and not for it alone.
 		cfg.Git = false
 		if policy, found, err = p.Named.Load(p.Root, CallerOf(cfg)); err != nil {

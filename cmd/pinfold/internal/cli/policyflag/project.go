@@ -11,6 +11,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/internal/trusted"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -25,27 +26,27 @@ const MaxProject = 1 << 20
 // writing, nothing is added. If it cannot be understood that is an error, since nobody
 // could say what to protect.
 func protectProject(cfg *pathresolver.Config) error {
-	file := filepath.Join(cfg.Root, permission.ProjectFile)
+	file := filepath.Join(cfg.Root, policies.ProjectFile)
 	protected, _ := trusted.New(cfg.Unprotect)
-	if protected.Covers(permission.ProjectFile) == nil || len(cfg.WritePaths)+len(cfg.AskWrite) == 0 {
+	if protected.Covers(policies.ProjectFile) == nil || len(cfg.WritePaths)+len(cfg.AskWrite) == 0 {
 		return nil
 	}
 	data, err := hostfile.ReadWithin(cfg.Root, file, MaxProject)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var src *permission.ProjectSource
+	var project policies.Project
 	if err == nil {
-		src, err = permission.DecodeProject(hostfile.Display(file), data)
+		project, _, err = policies.DecodeProject(hostfile.Display(file), data)
 	}
 	if namesNothing(err) {
 		return nil
 	}
 	if err != nil {
 		return cli.UsageError(fmt.Errorf("'%s' says which policies to protect, and cannot be read: %w", hostfile.Display(file), err),
-			"'pinfold check' says what is wrong with it; --unprotect "+permission.ProjectFile+" does without")
+			"'pinfold check' says what is wrong with it; --unprotect "+policies.ProjectFile+" does without")
 	}
-	check := &src.Project.Check
+	check := &project.Check
 	for _, glob := range check.Policies {
 		cfg.Protect = append(cfg.Protect, named(cfg.Root, glob, ".yaml", ".yml")...)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -19,12 +20,31 @@ const codeNotListed pathresolver.Code = "path_not_listed"
 // callerLayer is the file name that permission gives to what the flags say.
 const callerLayer = "caller"
 
+// lists is what a policy says about lists of write paths, behind the door.
+type lists interface {
+	// Unlisted returns the caller's write paths that have no effect, since nothing
+	// that a caller adds widens a document.
+	Unlisted() []policies.Unlisted
+	// WriteList is where the innermost list stands, without what a caller adds.
+	WriteList() (at access.Position, is bool)
+}
+
+// WriteList is where the innermost list of write paths of the named policy stands;
+// is is false where no policy is named, or no document of it has one: then the flags
+// give them.
+func (p *Flags) WriteList() (at access.Position, is bool) {
+	if p.Held == nil {
+		return at, false
+	}
+	return policies.Of(p.Held).(lists).WriteList()
+}
+
 // refuseUnlisted refuses write paths that the policy's own list does not have. They
 // would have no effect, and that must not happen in silence.
 func (p *Flags) refuseUnlisted(policy *permission.Policy) error {
 	var list []pathresolver.Violation
 	p.At = map[string]access.Position{}
-	for _, u := range policy.Unlisted() {
+	for _, u := range policies.Of(policy).(lists).Unlisted() {
 		at := p.Named.Placed(u.List)
 		flag, field := "-w "+u.Path, "write_paths["+strconv.Itoa(u.Index)+"]"
 		switch {
@@ -62,9 +82,9 @@ func (p *Flags) ListHint(path string) string {
 	if p.Held == nil {
 		return ""
 	}
-	at, lists := p.Held.WriteList()
+	at, is := p.WriteList()
 	by := p.Held.Check(context.Background(), access.Request{Action: access.FSWrite, Resource: path})
-	if !lists || by.Source.File == callerLayer {
+	if !is || by.Source.File == callerLayer {
 		return ""
 	}
 	if path == ".git" || strings.HasPrefix(path, ".git/") {

@@ -168,7 +168,7 @@ type launchLine struct {
 func describeLaunch(p *policyflag.Flags, program string, shown []byte) launched {
 	l := launched{Program: pathresolver.EscapePath(program), Sandbox: true}
 	if p.Held != nil {
-		l.Policy, l.Hash = p.Held.Name(), p.Held.Hash().String()
+		l.Policy, l.Hash = p.Held.Name(), p.Held.Hash()
 		return l
 	}
 	sum := sha256.Sum256(shown)

@@ -82,7 +82,7 @@ func (f *runFlags) notHeld(program string) (launched, error) {
 	if err != nil {
 		return told, err
 	}
-	told.Policy, told.Hash = policy.Name(), policy.Hash().String()
+	told.Policy, told.Hash = policy.Name(), policy.Hash()
 	return told, nil
 }
 

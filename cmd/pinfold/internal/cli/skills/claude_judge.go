@@ -13,6 +13,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/claudecode"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -26,6 +27,15 @@ type claudeJudge struct {
 	resolver *pathresolver.Resolver
 	view     bool // whatever Claude Code starts is in a view, which holds the same
 }
+
+// shellRules are what the judge asks of a policy behind the door.
+type shellRules interface {
+	BashCommands() (commands []string, listed bool)
+	BashPolicy() (word string, allows func(word string) bool)
+	NamesTool(name string) bool
+}
+
+func (j *claudeJudge) rules() shellRules { return policies.Of(j.held).(shellRules) }
 
 // claudeCall is one call, and what was found about it before anybody is asked. So
 // nobody is asked about a call that the rules refuse, and nothing is refused after it
@@ -97,7 +107,7 @@ func (c *claudeCall) put(ctx context.Context) (claudecode.Behaviour, string) {
 	case len(e.Uses) > 0 && len(c.accesses) > 0: // who uses a file by a tool uses the tool
 		last := len(c.accesses) - 1
 		q.Action, q.Resource, q.Also = c.accesses[last].Action, c.accesses[last].Resource, c.accesses[:last]
-	case c.held != nil && e.Own != "" && c.held.NamesTool(e.Own):
+	case c.held != nil && e.Own != "" && c.rules().NamesTool(e.Own):
 		q.Resource, q.Tool = e.Own, e.Own
 	case c.held == nil && e.Talk: // flags say nothing of tools, only of files
 		return "", ""

@@ -13,7 +13,6 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/shellshape"
 	"github.com/pinfold-dev/pinfold/pathresolver"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // maxListed is how many names of a directory are compared with what the policy
@@ -57,7 +56,7 @@ func (c *claudeCall) command(ctx context.Context, cwd string) {
 // unknown begins the reason for asking about a command that is not known whole.
 func (c *claudeCall) unknown() string {
 	if c.held != nil {
-		if listed, any := c.held.BashCommands(); any {
+		if listed, any := c.rules().BashCommands(); any {
 			return "the policy lists commands (" + pathresolver.EscapePath(strings.Join(listed, ", ")) + "), and this one could not be understood completely: "
 		}
 	}
@@ -71,10 +70,10 @@ func (c *claudeCall) unlisted(part shellshape.Part) string {
 		return ""
 	}
 	name := pathresolver.EscapePath(part.Name())
-	if of := c.held.BashPolicy(); of != "" && !of.Has(permission.BashPolicy(part.Class)) {
+	if of, allows := c.rules().BashPolicy(); !allows(string(part.Class)) {
 		return fmt.Sprintf("bash_policy is %s, and '%s' needs %s", of, name, part.Class)
 	}
-	listed, any := c.held.BashCommands()
+	listed, any := c.rules().BashCommands()
 	switch {
 	case !any:
 		return "the policy lists no commands (bash_commands), and outside 'pinfold run' one can do anything"

@@ -122,10 +122,8 @@ func newSkillList(a *cli.App) *cobra.Command {
 
 // noWritesHint is why no skill that writes is offered.
 func (f *skillFlags) noWritesHint() string {
-	if f.Held != nil {
-		if at, lists := f.Held.WriteList(); lists {
-			return f.Named.Placed(at).String() + " lists no write path, so no skill that writes is offered"
-		}
+	if at, is := f.WriteList(); is {
+		return f.Named.Placed(at).String() + " lists no write path, so no skill that writes is offered"
 	}
 	return "without a --write-path no skill that writes is offered"
 }

@@ -1,0 +1,154 @@
+package policy
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/policies"
+	"github.com/pinfold-dev/pinfold/permission"
+)
+
+// launch is how an agent's own command line is told what the policy allows, so that it
+// offers nothing that would be refused, and does not wait for a person where there is
+// none. It is a courtesy: the view is the boundary.
+type launch struct {
+	Args  []string // flags, each with its value as the next argument
+	Notes []string // what the flags cannot say
+}
+
+// launchOptions are about one start.
+type launchOptions struct {
+	Root     string // the project's directory
+	Headless bool   // nobody is there to answer a prompt
+	Model    string // "" or "inherit" leave it to the program
+}
+
+// toolEffect is what the policy says about a tool.
+func toolEffect(p *permission.Policy, name string) access.Effect {
+	return p.Check(context.Background(), access.Request{Action: access.ToolUse, Resource: name}).Effect
+}
+
+// writesAnything reports whether the policy grants a write path.
+func writesAnything(p *permission.Policy) bool { return len(behind(p).Writable()) > 0 }
+
+// fileNotes say which rules about files no flag can express.
+func fileNotes(p *permission.Policy, program string) []string {
+	var notes []string
+	if w := behind(p).Writable(); len(w) > 0 && !slices.Contains(w, ".") {
+		notes = append(notes, program+" cannot be told the write paths "+strings.Join(w, ", ")+": the view holds them")
+	}
+	for _, src := range p.Sources() {
+		if fs := src.Document.FS; fs != nil && len(fs.Hide)+len(fs.Protect)+len(fs.AskRead)+len(fs.AskWrite) > 0 {
+			return append(notes, program+" cannot be told what is hidden, protected or asked for: the view holds it")
+		}
+	}
+	return notes
+}
+
+// besides are tools that belong to another one, such as the tools by which a to-do
+// list or a command in the background is looked at. Programs that do not have them
+// ignore the names.
+var besides = map[string][]string{
+	"Bash":      {"TaskOutput", "TaskStop"},
+	"TodoWrite": {"TaskCreate", "TaskGet", "TaskList", "TaskUpdate"},
+}
+
+// flagsClaude returns the flags of Claude Code (as of 2.1). It never asks for
+// bypassPermissions.
+func flagsClaude(p *permission.Policy, opt launchOptions) launch {
+	var tools, allowed, denied []string
+	commands, listed := behind(p).BashCommands()
+	for _, name := range policies.ClaudeTools() {
+		effect := toolEffect(p, name)
+		if effect == access.Deny {
+			denied = append(denied, name)
+			continue
+		}
+		tools = append(append(tools, name), besides[name]...)
+		switch {
+		case effect == access.Ask:
+		case name == "Bash" && listed:
+			for _, c := range commands {
+				allowed = append(allowed, "Bash("+c+":*)")
+			}
+		default:
+			allowed = append(allowed, name)
+		}
+	}
+	l := launch{Args: []string{"--tools", strings.Join(tools, ",")}}
+	add := func(flag, value string) {
+		if value != "" {
+			l.Args = append(l.Args, flag, value)
+		}
+	}
+	add("--allowedTools", strings.Join(allowed, ","))
+	add("--disallowedTools", strings.Join(denied, ","))
+	add("--add-dir", opt.Root)
+	if opt.Model != "inherit" {
+		add("--model", opt.Model)
+	}
+	mode := "default"
+	if opt.Headless {
+		mode = "dontAsk"
+	}
+	// Last, since it takes one value only: what follows is the prompt.
+	add("--permission-mode", mode)
+
+	if listed && toolEffect(p, "Bash") != access.Deny {
+		l.Notes = append(l.Notes, "Bash patterns are advice, which a command can get round: the view is the boundary")
+	}
+	l.Notes = append(l.Notes, fileNotes(p, "claude")...)
+	if on, _, _ := p.Network(); !on {
+		l.Notes = append(l.Notes, "the network is off in this policy, and claude needs it to reach its model")
+	}
+	return l
+}
+
+// flagsCodex returns the flags of the Codex command line, for `codex` and for
+// `codex exec`.
+func flagsCodex(p *permission.Policy, opt launchOptions) launch {
+	sandbox := "read-only"
+	if writesAnything(p) {
+		sandbox = "workspace-write"
+	}
+	approval := "on-request"
+	if opt.Headless {
+		approval = "never"
+	}
+	l := launch{Args: []string{"--sandbox", sandbox, "-c", "approval_policy=" + approval}}
+	if on, _, _ := p.Network(); on && sandbox == "workspace-write" {
+		l.Args = append(l.Args, "-c", "sandbox_workspace_write.network_access=true")
+	}
+	if opt.Root != "" {
+		l.Args = append(l.Args, "--cd", opt.Root)
+	}
+	l.Notes = append(l.Notes, "codex cannot be told which tools it has")
+	if toolEffect(p, "Bash") == access.Deny {
+		l.Notes = append(l.Notes, "codex cannot be told to run no commands, which this policy refuses")
+	}
+	l.Notes = append(l.Notes, fileNotes(p, "codex")...)
+	return l
+}
+
+// flagsGemini returns the flags of Gemini CLI.
+func flagsGemini(p *permission.Policy, opt launchOptions) launch {
+	mode := "plan" // reads only
+	switch {
+	case writesAnything(p) && opt.Headless:
+		mode = "auto_edit"
+	case writesAnything(p):
+		mode = "default"
+	}
+	l := launch{Args: []string{"--approval-mode", mode}}
+	if opt.Root != "" {
+		l.Notes = append(l.Notes, "gemini works in the directory that it is started in: start it in "+opt.Root)
+	}
+	if mode == "auto_edit" && toolEffect(p, "Bash") != access.Deny {
+		l.Notes = append(l.Notes, "gemini refuses commands in auto_edit when nobody is there to allow them; its policy files can")
+	}
+	l.Notes = append(l.Notes, "gemini cannot be told by flags which tools it has")
+	l.Notes = append(l.Notes, fileNotes(p, "gemini")...)
+	return l
+}
