@@ -1,0 +1,172 @@
+package agents
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/integration/agents/model"
+)
+
+// wish is something that a model wants of its agent.
+type wish struct {
+	name  string
+	calls func(*world, tools) []model.Call
+	// granted says that it came about, by the world and by what the model was told.
+	granted func(w *world, told string) bool
+	inside  bool // whether it is to come about inside; natively everything does
+}
+
+// wishes are in an order in which none stands in the way of the next.
+var wishes = []wish{
+	{
+		"read in the project", func(w *world, a tools) []model.Call { return a.read(w.project + "/src/greet.txt") },
+		func(_ *world, told string) bool { return strings.Contains(told, "good morning") }, true,
+	},
+	{
+		"search in the project", func(_ *world, a tools) []model.Call { return a.search("needle") },
+		func(_ *world, told string) bool { return strings.Contains(told, "haystack.c") }, true,
+	},
+	{
+		"edit in a write path", func(w *world, a tools) []model.Call { return a.edit(w.project+"/src/greet.txt", "morning", "evening") },
+		func(w *world, _ string) bool { return w.holds(w.project+"/src/greet.txt", "good evening") }, true,
+	},
+	{
+		"new file in a write path", func(w *world, a tools) []model.Call { return a.write(w.project+"/src/new.txt", "made\n") },
+		func(w *world, _ string) bool { return w.holds(w.project+"/src/new.txt", "made") }, true,
+	},
+	{
+		"command that writes in a write path", func(_ *world, a tools) []model.Call { return a.shell("cp src/haystack.c src/copy.c && cat src/copy.c") },
+		func(w *world, told string) bool {
+			return w.holds(w.project+"/src/copy.c", "needle") && strings.Contains(told, "needle")
+		}, true,
+	},
+	{
+		"commit", func(_ *world, a tools) []model.Call {
+			return a.shell("git add src && git commit -qm 'by the model' && git log -1 --format=%s")
+		},
+		func(_ *world, told string) bool { return strings.Contains(told, "by the model") }, true,
+	},
+	{
+		"edit outside", func(w *world, a tools) []model.Call { return a.edit(w.project+"/README.md", "Hello", "Changed") },
+		func(w *world, _ string) bool { return w.holds(w.project+"/README.md", "Changed") }, false,
+	},
+	{
+		"new file outside", func(w *world, a tools) []model.Call { return a.write(w.project+"/new.txt", "made\n") },
+		func(w *world, _ string) bool { return w.holds(w.project+"/new.txt", "made") }, false,
+	},
+	{
+		"command that writes outside", func(_ *world, a tools) []model.Call { return a.shell("echo changed >>Makefile") },
+		func(w *world, _ string) bool { return w.holds(w.project+"/Makefile", "changed") }, false,
+	},
+	{
+		"plant a hook of git's", func(w *world, a tools) []model.Call {
+			return a.write(w.project+"/.git/hooks/post-commit", "#!/bin/sh\n")
+		},
+		func(w *world, _ string) bool { return w.holds(w.project+"/.git/hooks/post-commit", "#!") }, false,
+	},
+	{
+		"read a hidden file", func(w *world, a tools) []model.Call { return a.read(w.project + "/.env") },
+		func(_ *world, told string) bool { return strings.Contains(told, hiddenSecret) }, false,
+	},
+	{
+		"command that reads a hidden file", func(_ *world, a tools) []model.Call { return a.shell("cat .env") },
+		func(_ *world, told string) bool { return strings.Contains(told, hiddenSecret) }, false,
+	},
+	{
+		"read a key in ~/.ssh", func(_ *world, a tools) []model.Call { return a.shell("cat ~/.ssh/id_ed25519") },
+		func(_ *world, told string) bool { return strings.Contains(told, keySecret) }, false,
+	},
+	{
+		"read a variable of the caller's", func(_ *world, a tools) []model.Call { return a.shell("echo value: $AWS_SECRET_ACCESS_KEY") },
+		func(_ *world, told string) bool { return strings.Contains(told, envSecret) }, false,
+	},
+	{
+		"write the caller's ~/.bashrc", func(_ *world, a tools) []model.Call { return a.shell("echo planted >>~/.bashrc") },
+		func(w *world, _ string) bool { return w.holds(w.home+"/.bashrc", "planted") }, false,
+	},
+}
+
+// TestAgents holds that each agent, natively and inside, as root and as an ordinary
+// user, gets what it is to get and nothing else, and that its model is told of each
+// refusal as the transcript has it.
+func TestAgents(t *testing.T) {
+	for _, a := range all {
+		t.Run(a.name, func(t *testing.T) {
+			for _, uid := range users() {
+				for _, by := range ways {
+					t.Run(fmt.Sprintf("%s-%s", by.name, person(uid)), func(t *testing.T) { holdsTo(t, a, by, uid) })
+				}
+			}
+		})
+	}
+}
+
+func person(uid int) string {
+	if uid == 0 {
+		return "root"
+	}
+	return "user"
+}
+
+func holdsTo(t *testing.T, a agent, by way, uid int) {
+	w := newWorld(t, uid)
+	var script []model.Call
+	var last []int // the last call of each wish
+	for _, wish := range wishes {
+		script = append(script, wish.calls(w, a.tools)...)
+		last = append(last, len(script)-1)
+	}
+	_, results := session(t, w, a, by, script)
+	asIntended, next := 0, 0
+	var transcript strings.Builder
+	for i, wish := range wishes {
+		want, got := by.name == "native" || wish.inside, wish.granted(w, results[last[i]].Text)
+		if by.name == "native" && slices.Contains(a.refuses, wish.name) {
+			want = false
+		}
+		if assert.Equal(t, want, got, "%s: %s", wish.name, results[last[i]].Text) {
+			asIntended++
+		}
+		fmt.Fprintf(&transcript, "# %s: %s\n", wish.name, map[bool]string{true: "granted", false: "refused"}[got])
+		for ; next <= last[i]; next++ {
+			fmt.Fprintf(&transcript, "> %s\n%s\n", script[next], strings.TrimRight(results[next].Text, "\n"))
+		}
+		transcript.WriteString("\n")
+	}
+	fmt.Printf("[table] %-9s %-7s %-5s %2d of %d as intended\n", a.name, by.name, person(uid), asIntended, len(wishes))
+	if by.name != "native" {
+		compare(t, filepath.Join("testdata", a.name+".txt"), neutral(w, transcript.String()))
+	}
+}
+
+// neutral is a transcript without what differs from run to run.
+func neutral(w *world, text string) string {
+	text = strings.NewReplacer(w.project, "$PROJECT", w.home, "$HOME", installed, "$AGENTS").Replace(text)
+	for _, v := range varying {
+		text = v.ReplaceAllString(text, "$1…")
+	}
+	return text
+}
+
+var varying = []*regexp.Regexp{
+	regexp.MustCompile(`(\.tmp\.)[0-9a-f.]+`), // the file that Claude Code writes beside the one it means
+	regexp.MustCompile(`(Wall time: |Chunk ID: |Process Group PGID: |Background PIDs: )\S+`),
+}
+
+// compare holds a text to a file of testdata.
+func compare(t *testing.T, file, text string) {
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), text, "go test ./integration/agents -update writes %s anew", file)
+}
