@@ -46,7 +46,7 @@ func (t *tx) ask(ctx context.Context, a Agent, c *access.Request) (Request, erro
 		return Request{}, err
 	}
 	if d.Effect != access.Ask {
-		t.record(recordOf(d, a.PolicyHash))
+		t.recordAttempt(recordOf(d, a.PolicyHash))
 		return Request{}, &Error{Code: d.Code, Message: d.Text(), recorded: true}
 	}
 	// What was answered for one time and not yet used is the answer still.
@@ -108,7 +108,7 @@ func (t *tx) explain(a Agent, c *access.Request, r *Request) error {
 	if err := t.UpdateRequest(*r, Pending); err != nil {
 		return err
 	}
-	t.record(Record{Principal: a.ID, Action: "ask", Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: access.Ask, Code: permission.CodeAsk, Reason: "the reason was given", PolicyHash: a.PolicyHash, RequestID: r.ID})
+	t.recordAttempt(Record{Principal: a.ID, Action: "ask", Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: access.Ask, Code: permission.CodeAsk, Reason: "the reason was given", PolicyHash: a.PolicyHash, RequestID: r.ID})
 	t.Notify(agentTopic(a.ID))
 	t.Notify(agentTopic(r.ApproverID))
 	return nil
@@ -116,6 +116,10 @@ func (t *tx) explain(a Agent, c *access.Request, r *Request) error {
 
 // file writes a new request, and tells the manager.
 func (t *tx) file(a Agent, r Request) error {
+	text := r.text(a)
+	if err := t.keep(AgentIdentity(a.ID), r.bytes()+costMessage+len(text)); err != nil {
+		return err
+	}
 	if err := t.InsertRequest(r); err != nil {
 		return err
 	}
@@ -123,7 +127,7 @@ func (t *tx) file(a Agent, r Request) error {
 	t.Notify(requestTopic(r.ID))
 	t.Notify(agentTopic(a.ID))
 	t.Notify(agentTopic(r.ApproverID))
-	return t.tell(Message{RecipientID: recipientOf(r.ApproverID), SenderID: a.ID, Type: TypePermissionRequest, Verb: VerbSend, Content: r.text(a)})
+	return t.tell(Message{RecipientID: recipientOf(r.ApproverID), SenderID: a.ID, Type: TypePermissionRequest, Verb: VerbSend, Content: text})
 }
 
 // maxWait is how long a request of the agent may wait: the shortest max_wait among the

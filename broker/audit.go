@@ -42,21 +42,22 @@ func (r *Record) digest() Hash {
 
 // appendRecords chains what was recorded to what is there.
 func (t *tx) appendRecords() error {
-	if len(t.records) == 0 {
-		return nil
+	if err := t.withinBounds(); err != nil || len(t.records) == 0 {
+		return err
 	}
 	head, err := t.Head()
 	if err != nil {
 		return err
 	}
-	for i := range t.records {
-		r := &t.records[i]
+	records := make([]Record, len(t.records))
+	for i, r := range t.records {
 		r.Seq, r.Prev = head.Seq+1, head.Hash
 		r.Hash = r.digest()
 		head = Head{r.Seq, r.Hash}
+		records[i] = r.Record
 	}
 	t.Notify("audit")
-	return t.Append(t.records, head)
+	return t.Append(records, head)
 }
 
 // recordOf is what is written of a policy's decision.
@@ -69,7 +70,8 @@ func recordOf(d access.Decision, policyHash string) Record {
 }
 
 // Record writes a decision that was made elsewhere: by a view or a skill under
-// the agent's policy. It is on disk when Record returns.
+// the agent's policy. It is on disk when Record returns, or counted where the agent's
+// room for such is used up.
 func (b *Broker) Record(ctx context.Context, who Identity, d access.Decision) error {
 	if !b.attempts.admit(who) {
 		return tooOften()
@@ -80,7 +82,7 @@ func (b *Broker) Record(ctx context.Context, who Identity, d access.Decision) er
 			return err
 		}
 		d.Principal = who.agent
-		t.record(recordOf(d, a.PolicyHash))
+		t.recordAttempt(recordOf(d, a.PolicyHash))
 		return nil
 	})
 }

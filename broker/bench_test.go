@@ -23,7 +23,7 @@ func benchWorld(b *testing.B, n int) (*broker.Broker, []broker.Identity) {
 	store, err := sqlitestore.Open(ctx, filepath.Join(b.TempDir(), "broker.db"))
 	require.NoError(b, err)
 	most := 1 << 30
-	br, err := broker.New(ctx, broker.Options{Store: store, Rates: broker.Rates{PairPerMinute: most, SenderPerMinute: most, Burst: most}})
+	br, err := broker.New(ctx, broker.Options{Store: store, Keep: 1 << 50, Rates: broker.Rates{PairPerMinute: most, SenderPerMinute: most, Burst: most}})
 	require.NoError(b, err)
 	b.Cleanup(func() {
 		br.Close()

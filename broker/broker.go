@@ -16,6 +16,13 @@ type Options struct {
 	// Rates are the rate limits of sending.
 	Rates Rates
 
+	// Keep is how many bytes the broker keeps of one agent of each UsageKind, in
+	// all the time that the store lasts; 0 is 32 MiB. An agent of the operator's
+	// and all beneath it have ten times that together. Attempts for which there is
+	// no more room are counted, and the audit says how many they are; rows for
+	// which there is none are refused. What the operator does has no bound.
+	Keep int64
+
 	// RecordReads has also what is plainly allowed to be read recorded,
 	// which costs a write for each read.
 	RecordReads bool
@@ -29,6 +36,7 @@ type Broker struct {
 	store Store
 	id    string
 	rates Rates
+	keep  int64
 	reads bool // are recorded
 	hub   hub
 
@@ -45,7 +53,10 @@ func New(ctx context.Context, opt Options) (*Broker, error) {
 	if opt.Store == nil {
 		return nil, errors.New("a broker needs a store")
 	}
-	b := &Broker{store: opt.Store, id: newID(time.Now()), rates: opt.Rates.withDefaults(), reads: opt.RecordReads}
+	b := &Broker{store: opt.Store, id: newID(time.Now()), rates: opt.Rates.withDefaults(), keep: opt.Keep, reads: opt.RecordReads}
+	if b.keep <= 0 {
+		b.keep = defaultKeep
+	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	changes, err := b.store.Changes(run)
 	if err != nil {
@@ -63,6 +74,7 @@ func New(ctx context.Context, opt Options) (*Broker, error) {
 func (b *Broker) Close() {
 	b.stop()
 	b.stopped.Wait()
+	b.countAllRefusedByRate()
 }
 
 // dispatch wakes those who wait for what has changed.

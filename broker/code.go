@@ -25,6 +25,7 @@ const (
 	CodeRateLimited  access.Code = "rate_limited"
 	codeHopLimit     access.Code = "hop_limit"
 	codeLoop         access.Code = "loop"
+	codeLeftOut      access.Code = "left_out"    // attempts that have no record of their own
 	CodeUnavailable  access.Code = "unavailable" // the store failed; nothing was done
 	CodeOperatorOnly access.Code = "operator_only"
 )

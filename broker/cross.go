@@ -57,6 +57,9 @@ func (b *Broker) SetCross(ctx context.Context, who Identity, id string, change C
 		if err == nil {
 			text, err = change.apply(&a)
 		}
+		if err == nil {
+			err = t.keep(who, costRecord)
+		}
 		var refusal *Error
 		if errors.As(err, &refusal) {
 			return t.refused(who, "cross", id, refusal)

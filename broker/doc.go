@@ -47,8 +47,10 @@
 // record of each. Who asks is the Identity that the transport hands in, never a
 // field of a request. A request that has been answered stays answered. Records
 // form a chain of hashes: Verify finds one that was changed, removed or moved.
-// Whatever an agent can make grow has a bound in limits.go, at a time or in a
-// minute. Text that an agent gave in a request is escaped and cut before a
+// Whatever an agent can make grow has a bound in limits.go, at a time and in a
+// minute, and by Options.Keep in all (usage.go): beyond that attempts are counted, and
+// a record says how many, while answers, approvals, and who was hired and fired are
+// always recorded. Text that an agent gave in a request is escaped and cut before a
 // manager reads it; a message's content is handed over as it was sent.
 //
 // # Limits

@@ -100,7 +100,7 @@ func (b *Broker) Exited(ctx context.Context, id string, exit Exit) error {
 		if err := t.UpdateAgent(a, from); err != nil {
 			return err
 		}
-		if err := t.release(id); err != nil {
+		if err := t.release(a); err != nil {
 			return err
 		}
 		if len(a.Resume) > 0 && a.State == Exited { // a message may lie there already

@@ -66,7 +66,7 @@ func (t *tx) fire(who Identity, a *Agent) error {
 	if err := t.UpdateAgent(*a, from); err != nil {
 		return err
 	}
-	if err := t.release(a.ID); err != nil {
+	if err := t.release(*a); err != nil {
 		return err
 	}
 	if _, err := t.DeleteMessages(a.ID); err != nil {
@@ -80,18 +80,21 @@ func (t *tx) fire(who Identity, a *Agent) error {
 }
 
 // release ends all that an agent waits for, has leave for, or is waited for as
-// a manager.
-func (t *tx) release(id string) error {
-	if err := t.cancelOf(id, codeAgentGone); err != nil {
+// a manager, and records what was left out of the audit until then.
+func (t *tx) release(a Agent) error {
+	if err := t.cancelOf(a.ID, codeAgentGone); err != nil {
 		return err
 	}
-	if err := t.cancelFor(id); err != nil {
+	if err := t.cancelFor(a.ID); err != nil {
 		return err
 	}
-	if err := t.endGrants(id); err != nil {
+	if err := t.endGrants(a.ID); err != nil {
 		return err
 	}
-	_, err := t.DeleteWaits(WaitFilter{AgentID: id})
+	if err := t.tellAllLeftOut(a); err != nil {
+		return err
+	}
+	_, err := t.DeleteWaits(WaitFilter{AgentID: a.ID})
 	return err
 }
 
@@ -135,6 +138,9 @@ func (b *Broker) interrupt(ctx context.Context, who Identity, call access.Reques
 	err := b.control(ctx, who, "interrupt", call, func(t *tx, target Agent) error {
 		if target.State.Ended() {
 			return noSession(target.ID)
+		}
+		if err := t.keep(who, costRecord); err != nil {
+			return err
 		}
 		a = target
 		a.Interrupts++

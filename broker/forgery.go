@@ -13,8 +13,8 @@ const recordTime = 10 * time.Second
 // heard of it: a stranger at an agent's socket, a token that is nobody's, a
 // request that names another than its connection's owner. The zero Identity is
 // nobody. It is on disk when Refused returns, whether or not ctx has ended. All
-// that are nobody share one bound of 600 records a minute, and each agent has
-// its own: what goes beyond is not recorded.
+// that are nobody share one bound of 600 attempts a minute and one of Options.Keep,
+// and each agent has its own: what goes beyond is counted, not recorded.
 func (b *Broker) Refused(ctx context.Context, who Identity, action, resource string, why *Error) error {
 	if !b.attempts.admit(who) {
 		return tooOften()

@@ -44,6 +44,7 @@ type world struct {
 	store  broker.Store
 	*broker.Broker
 	rates broker.Rates
+	keep  int64
 }
 
 // newWorld is on SQLite, or with PINFOLD_STORE=postgres on PostgreSQL.
@@ -96,7 +97,7 @@ func (w *world) start() {
 	var err error
 	w.store, err = w.open()
 	require.NoError(w, err)
-	w.Broker, err = broker.New(context.Background(), broker.Options{Store: w.store, Rates: w.rates})
+	w.Broker, err = broker.New(context.Background(), broker.Options{Store: w.store, Rates: w.rates, Keep: w.keep})
 	require.NoError(w, err)
 }
 

@@ -159,7 +159,17 @@ func (t *tx) hire(ctx context.Context, who Identity, spec *HireSpec, call *acces
 		session = "main"
 	}
 	a.Session, a.PolicyHash = "agent:"+a.ID+":"+session, policy.Hash()
-	if err := t.PutPolicy(a.PolicyHash, permission.EncodePolicy(policy)); err != nil {
+	encoded := permission.EncodePolicy(policy)
+	bytes := a.bytes()
+	if _, err := t.Policy(a.PolicyHash); errors.Is(err, ErrNotFound) {
+		bytes += len(encoded)
+	} else if err != nil {
+		return fail(err)
+	}
+	if err := t.keep(who, bytes); err != nil {
+		return fail(err)
+	}
+	if err := t.PutPolicy(a.PolicyHash, encoded); err != nil {
 		return fail(err)
 	}
 	if err := t.InsertAgent(a); err != nil {

@@ -2,7 +2,8 @@ package broker
 
 import "time"
 
-// Bounds of what an agent can make grow or hold up.
+// Bounds of what an agent can make grow or hold up: at a time, in a minute, and, with
+// Options.Keep, in all.
 const (
 	maxChildren   = 1000      // living children of one agent; the operator has no bound
 	maxDepth      = 16        // managers above an agent
@@ -31,6 +32,11 @@ const (
 	maxPatterns   = 1000      // patterns in one list of a send ACL
 	recordPage    = 1000      // records that Verify reads at once
 	policyCache   = 1024      // compiled policies that are kept
+
+	// defaultKeep is the bound of each UsageKind of one agent, in bytes; all the
+	// agents beneath one of the operator's have treeKeeps times that together.
+	defaultKeep = 32 << 20
+	treeKeeps   = 10
 
 	// attemptBurst a minute bounds what one agent can make be recorded.
 	attemptBurst = 600

@@ -40,7 +40,16 @@ func (t *tx) notifyEnd(a Agent) error {
 
 // notifyIdle tells the parent that an agent waits for messages, once each time.
 func (t *tx) notifyIdle(a Agent) error {
-	return t.notify(a, fmt.Sprintf("idle:%s:%d", a.ID, a.Turn), a.ID+" is idle")
+	text := a.ID + " is idle"
+	err := t.keep(AgentIdentity(a.ID), costMessage+len(text))
+	var full *Error
+	if errors.As(err, &full) {
+		return nil // its state is in the status
+	}
+	if err != nil {
+		return err
+	}
+	return t.notify(a, fmt.Sprintf("idle:%s:%d", a.ID, a.Turn), text)
 }
 
 // notify puts a notification into the parent's mailbox. The key names the

@@ -19,16 +19,18 @@ func (t *tx) permit(ctx context.Context, a Agent, c *access.Request) (access.Dec
 	if err != nil {
 		return d, err
 	}
-	record := recordOf(d, a.PolicyHash)
+	var once Request
 	if d.Effect == access.Ask {
-		var once Request
 		if d, once, err = t.lastly(ctx, a, req); err != nil {
 			return d, err
 		}
-		record = recordOf(d, a.PolicyHash)
-		record.RequestID = once.ID
 	}
-	t.record(record)
+	record := recordOf(d, a.PolicyHash)
+	if record.RequestID = once.ID; once.ID != "" {
+		t.record(record) // one for each approval
+	} else {
+		t.recordAttempt(record)
+	}
 	return d, nil
 }
 

@@ -56,12 +56,18 @@ func (t *tx) takeRate(from, to string) error {
 	return nil
 }
 
-// attempts bounds what one agent can make this broker write: attempts are
+// attempts bounds how fast one agent can make this broker write: attempts are
 // recorded, also refused ones, and waits are rows, so they have a limit. What
-// goes beyond it is refused without a record; the attempts up to it tell.
+// goes beyond it is refused without a record, and counted.
 type attempts struct {
-	mu   sync.Mutex
-	last map[string]time.Time
+	mu sync.Mutex
+	of map[string]attempt
+}
+
+// attempt is what is remembered of one agent's.
+type attempt struct {
+	last time.Time
+	over int64 // beyond the rate, and not counted in the store yet
 }
 
 // maxAttemptKeys is the number of agents that attempts remembers; forgetting
@@ -74,12 +80,53 @@ func (a *attempts) admit(who Identity) bool {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.last == nil || len(a.last) >= maxAttemptKeys {
-		a.last = map[string]time.Time{}
+	if a.of == nil || len(a.of) >= maxAttemptKeys {
+		a.of = map[string]attempt{}
 	}
-	next, wait := due(a.last[who.agent], time.Now(), attemptBurst, attemptBurst)
-	a.last[who.agent] = next
+	own := a.of[who.agent]
+	var wait time.Duration
+	if own.last, wait = due(own.last, time.Now(), attemptBurst, attemptBurst); wait > 0 {
+		own.over++
+	}
+	a.of[who.agent] = own
 	return wait == 0
+}
+
+// takeOver is how often an agent has tried beyond its rate since it was last taken.
+func (a *attempts) takeOver(agent string) int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	own := a.of[agent]
+	n := own.over
+	if n > 0 {
+		own.over = 0
+		a.of[agent] = own
+	}
+	return n
+}
+
+// giveBack is for what was taken, and then not written.
+func (a *attempts) giveBack(taken map[string]int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for agent, n := range taken {
+		if own, ok := a.of[agent]; ok {
+			own.over += n
+			a.of[agent] = own
+		}
+	}
+}
+
+// over are the agents who have tried beyond their rate since that was taken.
+func (a *attempts) over() (agents []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for agent, own := range a.of {
+		if own.over > 0 {
+			agents = append(agents, agent)
+		}
+	}
+	return agents
 }
 
 func tooOften() *Error {

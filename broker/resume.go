@@ -72,6 +72,9 @@ func (b *Broker) Resume(ctx context.Context, who Identity, id string) (Agent, er
 				return err
 			}
 		}
+		if err := t.keep(who, costAgent); err != nil {
+			return err
+		}
 		a = target
 		t.record(Record{Principal: who.String(), Action: "resume", Resource: a.ID, Effect: access.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})
 		return nil

@@ -134,6 +134,13 @@ func (t *tx) deliver(who Identity, sender, target Agent, m *Outgoing, ask Messag
 		if err := t.takeRate(sender.ID, target.ID); err != nil {
 			return Receipt{}, err
 		}
+		bytes := costMessage + len(out.Content)
+		if target.State == Exited {
+			bytes += costAgent // it is started again
+		}
+		if err := t.keep(who, bytes); err != nil {
+			return Receipt{}, err
+		}
 	}
 	out, err := t.InsertMessage(out)
 	if errors.Is(err, ErrExists) {

@@ -85,6 +85,12 @@ type ReadTx interface {
 
 	// Rate is the time under a key, zero where there is none.
 	Rate(key string) (time.Time, error)
+
+	// Usage is what was put for that owner and kind; where nothing was, only
+	// these two are set. LeftOut are those whose LeftOut is not 0, by owner and
+	// kind.
+	Usage(owner string, kind UsageKind) (Usage, error)
+	LeftOut() ([]Usage, error)
 }
 
 // Tx changes within a transaction.
@@ -140,6 +146,9 @@ type Tx interface {
 	// SetRate keeps a time under a key. DeleteRates forgets times before one.
 	SetRate(key string, t time.Time) error
 	DeleteRates(before time.Time) error
+
+	// PutUsage replaces what was put for the same owner and kind.
+	PutUsage(u Usage) error
 
 	// Notify tells every Changes of a topic, once the transaction is
 	// committed. The same topic twice may be told once.

@@ -14,8 +14,16 @@ type tx struct {
 	Tx
 	b       *Broker
 	now     time.Time
-	records []Record
-	used    []Request // grants for one time that were used
+	records []noted
+	used    []Request        // grants for one time that were used
+	over    map[string]int64 // attempts beyond their rate that are counted here, by agent
+}
+
+// noted is a record to be written. One of an attempt is counted instead, where the
+// agent has used up its room for such.
+type noted struct {
+	Record
+	attempt bool
 }
 
 // update runs fn in one transaction. A refusal (*Error) that fn returns is
@@ -24,9 +32,13 @@ type tx struct {
 // leaves everything as it was.
 func (b *Broker) update(ctx context.Context, fn func(*tx) error) error {
 	var refusal *Error
+	var t *tx
 	err := b.store.Update(ctx, func(rows Tx) error {
 		refusal = nil
-		t := &tx{Tx: rows, b: b, now: clock(time.Now())}
+		if t != nil {
+			b.attempts.giveBack(t.over)
+		}
+		t = &tx{Tx: rows, b: b, now: clock(time.Now())}
 		err := fn(t)
 		if err == nil {
 			err = t.consume()
@@ -37,6 +49,9 @@ func (b *Broker) update(ctx context.Context, fn func(*tx) error) error {
 		return t.appendRecords()
 	})
 	if err != nil {
+		if t != nil {
+			b.attempts.giveBack(t.over)
+		}
 		return outcome(err)
 	}
 	if refusal != nil {
@@ -76,7 +91,14 @@ func find[T any](id string, in func(string) (T, error)) (row T, err error) {
 // record notes what was decided; it is written with the transaction.
 func (t *tx) record(r Record) {
 	r.Time = t.now
-	t.records = append(t.records, r.bounded())
+	t.records = append(t.records, noted{Record: r.bounded()})
+}
+
+// recordAttempt is record of what can be repeated without an end: a decision about a
+// call, or a refusal. What came of something that is itself bounded is never left out.
+func (t *tx) recordAttempt(r Record) {
+	t.record(r)
+	t.records[len(t.records)-1].attempt = r.Principal != operatorName
 }
 
 // refused records a refusal of what who has tried, unless that was done, and
@@ -85,7 +107,7 @@ func (t *tx) refused(who Identity, action, resource string, e *Error) *Error {
 	if e.recorded {
 		return e
 	}
-	t.record(Record{Principal: who.String(), Action: action, Resource: resource, Effect: access.Deny, Code: e.Code, Reason: e.Message})
+	t.recordAttempt(Record{Principal: who.String(), Action: action, Resource: resource, Effect: access.Deny, Code: e.Code, Reason: e.Message})
 	return e
 }
 

@@ -123,9 +123,11 @@ type Crossed struct {
 	Text  string       `json:"text"` // "" where nothing was changed
 }
 
-// Verified says whether the audit is whole, and its end.
+// Verified says whether the audit is whole, its end, and what it leaves out.
 type Verified struct {
 	OK      bool        `json:"ok"`
 	Problem string      `json:"problem,omitempty"`
 	Head    broker.Head `json:"head"`
+	// LeftOut says which attempts have no record of their own, and how many.
+	LeftOut []broker.Usage `json:"left_out,omitempty"`
 }

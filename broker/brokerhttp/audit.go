@@ -57,5 +57,9 @@ func (c *call) verify() (any, error) {
 	if errors.As(err, &broken) {
 		return Verified{Problem: broken.Error()}, nil
 	}
-	return Verified{OK: err == nil, Head: head}, err
+	if err != nil {
+		return nil, err
+	}
+	left, err := c.s.b.LeftOut(c.Context(), c.who)
+	return Verified{OK: err == nil, Head: head, LeftOut: left}, err
 }

@@ -41,6 +41,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Open) {
 		{"audit/with its decision", auditAtomic},
 		{"waits and brokers", waits},
 		{"policies and rates", policies},
+		{"usages", usages},
 		{"text", text},
 		{"updates/all or nothing", allOrNothing},
 		{"updates/go on after a conflict", goesOn},

@@ -97,6 +97,30 @@ func policies(t *testing.T, open Open) {
 	})
 }
 
+// usages: one for each owner and kind, which comes back as it was put.
+func usages(t *testing.T, open Open) {
+	s := opened(t, open)
+	u := broker.Usage{Owner: "a", Kind: broker.UsageRefused, Bytes: 1 << 40, LeftOut: 3, Told: 2, First: now, Last: now.Add(time.Second)}
+	other := broker.Usage{Owner: "a/", Kind: broker.UsageAllowed, LeftOut: 1 << 40}
+	nobody := broker.Usage{Kind: broker.UsageRefused, LeftOut: 1}
+	update(t, s, func(tx broker.Tx) {
+		for _, put := range []broker.Usage{{Owner: "a", Kind: broker.UsageRefused, Bytes: 7}, u, other, nobody, {Owner: "a", Kind: broker.UsageRows, Bytes: 7}} {
+			require.NoError(t, tx.PutUsage(put))
+			got, err := tx.Usage(put.Owner, put.Kind)
+			require.NoError(t, err)
+			require.Equal(t, put, got)
+		}
+	})
+	view(t, s, func(tx broker.ReadTx) {
+		got, err := tx.Usage("b", broker.UsageRows)
+		require.NoError(t, err)
+		require.Equal(t, broker.Usage{Owner: "b", Kind: broker.UsageRows}, got)
+		left, err := tx.LeftOut()
+		require.NoError(t, err)
+		require.Equal(t, []broker.Usage{nobody, u, other}, left, "by owner and kind")
+	})
+}
+
 // text: any that is UTF-8 without NUL comes back as it was, and is never SQL;
 // all other is refused in both databases, and nothing has happened.
 func text(t *testing.T, open Open) {

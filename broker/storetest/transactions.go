@@ -27,6 +27,7 @@ func allOrNothing(t *testing.T, open Open) {
 		require.NoError(t, tx.InsertWait(broker.Wait{For: "r", AgentID: "a", BrokerID: "b"}))
 		require.NoError(t, tx.PutBroker("b", now))
 		require.NoError(t, tx.SetRate("k", now))
+		require.NoError(t, tx.PutUsage(broker.Usage{Owner: "a", Kind: broker.UsageRefused, LeftOut: 1}))
 	}
 	there := func(tx broker.ReadTx) (n int) {
 		agents, err := tx.Agents(broker.AgentFilter{})
@@ -46,18 +47,20 @@ func allOrNothing(t *testing.T, open Open) {
 		if at, err := tx.Rate("k"); err == nil && !at.IsZero() {
 			n++
 		}
-		return n
+		left, err := tx.LeftOut()
+		require.NoError(t, err)
+		return n + len(left)
 	}
 	err := s.Update(t.Context(), func(tx broker.Tx) error {
 		everything(tx)
-		require.Equal(t, 8, there(tx), "it sees its own changes")
+		require.Equal(t, 9, there(tx), "it sees its own changes")
 		return mine
 	})
 	require.Same(t, mine, err)
 	view(t, s, func(tx broker.ReadTx) { require.Zero(t, there(tx)) })
 
 	update(t, s, everything)
-	view(t, s, func(tx broker.ReadTx) { require.Equal(t, 8, there(tx)) })
+	view(t, s, func(tx broker.ReadTx) { require.Equal(t, 9, there(tx)) })
 }
 
 // goesOn: a transaction that was told ErrExists, ErrConflict or ErrNotFound

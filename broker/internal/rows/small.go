@@ -54,6 +54,44 @@ func (t *Tx) DeleteBroker(id string) error {
 	return err
 }
 
+// usageColumns are those of scanUsage.
+const usageColumns = `owner, kind, bytes, left_out, told, first_at, last_at`
+
+func scanUsage(scan Scan) (u broker.Usage, err error) {
+	var first, last *int64
+	err = scan(&u.Owner, (*string)(&u.Kind), &u.Bytes, &u.LeftOut, &u.Told, &first, &last)
+	u.First, u.Last = fromMicros(first), fromMicros(last)
+	return u, err
+}
+
+// Usage implements broker.ReadTx.
+func (t *Tx) Usage(owner string, kind broker.UsageKind) (broker.Usage, error) {
+	u := broker.Usage{Owner: owner, Kind: kind}
+	err := t.query("SELECT "+usageColumns+" FROM usages WHERE owner = $1 AND kind = $2", func(scan Scan) (err error) {
+		u, err = scanUsage(scan)
+		return err
+	}, owner, string(kind))
+	return u, err
+}
+
+// LeftOut implements broker.ReadTx.
+func (t *Tx) LeftOut() (all []broker.Usage, err error) {
+	err = t.query("SELECT "+usageColumns+" FROM usages WHERE left_out <> 0 ORDER BY owner, kind", func(scan Scan) error {
+		u, err := scanUsage(scan)
+		all = append(all, u)
+		return err
+	})
+	return all, err
+}
+
+// PutUsage implements broker.Tx.
+func (t *Tx) PutUsage(u broker.Usage) error {
+	_, err := t.exec("INSERT INTO usages ("+usageColumns+") VALUES ("+places(7)+") ON CONFLICT (owner, kind) DO UPDATE SET "+
+		"bytes = excluded.bytes, left_out = excluded.left_out, told = excluded.told, first_at = excluded.first_at, last_at = excluded.last_at",
+		u.Owner, string(u.Kind), u.Bytes, u.LeftOut, u.Told, micros(u.First), micros(u.Last))
+	return err
+}
+
 // Rate implements broker.ReadTx.
 func (t *Tx) Rate(key string) (at time.Time, err error) {
 	err = t.one("SELECT at FROM rates WHERE name = $1", func(scan Scan) error {

@@ -73,7 +73,7 @@ func openSite(ctx context.Context, column, dir string) (s *site, err error) {
 		s.store = store
 		s.ends = append(s.ends, store.Close)
 		most := 1 << 30
-		if *b, err = broker.New(ctx, broker.Options{Store: store, Rates: broker.Rates{PairPerMinute: most, SenderPerMinute: most, Burst: most}}); err != nil {
+		if *b, err = broker.New(ctx, broker.Options{Store: store, Keep: 1 << 50, Rates: broker.Rates{PairPerMinute: most, SenderPerMinute: most, Burst: most}}); err != nil {
 			return s, err
 		}
 		end := *b

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -88,4 +90,35 @@ func Convert[To, From ~string](list []From) []To {
 		out[i] = To(s)
 	}
 	return out
+}
+
+// ByteSize is a flag's number of bytes: 65536, 64K, 512M, 8G, 1T, in powers of 1024.
+type ByteSize int64
+
+// String is the number of bytes, "" for none.
+func (b *ByteSize) String() string {
+	if *b == 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(*b), 10)
+}
+
+// Type is what the flag's help calls its value.
+func (b *ByteSize) Type() string { return "SIZE" }
+
+// Set parses a size.
+func (b *ByteSize) Set(text string) error {
+	shift := 0
+	number := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(text), "B"), "I")
+	if n := len(number); n > 0 {
+		if at := strings.IndexByte("KMGT", number[n-1]); at >= 0 {
+			shift, number = 10*(at+1), number[:n-1]
+		}
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n <= 0 || n > math.MaxInt64>>shift {
+		return errors.New("a size is a number above 0 with K, M, G or T, such as 512M")
+	}
+	*b = ByteSize(n << shift)
+	return nil
 }

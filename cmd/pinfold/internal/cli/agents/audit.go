@@ -38,7 +38,9 @@ func newAuditVerify(a *cli.App) *cobra.Command {
 		Use:   "verify [flags]",
 		Short: "Look for records that were changed, removed or moved",
 		Long: `verify recomputes the chain of hashes. A chain that was cut or written anew as a
-whole looks whole by itself: --head, from an earlier verify, shows that.`,
+whole looks whole by itself: --head, from an earlier verify, shows that. What agents
+have tried beyond what is kept of them has no record of its own: verify says how
+much that is.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return run.withAudit(cmd, a, func(ctx context.Context, c *brokerhttp.Client, _ bool) error {
@@ -50,6 +52,9 @@ whole looks whole by itself: --head, from an earlier verify, shows that.`,
 					err = cli.WriteJSON(a.Out.Stdout, v)
 				} else if v.OK {
 					a.Out.Stdout.Printf("ok: %d records, head %d:%s\n", v.Head.Seq, v.Head.Seq, v.Head.Hash)
+					for _, left := range v.LeftOut {
+						a.Out.Stdout.Printf("left out: %s\n", left)
+					}
 				}
 				switch {
 				case err != nil || v.OK:

@@ -31,6 +31,7 @@ type serveFlags struct {
 	hosts  []string
 	remote bool
 	web    string
+	keep   cli.ByteSize
 }
 
 // NewServe is the command serve.
@@ -61,6 +62,7 @@ commands of agents that it started end with it. It ends by SIGINT or SIGTERM.`,
 	flags.StringVar(&f.http, "http", "", "answer also on `ADDR:PORT`, to whoever has an agent's token")
 	flags.StringArrayVar(&f.hosts, "allow-host", nil, "a `NAME` that clients of --http may use for this machine, beside localhost (repeatable)")
 	flags.BoolVar(&f.remote, "allow-remote", false, "let --http listen where other machines reach it; without TLS, so tokens are sent in the clear")
+	flags.Var(&f.keep, "keep", "keep at most `SIZE`, such as 64M, of one agent of each kind: refusals; allowed calls; requests, messages and agents (default 32M)")
 	webFlag(cmd, &f.web)
 	_ = cmd.MarkFlagDirname("state-dir")
 	return cmd
@@ -86,7 +88,7 @@ func serveBroker(ctx context.Context, a *cli.App, f serveFlags) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	b, err := broker.New(ctx, broker.Options{Store: store})
+	b, err := broker.New(ctx, broker.Options{Store: store, Keep: int64(f.keep)})
 	if err != nil {
 		return err
 	}

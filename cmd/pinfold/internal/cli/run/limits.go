@@ -1,12 +1,9 @@
 package run
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"os"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -21,7 +18,7 @@ import (
 type limitFlags struct {
 	grace    time.Duration
 	maxTasks int
-	tmpSize  byteSize
+	tmpSize  cli.ByteSize
 }
 
 func (f *limitFlags) add(cmd *cobra.Command) {
@@ -62,34 +59,4 @@ func onStopped(o *cli.Output, stop syscall.Signal, interactive bool) {
 	// The command may have left the terminal in the midst of anything, and raw
 	// mode does not end lines by itself.
 	o.Stderr.Printf("\x18\x1b\\\x1b[m\r\npinfold: the command has stopped itself (%s): %s\r\n", stopName(stop), how)
-}
-
-// byteSize is a flag's number of bytes: 65536, 64K, 512M, 8G, 1T, in powers of 1024.
-type byteSize int64
-
-func (b *byteSize) String() string {
-	if *b == 0 {
-		return ""
-	}
-	return strconv.FormatInt(int64(*b), 10)
-}
-
-// Type is what the flag's help calls its value.
-func (b *byteSize) Type() string { return "SIZE" }
-
-// Set parses a size.
-func (b *byteSize) Set(text string) error {
-	shift := 0
-	number := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(text), "B"), "I")
-	if n := len(number); n > 0 {
-		if at := strings.IndexByte("KMGT", number[n-1]); at >= 0 {
-			shift, number = 10*(at+1), number[:n-1]
-		}
-	}
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n <= 0 || n > math.MaxInt64>>shift {
-		return errors.New("a size is a number above 0 with K, M, G or T, such as 512M")
-	}
-	*b = byteSize(n << shift)
-	return nil
 }
