@@ -58,11 +58,12 @@ var mayImport = map[string][]string{
 	"cmd/pinfold/internal/agenttools": {"access", "permission", "pathresolver", "fileskills", "fileskills/mcpserver", "broker", "broker/brokerhttp"},
 
 	// Parts of the command.
-	"cmd/pinfold/internal/proposal": {"access", "pathresolver", "permission", "fileskills", "broker", "broker/brokerhttp", "github.com/go-json-experiment/json"},
-	"cmd/pinfold/internal/keyburst": {},
-	"cmd/pinfold/internal/leftover": {"access", "internal/gitrepo", "internal/hostpath", "internal/trusted", "pathresolver", "sandboxfs"},
-	"cmd/pinfold/internal/tuiinbox": {"cmd/pinfold/internal/keyburst", "pathresolver", "broker", "broker/brokerhttp", "charm.land/bubbletea/v2", "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/x/ansi"},
-	"cmd/pinfold/internal/webinbox": {"access", "broker", "broker/brokerhttp", "permission", "pathresolver", "internal/httpguard"},
+	"cmd/pinfold/internal/proposal":      {"access", "pathresolver", "permission", "fileskills", "broker", "broker/brokerhttp", "github.com/go-json-experiment/json"},
+	"cmd/pinfold/internal/keyburst":      {},
+	"cmd/pinfold/internal/launchprofile": {"internal/didyoumean", "internal/hostpath", "github.com/goccy/go-yaml"},
+	"cmd/pinfold/internal/leftover":      {"access", "internal/gitrepo", "internal/hostpath", "internal/trusted", "pathresolver", "sandboxfs"},
+	"cmd/pinfold/internal/tuiinbox":      {"cmd/pinfold/internal/keyburst", "pathresolver", "broker", "broker/brokerhttp", "charm.land/bubbletea/v2", "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/x/ansi"},
+	"cmd/pinfold/internal/webinbox":      {"access", "broker", "broker/brokerhttp", "permission", "pathresolver", "internal/httpguard"},
 }
 
 // commandMayImport is the same for the command: "cli" is cmd/pinfold/internal/cli. A
@@ -87,7 +88,7 @@ var commandMayImport = map[string][]string{
 	"cli/mount":        {"cli", "cli/child", "cli/hostfile", "cli/leftlog", "cli/policyflag", "cli/state", "cli/viewhost", "github.com/spf13/cobra", "golang.org/x/sys", "internal/confine", "internal/helper", "internal/hostpath", "launcher", "pathresolver", "sandboxfs"},
 	"cli/policy":       {"access", "broker", "broker/brokerhttp", "cli", "cli/gitbeside", "cli/hostfile", "cli/inside", "cli/policyflag", "github.com/spf13/cobra", "internal/didyoumean", "internal/trusted", "internal/policies", "pathresolver", "permission"},
 	"cli/policyflag":   {"access", "broker/brokerhttp", "cli", "cli/hostfile", "github.com/spf13/cobra", "internal/trusted", "internal/policies", "pathresolver", "permission"},
-	"cli/run":          {"access", "broker", "broker/brokerhttp", "cli", "cli/approver", "cli/brokerclient", "cli/brokerhost", "cli/gitbeside", "cli/hostfile", "cli/inside", "cli/leftlog", "cli/policyflag", "cli/state", "cli/viewhost", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "github.com/spf13/cobra", "golang.org/x/sys", "internal/hostpath", "launcher", "pathresolver", "permission", "sandboxfs"},
+	"cli/run":          {"access", "broker", "broker/brokerhttp", "cli", "cli/approver", "cli/brokerclient", "cli/brokerhost", "cli/gitbeside", "cli/hostfile", "cli/inside", "cli/leftlog", "cli/policyflag", "cli/state", "cli/viewhost", "cmd/pinfold/internal/launchprofile", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "internal/hostpath", "launcher", "pathresolver", "permission", "sandboxfs"},
 	"cli/skillask":     {"access", "broker", "broker/brokerhttp", "cli/policyflag", "fileskills", "pathresolver", "permission"},
 	"cli/skills":       {"access", "broker/brokerhttp", "cmd/pinfold/internal/agenttools", "cmd/pinfold/internal/claudecode", "cli", "cli/brokerclient", "cli/hostfile", "cli/inside", "cli/localnet", "cli/policyflag", "cli/skillask", "cli/state", "cmd/pinfold/internal/shellshape", "fileskills", "fileskills/mcpserver", "github.com/spf13/cobra", "internal/confine", "internal/didyoumean", "internal/policies", "pathresolver", "permission"},
 	"cli/state":        {"broker/brokerhttp", "cli/inside", "golang.org/x/sys"},

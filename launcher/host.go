@@ -1,11 +1,19 @@
 package launcher
 
+import "slices"
+
 // systemDirs are shown where they exist, parents first: programs, libraries,
 // their configuration, and the package stores of distributions that keep
 // those elsewhere.
 var systemDirs = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt",
 	"/nix/store", "/gnu/store", "/run/current-system", "/var/lib/ca-certificates",
+}
+
+// System reports whether an absolute path is or lies in a system directory, which every
+// run shows.
+func System(path string) bool {
+	return slices.ContainsFunc(systemDirs, func(dir string) bool { return beneath(path, dir) })
 }
 
 // hostFacts is what newPlan needs to know about the machine and the caller.

@@ -17,7 +17,7 @@ func TestCommandsHaveGroups(t *testing.T) {
 	for _, g := range root.Groups() {
 		titles = append(titles, g.Title)
 	}
-	require.Equal(t, []string{"Sandbox:", "Policy:", "Approvals:", "Agents:", "Integrations:"}, titles)
+	require.Equal(t, []string{"Start an agent:", "Sandbox:", "Policy:", "Approvals:", "Agents:", "Integrations:"}, titles)
 	_, out := call(t, "--help")
 	for _, cmd := range root.Commands() {
 		shown := "\n  " + cmd.Name() + " "
@@ -32,7 +32,7 @@ func TestCommandsHaveGroups(t *testing.T) {
 	}
 }
 
-// What run's help shows first is what people need: ten flags. No flag is lost.
+// What run's help shows first is what people need: eleven flags. No flag is lost.
 func TestFlagsHaveHeadings(t *testing.T) {
 	for _, cmd := range everyCommand() {
 		cmd.InitDefaultHelpFlag()
@@ -53,7 +53,7 @@ func TestFlagsHaveHeadings(t *testing.T) {
 		for _, f := range cli.FlagGroups(cmd)[0].Flags {
 			first = append(first, f.Name)
 		}
-		require.Equal(t, []string{"directory", "write-path", "git", "hide", "policy", "preset", "ro", "home", "env", "approve", "help"}, first)
+		require.Equal(t, []string{"directory", "write-path", "git", "hide", "policy", "preset", "ro", "home", "env", "approve", "app", "help"}, first)
 	}
 }
 

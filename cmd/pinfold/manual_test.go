@@ -78,6 +78,10 @@ func helpOf(cmd *cobra.Command, shared []string) string {
 		fmt.Fprintf(&b, "\n%s\n", cmd.Example)
 	}
 	b.WriteString("```\n")
+	if cmd.GroupID == "apps" && cmd.Flags().Lookup("dry-run") != nil { // an agent by its name
+		b.WriteString("\nIt has the flags of [run](#pinfold-run) but for `--app`.\n")
+		return b.String()
+	}
 	all := !slices.ContainsFunc(shared, func(name string) bool { return cmd.Flags().Lookup(name) == nil })
 	if all {
 		b.WriteString("\nIt has the [policy flags](#policy-flags).\n")

@@ -27,7 +27,8 @@ func newRoot(a *cli.App) *cobra.Command {
 		Long: `pinfold runs a program, such as an AI agent, so that it reads only beneath one
 directory and writes only beneath the paths that were named. Without any write
 path everything is read-only.`,
-		Example: `  pinfold run --git --write-path src -- bash
+		Example: `  pinfold claude
+  pinfold run --git --write-path src -- bash
   pinfold check --write-path src --format github
   pinfold why --write-path src go.mod`,
 		SilenceUsage:  true,
@@ -50,6 +51,7 @@ path everything is read-only.`,
 		}
 		root.AddCommand(commands...)
 	}
+	group("apps", "Start an agent", append(run.NewAgents(a), run.NewApps(a))...)
 	group("sandbox", "Sandbox", run.New(a), leftlog.New(a), mount.New(a), mount.NewUnmount(a), run.NewDoctor(a))
 	group("policy", "Policy", check.New(a), policy.NewWhy(a), policy.New(a))
 	group("approvals", "Approvals", approvals.NewRequests(a), approvals.NewApprove(a), approvals.NewDeny(a), approvals.NewGrants(a), approvals.NewRevoke(a))

@@ -84,3 +84,28 @@ func TestSkillCallJSONFitsItsSchema(t *testing.T) {
 		clitest.Validate(t, s, out)
 	}
 }
+
+func TestAppJSONFitsItsSchema(t *testing.T) {
+	s := clitest.Schema(t, "../../docs/schema/app.schema.json")
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(os.Getenv("HOME"), "config"))
+	program := filepath.Join(os.Getenv("PATH"), "claude")
+	require.NoError(t, os.WriteFile(program, nil, 0o755))
+	own := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "pinfold", "apps", "mine.yaml")
+	require.NoError(t, os.MkdirAll(filepath.Dir(own), 0o700))
+	require.NoError(t, os.WriteFile(own, []byte("version: 1\nextends: codex\ntitle: \"\\e[2J\"\n"), 0o600))
+	code, out := call(t, "app", "list", "--json")
+	require.Equal(t, cli.ExitOK, code)
+	require.Contains(t, out, `"path": "`+program+`"`)
+	require.NotContains(t, out, "\x1b")
+	clitest.Validate(t, s, out)
+	for _, name := range []string{"claude", "gemini", "mine"} {
+		code, out = call(t, "app", "show", name, "--json")
+		require.Equal(t, cli.ExitOK, code)
+		clitest.Validate(t, s, out)
+	}
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(strings.Replace(out, `"install"`, `"instal"`, 1)))
+	require.NoError(t, err)
+	require.Error(t, s.Validate(v), "the schema refuses what it does not know")
+}

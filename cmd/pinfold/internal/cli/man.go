@@ -66,7 +66,7 @@ func manPage(c *cobra.Command) string {
 	}
 	section("EXIT STATUS")
 	meanings := exitMeanings
-	if c.Name() == "run" {
+	if c.Annotations[OwnErrors] != "" {
 		meanings = runExitMeanings
 	}
 	for _, m := range meanings {

@@ -51,6 +51,20 @@ func EscapeLines(text string) string {
 // Indent puts two spaces before each line.
 func Indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }
 
+// ShellLine is words as a line for a POSIX shell.
+func ShellLine(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		plain := word != "" && !strings.ContainsFunc(word, func(r rune) bool {
+			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:@%+", r)
+		})
+		if quoted[i] = word; !plain {
+			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
 // CommandText is what a run's agent is there for.
 func CommandText(command []string) string {
 	const most = 1000

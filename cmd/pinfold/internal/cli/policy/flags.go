@@ -2,7 +2,6 @@ package policy
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -63,11 +62,7 @@ view is the boundary. What no flag can say is said on standard error.`,
 				a.Out.Stdout.Printf("%s\x00", strings.Join(l.Args, "\x00"))
 				return nil
 			}
-			quoted := make([]string, len(l.Args))
-			for i, arg := range l.Args {
-				quoted[i] = shellQuote(arg)
-			}
-			a.Out.Stdout.Printf("%s\n", strings.Join(quoted, " "))
+			a.Out.Stdout.Printf("%s\n", cli.ShellLine(l.Args))
 			return nil
 		},
 	}
@@ -78,14 +73,4 @@ view is the boundary. What no flag can say is said on standard error.`,
 	flags.StringVar(&opt.Model, "model", "", "the `MODEL`, by the program's own name for it")
 	flags.BoolVarP(&null, "null", "0", false, "end each flag with NUL instead of quoting it for a shell")
 	return cmd
-}
-
-// shellQuote is one word for a POSIX shell.
-func shellQuote(s string) string {
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:@%+", r)
-	}) {
-		return s
-	}
-	return fmt.Sprintf("'%s'", strings.ReplaceAll(s, "'", `'\''`))
 }

@@ -3,7 +3,6 @@ package run
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -12,13 +11,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/gitbeside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/launchprofile"
 	"github.com/pinfold-dev/pinfold/internal/hostpath"
 	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -50,7 +49,7 @@ func (f *runFlags) hints(o *cli.Output, cfg pathresolver.Config, r *pathresolver
 		o.Hint(h.String() + " and can be read from git's history, as by '" + h.Shows() + "': " + gitbeside.HistoryAdvice)
 	}
 	tellGitRuns(o, r)
-	if f.Held == nil {
+	if f.Held == nil && f.profile == nil { // a profile's line says it
 		o.Hint("the command has your network; a policy, as by --preset sandboxed, takes it away")
 	}
 	for _, c := range launcher.Credentials(os.Environ()) {
@@ -161,8 +160,9 @@ func findSocket(dirs []string) (socket string) {
 	return socket
 }
 
-// hintOutside is what to do about a command that was not found inside.
-func hintOutside(command string) string {
+// hintOutside is what to do about a command that was not found inside: the line that
+// shows it there, where what it is made of can be told.
+func (f *runFlags) hintOutside(a *cli.App, r *pathresolver.Resolver, command string) string {
 	outside, err := exec.LookPath(command)
 	if err == nil {
 		outside, err = filepath.Abs(outside)
@@ -177,31 +177,18 @@ func hintOutside(command string) string {
 	if real, err := filepath.EvalSymlinks(outside); err == nil && real != outside {
 		is += fmt.Sprintf(", a link to %q", real)
 	}
-	if name := interpreterOf(outside); name != "" && !strings.HasPrefix(name, "/usr/") && !strings.HasPrefix(name, "/bin/") {
+	if name := launchprofile.Interpreter(outside); name != "" && !strings.HasPrefix(name, "/usr/") && !strings.HasPrefix(name, "/bin/") {
 		is += fmt.Sprintf(", a script for %q", name)
 	}
-	return is + ": --ro shows more of the host inside"
-}
-
-// interpreterOf is what a script's first line names, "" for what is none. Where
-// that is missing the kernel says that the script is (execve(2)).
-func interpreterOf(program string) string {
-	file, err := os.OpenFile(program, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a FIFO
-	if err != nil {
-		return ""
+	found, err := launchprofile.Find(hostOf(a.Out, r.Root()), command, nil, nil)
+	if err != nil || len(found.Show) == 0 || len(a.Args) == 0 {
+		return is + ": --ro shows more of the host inside"
 	}
-	defer func() { _ = file.Close() }() // was only read
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return ""
+	line := []string{"pinfold", a.Args[0]}
+	for _, path := range found.Show {
+		line = append(line, "--ro", path)
 	}
-	line := make([]byte, 256) // more than the kernel reads
-	n, _ := io.ReadFull(file, line)
-	first, _, _ := strings.Cut(string(line[:n]), "\n")
-	names, script := strings.CutPrefix(first, "#!")
-	if fields := strings.Fields(names); script && len(fields) > 0 {
-		return fields[0]
-	}
-	return ""
+	return is + ": " + cli.ShellLine(append(line, a.Args[1:]...))
 }
 
 // nestedError explains a set-up that failed for being inside another run.

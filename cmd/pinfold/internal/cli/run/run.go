@@ -18,6 +18,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/state"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/launchprofile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/leftover"
 	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -39,16 +40,20 @@ type runFlags struct {
 	noSandbox  bool
 	approve    string
 	quiet      bool
+	app        string
+	dryRun     bool
 
-	beside  *gitbeside.Dir  // what --git opens outside of the project, once that is known
-	traces  viewhost.Traces // of what is changed
-	written []string        // places that runs, and this one, could write
+	profile *launchprofile.Profile     // of app; nil: none
+	found   launchprofile.Installation // of profile
+	beside  *gitbeside.Dir             // what --git opens outside of the project, once that is known
+	traces  viewhost.Traces            // of what is changed
+	written []string                   // places that runs, and this one, could write
 }
 
 // New is the command run.
 func New(a *cli.App) *cobra.Command {
 	var f runFlags
-	cmd := &cobra.Command{
+	cmd := newRun(a, &f, &cobra.Command{
 		Use:   "run [flags] -- CMD [ARG]...",
 		Short: "Run a command that reads only beneath DIR and writes only beneath the write paths",
 		Long: `run shows CMD the directory DIR at its own path, system directories read-only,
@@ -61,15 +66,31 @@ not found, 126 when it cannot be executed, and 125 for every error of pinfold's
 own: CMD did not run then.`,
 		Example: `  pinfold run --git --write-path src -- bash
   pinfold run -w . --hide '**/.env' -- npm test
-  pinfold run -w out --ro ~/sdk/go --report refused.jsonl -- make`,
-		Args:        commandGiven,
-		Annotations: map[string]string{cli.OwnErrors: "yes"},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.home == "" && cmd.Flags().Changed("home") {
-				return cli.UsageError(errors.New("--home is empty"), "name a directory, or leave it out for a private home that is empty")
-			}
-			return runCommand(cmd.Context(), a, &f, args)
-		},
+  pinfold run -w out --ro ~/sdk/go --report refused.jsonl -- make
+  pinfold run --app claude -- --resume`,
+	})
+	cmd.Flags().StringVar(&f.app, "app", "", "start the agent of the launch profile `NAME`: claude, codex, gemini, opencode or your own; after -- stand its arguments")
+	_ = cmd.RegisterFlagCompletionFunc("app", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return launchprofile.Names(), cobra.ShellCompDirectiveNoFileComp
+	})
+	cli.Heading(cmd, "Flags", "app")
+	return cmd
+}
+
+// newRun makes cmd a command that runs what its arguments and its flags say.
+func newRun(a *cli.App, f *runFlags, cmd *cobra.Command) *cobra.Command {
+	cmd.Annotations = map[string]string{cli.OwnErrors: "yes"}
+	cmd.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 && f.app == "" {
+			return cli.UsageError(errors.New("no command is given"), "pinfold run [flags] -- CMD [ARG]...")
+		}
+		return nil
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if f.home == "" && cmd.Flags().Changed("home") {
+			return cli.UsageError(errors.New("--home is empty"), "name a directory, or leave it out for a private home that is empty")
+		}
+		return runCommand(cmd, a, f, args)
 	}
 	f.AddRoot(cmd)
 	f.Add(cmd)
@@ -89,27 +110,26 @@ own: CMD did not run then.`,
 	f.limits.add(cmd)
 	f.approveFlag(cmd)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no hints and no summary on a terminal")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print the line that would be run, and what it could read and write, and start nothing")
 	cli.Heading(cmd, "Flags", "ro", "home", "env", "approve")
-	cli.Heading(cmd, "What is told", "report", "fail-on-deny", "fail-on-left", "quiet")
+	cli.Heading(cmd, "What is told", "dry-run", "report", "fail-on-deny", "fail-on-left", "quiet")
 	cli.Heading(cmd, "Users, processes and limits", "user", "wait-background", "grace", "max-tasks", "tmp-size", "nested", "no-sandbox")
 	return cmd
 }
 
-func commandGiven(_ *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return cli.UsageError(errors.New("no command is given"), "pinfold run [flags] -- CMD [ARG]...")
-	}
-	return nil
-}
-
-func runCommand(ctx context.Context, a *cli.App, f *runFlags, command []string) error {
+func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, command []string) error {
+	ctx := cmd.Context()
 	if err := f.refuseDashes(); err != nil {
 		return err
 	}
 	if err := f.limits.check(); err != nil {
 		return err
 	}
-	if f.noSandbox {
+	command, err := f.useProfile(cmd.Flags(), a.Out, command)
+	if err != nil {
+		return err
+	}
+	if f.noSandbox && !f.dryRun {
 		return f.unconfined(a, command)
 	}
 	cfg, err := f.Config(nil)
@@ -125,6 +145,14 @@ func runCommand(ctx context.Context, a *cli.App, f *runFlags, command []string) 
 		return err
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
+	f.warnNoNetwork(a.Out)
+	if f.dryRun {
+		f.printDry(cmd.Flags(), a.Out, cfg, r, command)
+		return nil
+	}
+	if err := f.makeKeptHome(); err != nil {
+		return err
+	}
 	f.written = hostfile.Remember(a.Out, f.home, r)
 	refused, err := f.newRefused(a.Out, r)
 	if err != nil {
@@ -132,6 +160,7 @@ func runCommand(ctx context.Context, a *cli.App, f *runFlags, command []string) 
 	}
 	watched := a.Out.Stderr.Terminal && !f.quiet
 	if watched {
+		f.tellProfile(a.Out, r)
 		f.TellPolicy(a.Out)
 		f.beside.Tell(a.Out)
 		policyflag.PrintProblems(a.Out, policyflag.Warnings(f.Found))
@@ -155,7 +184,7 @@ func runCommand(ctx context.Context, a *cli.App, f *runFlags, command []string) 
 	if result.Reason != "" {
 		a.Out.Error(result.Reason)
 		if result.ExitCode == cli.ExitNotFound {
-			a.Out.Hint(hintOutside(command[0]))
+			a.Out.Hint(f.hintOutside(a, r, command[0]))
 		}
 	}
 	if watched {
@@ -183,7 +212,7 @@ func (f *runFlags) exitCode(own int, refused *refused, left leftover.Left) int {
 func (f *runFlags) refuseDashes() error {
 	return cmp.Or(
 		cli.RefuseDashes("--ro", f.ro...), cli.RefuseDashes("--home", f.home), cli.RefuseDashes("--user", f.user), cli.RefuseDashes("--env", f.env...),
-		cli.RefuseDashes("--report", f.report), cli.RefuseDashes("--approve", f.approve),
+		cli.RefuseDashes("--report", f.report), cli.RefuseDashes("--approve", f.approve), cli.RefuseDashes("--app", f.app),
 	)
 }
 

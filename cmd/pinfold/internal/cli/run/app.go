@@ -1,0 +1,264 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/launchprofile"
+	"github.com/pinfold-dev/pinfold/internal/hostpath"
+	"github.com/pinfold-dev/pinfold/launcher"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// NewAgents are the commands that start an agent by its name: each is `run --app NAME`.
+func NewAgents(a *cli.App) []*cobra.Command {
+	var list []*cobra.Command
+	for _, name := range launchprofile.Builtins() {
+		f := &runFlags{app: name}
+		cmd := newRun(a, f, &cobra.Command{
+			Use:   name + " [flags] [-- ARG...]",
+			Short: "Run " + name + " in the project at DIR, which it may write",
+			Long: fmt.Sprintf(`%s starts the agent %[1]s as 'pinfold run --app %[1]s' does, with the flags of run.
+What belongs to %[1]s itself stands after --. It may write the project, but not
+git's configuration and hooks and what other programs run by themselves; it does
+not see files called .env; it has a home of its own that is kept, and your network.
+-w, --policy and the other flags narrow that; --dry-run shows all of it.`, name),
+			Example: fmt.Sprintf("  pinfold %s\n  pinfold %[1]s -w src -- --help\n  pinfold %[1]s --dry-run", name),
+		})
+		cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+			return cli.UsageError(err, fmt.Sprintf("flags of %s itself stand after --: pinfold %[1]s -- ...; see 'pinfold %[1]s --help' for pinfold's", name))
+		})
+		list = append(list, cmd)
+	}
+	return list
+}
+
+// hostOf is the machine, as far as an installation is looked for on it by a run in the
+// project at root.
+func hostOf(o *cli.Output, root string) launchprofile.Host {
+	home, _ := os.UserHomeDir()
+	if !filepath.IsAbs(home) {
+		home = ""
+	}
+	h := launchprofile.Host{Path: os.Getenv("PATH"), Home: home, System: launcher.System, Unsafe: hostfile.Written(o)}
+	if real, _, err := hostpath.Place(root); err == nil {
+		h.Unsafe = append(h.Unsafe, real)
+	}
+	return h
+}
+
+// useProfile turns the profile of --app into flags, beside those that were given, and
+// returns the command. Write paths and --git are the profile's only where neither flags
+// nor a policy name any. Without --app nothing changes.
+func (f *runFlags) useProfile(flags *pflag.FlagSet, o *cli.Output, args []string) (command []string, err error) {
+	if f.app == "" {
+		return args, nil
+	}
+	p, err := launchprofile.Load(f.app)
+	if err != nil {
+		return nil, cli.UsageError(err, "'pinfold app list' shows the apps that there are")
+	}
+	if f.noSandbox {
+		// Its own sandbox stays on, then.
+		return append([]string{p.Program}, args...), nil
+	}
+	if f.user != "" && f.home == "" {
+		return nil, cli.UsageError(errors.New("--app keeps a home for you, not for the user of --user"), "name a directory of that user's by --home")
+	}
+	root, err := filepath.Abs(f.Root)
+	if err != nil {
+		return nil, err
+	}
+	host := hostOf(o, root)
+	f.found, err = launchprofile.Find(host, p.Program, p.LookIn, p.Layouts)
+	if launchprofile.NotFound(err) {
+		o.Error(fmt.Sprintf("%s: %v", p.Program, err))
+		if install := p.Install(); install != "" {
+			o.Hint(install)
+		}
+		return nil, cli.Silent(cli.ExitNotFound)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.profile = p
+	type setting struct{ flag, value string }
+	var add []setting
+	named, err := f.Named.Given()
+	if err != nil {
+		return nil, err
+	}
+	if !named && !flags.Changed("write-path") && !flags.Changed("write-paths-from") {
+		for _, path := range p.Write {
+			add = append(add, setting{"write-path", path})
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(root, ".git")); err == nil && p.Git && !named && !flags.Changed("git") {
+		add = append(add, setting{"git", "true"})
+	}
+	for _, glob := range p.Hide {
+		add = append(add, setting{"hide", glob})
+	}
+	for _, path := range slices.Concat(f.found.Show, host.Existing(p.Show)) {
+		add = append(add, setting{"ro", path})
+	}
+	if f.home == "" {
+		home, err := p.KeptHome()
+		if err != nil {
+			return nil, err
+		}
+		add = append(add, setting{"home", home})
+	}
+	given := map[string]bool{}
+	for _, kv := range f.env {
+		key, _, _ := strings.Cut(kv, "=")
+		given[key] = true
+	}
+	for _, kv := range p.Variables(os.LookupEnv, f.user == "" && os.Geteuid() == 0) {
+		if key, _, _ := strings.Cut(kv, "="); !given[key] {
+			add = append(add, setting{"env", kv})
+		}
+	}
+	for _, s := range add {
+		if err := flags.Set(s.flag, s.value); err != nil {
+			return nil, fmt.Errorf("app '%s': --%s: %w", p.Name, s.flag, err)
+		}
+	}
+	return slices.Concat([]string{f.found.Program}, p.Args, args), nil
+}
+
+// makeKeptHome makes the home that a profile keeps, for this user alone. A home that
+// was named is not made.
+func (f *runFlags) makeKeptHome() error {
+	if f.profile == nil {
+		return nil
+	}
+	if kept, err := f.profile.KeptHome(); err != nil || kept != f.home {
+		return nil // another was named
+	}
+	return os.MkdirAll(f.home, 0o700)
+}
+
+// warnNoNetwork says that an agent will not reach its model, before it hangs on that.
+func (f *runFlags) warnNoNetwork(o *cli.Output) {
+	if f.profile == nil || !f.NoNetwork() {
+		return
+	}
+	o.Warning(fmt.Sprintf("policy '%s' takes the network away, and %s needs it to reach its model", f.Held.Name(), f.profile.Program))
+	o.Hint("the preset WRITE leaves the network on, as do policies that extend it")
+}
+
+// tellProfile says in one line what an agent may do, and in another what is not known
+// of its version.
+func (f *runFlags) tellProfile(o *cli.Output, r *pathresolver.Resolver) {
+	p := f.profile
+	if p == nil {
+		return
+	}
+	writes := "writes nothing"
+	if paths := r.WritePaths(); len(paths) > 0 {
+		writes = "writes " + listed(paths) + " (not git's and programs' own settings there)"
+	}
+	parts := []string{writes}
+	if len(f.Hide) > 0 {
+		parts = append(parts, "does not see "+listed(f.Hide))
+	}
+	parts = append(parts, "keeps its home in "+short(f.home), "has "+f.network())
+	o.Stderr.Printf("pinfold: %s %s\n", strings.TrimSpace(p.Program+" "+pathresolver.EscapePath(f.found.Version)), pathresolver.EscapePath(strings.Join(parts, ", ")))
+	if v := f.found.Version; v != "" && !p.Known(v) {
+		o.Hint(fmt.Sprintf("%s %s was not tried with this pinfold, %s was; if it fails, compare with --no-sandbox", p.Program, v, strings.Join(p.Tested, ", ")))
+	}
+}
+
+func (f *runFlags) network() string {
+	if f.NoNetwork() {
+		return "no network"
+	}
+	return "your network"
+}
+
+// listed is a few words of a list.
+func listed(words []string) string {
+	const most = 4
+	if len(words) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(words[:most], " "), len(words)-most)
+	}
+	return strings.Join(words, " ")
+}
+
+// short is a path with ~ for the home.
+func short(path string) string {
+	home, err := os.UserHomeDir()
+	if rest, in := hostpath.Beneath(path, home); err == nil && in && filepath.IsAbs(home) && rest != "." {
+		return "~/" + rest
+	}
+	return path
+}
+
+// printDry prints the line of `run` that the flags stand for, and as a shell's comments
+// what it would see, write and reach.
+func (f *runFlags) printDry(flags *pflag.FlagSet, o *cli.Output, cfg pathresolver.Config, r *pathresolver.Resolver, command []string) {
+	line := []string{"pinfold", "run"}
+	flags.Visit(func(flag *pflag.Flag) {
+		if flag.Name == "app" || flag.Name == "dry-run" {
+			return
+		}
+		values := []string{flag.Value.String()}
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			switch {
+			case flag.NoOptDefVal != "" && value == flag.NoOptDefVal:
+				line = append(line, "--"+flag.Name)
+			case flag.NoOptDefVal != "":
+				line = append(line, "--"+flag.Name+"="+value)
+			default:
+				line = append(line, "--"+flag.Name, value)
+			}
+		}
+	})
+	o.Stdout.Printf("%s\n", pathresolver.EscapePath(cli.ShellLine(append(append(line, "--"), command...))))
+	say := func(what string, words []string) {
+		if len(words) > 0 {
+			o.Stdout.Printf("# %-9s %s\n", what, pathresolver.EscapePath(strings.Join(words, "  ")))
+		}
+	}
+	reads := []string{r.Root()}
+	if paths := r.ReadPaths(); len(paths) > 0 {
+		reads[0] += ", of it: " + strings.Join(paths, "  ")
+	}
+	say("reads", append(append(reads, f.ro...), "system directories"))
+	writes := r.WritePaths()
+	if len(writes) == 0 {
+		writes = []string{"nothing"}
+	}
+	say("writes", writes)
+	say("asks", slices.Concat(cfg.AskRead, cfg.AskWrite))
+	say("hides", cfg.Hide)
+	home := "private and empty"
+	if f.home != "" {
+		home = f.home + ", kept"
+	}
+	say("home", []string{home})
+	var names []string
+	for _, kv := range f.env {
+		name, _, _ := strings.Cut(kv, "=")
+		names = append(names, name)
+	}
+	say("variables", names)
+	reaches := []string{f.network()}
+	if f.profile != nil && !f.NoNetwork() && len(f.profile.Hosts) > 0 {
+		reaches[0] += ", of which it needs " + strings.Join(f.profile.Hosts, " ")
+	}
+	say("reaches", reaches)
+}

@@ -1,0 +1,124 @@
+package launchprofile
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestBuiltins(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	entries, err := builtins.ReadDir("builtin")
+	require.NoError(t, err)
+	require.Len(t, entries, len(Builtins()))
+	require.Equal(t, Builtins(), Names())
+	for _, name := range Builtins() {
+		p, err := Load(name)
+		require.NoError(t, err)
+		require.Equal(t, name, p.Program)
+		require.Equal(t, "npm install -g "+p.NPM, p.Install())
+		require.Equal(t, []string{"**/.env"}, p.Hide)
+		require.NotEmpty(t, p.Hosts)
+		require.NotEmpty(t, p.Tested)
+		require.True(t, p.Known(p.Tested[0]+".7"))
+		require.False(t, p.Known(p.Tested[0]+"7"))
+		require.False(t, p.Known("99.0"))
+	}
+}
+
+const least = "version: 1\nprogram: x\nhome: x\n"
+
+// A mistake is told with its line and its key.
+func TestDecodeIsStrict(t *testing.T) {
+	_, err := Decode("x", "x.yaml", []byte(least))
+	require.NoError(t, err)
+	for text, want := range map[string]string{
+		"":                                   "x.yaml:1: a profile is a mapping",
+		"- a\n":                              "x.yaml:1: a profile is a mapping",
+		"a: [\n":                             "this is not YAML",
+		least + "---\n" + least:              "one document is wanted",
+		least + "hides: [a]\n":               "x.yaml:4: unknown key hides: did you mean 'hide'?",
+		least + "home: y\n":                  "x.yaml:4: ",
+		least + "hide: a\n":                  "x.yaml:4: hide: want a list of strings",
+		least + "hide: [a, 1]\n":             "x.yaml:4: hide: want a list of strings",
+		least + "hide:\n":                    "x.yaml:4: hide is empty",
+		least + "git: maybe\n":               "x.yaml:4: git: want true or false",
+		least + "title: 1\n":                 "x.yaml:4: title: want a string",
+		least + "set: {A: 1}\n":              "x.yaml:4: set: want NAME",
+		least + "set: [A]\n":                 "x.yaml:4: set: want NAME",
+		least + "set: {A-B: \"1\"}\n":        "x.yaml:4: set: 'A-B' is not the name of a variable",
+		least + "env: [\"A=1\"]\n":           "x.yaml:4: env: 'A=1' is not the name of a variable",
+		least + "show: [.gitconfig]\n":       "x.yaml:4: show: '.gitconfig' begins neither",
+		least + "layouts: [~/a/../../b]\n":   "x.yaml:4: layouts: '~/a/../../b' begins neither",
+		least + "extends: nobody\n":          "x.yaml:4: extends: nobody is not built in",
+		"version: 2\nprogram: x\nhome: x\n":  "x.yaml:1: version: this program reads version: 1",
+		"version: one\n":                     "x.yaml:1: version: want a number",
+		"version: 1\nprogram: a/b\n":         "x.yaml:2: program: want the name of a program",
+		"version: 1\nprogram: x\nhome: ..\n": "x.yaml:3: home: want a name",
+	} {
+		_, err := Decode("x", "x.yaml", []byte(text))
+		require.ErrorContains(t, err, want, "%q", text)
+	}
+}
+
+// A user's own profile stands beside the built-in ones, and may begin with one.
+func TestOwnProfile(t *testing.T) {
+	base := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", base)
+	dir := filepath.Join(base, "pinfold", "apps")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	own := "version: 1\nextends: claude\nhide: []\nwrite: [src]\ngit: false\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "mine.yaml"), []byte(own), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "codex.yaml"), []byte("version: 1\nextends: codex\nargs: []\n"), 0o600))
+	require.Equal(t, append(Builtins(), "mine"), Names())
+
+	claude, err := Load("claude")
+	require.NoError(t, err)
+	mine, err := Load("mine")
+	require.NoError(t, err)
+	require.Equal(t, "claude", mine.Program)
+	require.Equal(t, claude.Env, mine.Env)
+	require.Empty(t, mine.Hide)
+	require.Equal(t, []string{"src"}, mine.Write)
+	require.False(t, mine.Git)
+	text, err := mine.Text()
+	require.NoError(t, err)
+	require.Equal(t, own, string(text))
+
+	codex, err := Load("codex")
+	require.NoError(t, err)
+	require.Empty(t, codex.Args, "the user's own comes before the built-in one")
+
+	_, err = Load("min")
+	require.EqualError(t, err, "unknown app 'min': did you mean 'mine'?")
+	_, err = Load("../codex")
+	require.ErrorContains(t, err, "unknown app")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "long.yaml"), make([]byte, maxFile+1), 0o600))
+	_, err = Load("long")
+	require.ErrorContains(t, err, "longer than")
+}
+
+func TestVariables(t *testing.T) {
+	p := &Profile{Env: []string{"KEY", "UNSET"}, Set: map[string]string{"B": "2", "A": "1"}, SetAsRoot: map[string]string{"C": "3"}}
+	lookup := func(name string) (string, bool) { return "secret", name == "KEY" }
+	require.Equal(t, []string{"KEY", "A=1", "B=2"}, p.Variables(lookup, false))
+	require.Equal(t, []string{"KEY", "A=1", "B=2", "C=3"}, p.Variables(lookup, true))
+}
+
+func TestKeptHome(t *testing.T) {
+	p := &Profile{Home: "claude"}
+	t.Setenv("XDG_DATA_HOME", "/data")
+	home, err := p.KeptHome()
+	require.NoError(t, err)
+	require.Equal(t, "/data/pinfold/homes/claude", home)
+	t.Setenv("XDG_DATA_HOME", "relative")
+	t.Setenv("HOME", "/home/me")
+	home, err = p.KeptHome()
+	require.NoError(t, err)
+	require.Equal(t, "/home/me/.local/share/pinfold/homes/claude", home)
+	t.Setenv("HOME", "")
+	_, err = p.KeptHome()
+	require.Error(t, err)
+}
