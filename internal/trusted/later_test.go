@@ -1,10 +1,13 @@
 package trusted_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
+	"github.com/pinfold-dev/pinfold/internal/globs"
 	"github.com/pinfold-dev/pinfold/internal/trusted"
 )
 
@@ -37,4 +40,32 @@ func TestRunsLater(t *testing.T) {
 		require.False(t, ok, place)
 	}
 	require.Zero(t, testing.AllocsPerRun(100, func() { trusted.RunsLaterAt("src/deep/down/main_test.go") }))
+}
+
+// The index finds what trying one glob after the other finds.
+func TestRunsLaterIsItsGlobs(t *testing.T) {
+	var all []globs.Glob
+	words := []string{"a", "src", "main.go", "\u212a.mk", "x.M\u212a", ".eslintrc", "config.js", "requirements.txt"}
+	for _, l := range trusted.RunsLater() {
+		g, err := globs.Parse(globs.Fold(l.Glob))
+		require.NoError(t, err)
+		all = append(all, g)
+		for _, name := range strings.Split(strings.TrimPrefix(l.Glob, "**/"), "/") {
+			plain := strings.ReplaceAll(name, "*", "pf")
+			words = append(words, plain, strings.ToUpper(plain), strings.ReplaceAll(name, "*", ""), plain+"x")
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		place := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 4).Draw(t, "names"), "/")
+		want := ""
+		for i, g := range all {
+			if globs.Covers(g, globs.Fold(place)) {
+				want = trusted.RunsLater()[i].Glob
+				break
+			}
+		}
+		if l, ok := trusted.RunsLaterAt(place); l.Glob != want || ok != (want != "") {
+			t.Fatalf("%s: %q, and its globs say %q", place, l.Glob, want)
+		}
+	})
 }

@@ -346,9 +346,10 @@ func Braces(glob string) []string {
 }
 
 // hint tells most names apart from those that globs of the table begin
-// with: by their length and first byte, or by what is literal in them.
+// with: by their length, first and last byte, or by what is literal in them.
 type hint struct {
 	lens   [256]uint64   // of literal names, by their first byte
+	tails  [256]uint64   // the same, by their last byte
 	begins [256][]string // what names with "*" begin with, by the first byte
 	ends   [256][]string // what names that begin with "*" end with, by the last byte
 }
@@ -357,7 +358,9 @@ func (h *hint) add(seg string) {
 	prefix, suffix, starred := strings.Cut(seg, "*")
 	switch {
 	case !starred:
-		h.lens[seg[0]] |= 1 << (len(seg) & 63)
+		bit := uint64(1) << (len(seg) & 63)
+		h.lens[seg[0]] |= bit
+		h.tails[seg[len(seg)-1]] |= bit
 	case prefix != "":
 		h.begins[prefix[0]] = append(h.begins[prefix[0]], prefix)
 	default:
@@ -388,7 +391,7 @@ func (h *hint) foreign(place string) bool {
 // mayBe looks at one name in ASCII.
 func (h *hint) mayBe(name string) bool {
 	first, last := lower(name[0]), lower(name[len(name)-1])
-	if h.lens[first]&(1<<(len(name)&63)) != 0 {
+	if h.lens[first]&h.tails[last]&(1<<(len(name)&63)) != 0 {
 		return true
 	}
 	for _, p := range h.begins[first] {
