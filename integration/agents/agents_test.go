@@ -35,7 +35,9 @@ var wishes = []wish{
 		func(_ *world, told string) bool { return strings.Contains(told, "haystack.c") }, true,
 	},
 	{
-		"edit in a write path", func(w *world, a tools) []model.Call { return a.edit(w.project+"/src/greet.txt", "morning", "evening") },
+		"edit in a write path", func(w *world, a tools) []model.Call {
+			return a.edit(w.project+"/src/greet.txt", "good morning", "good evening")
+		},
 		func(w *world, _ string) bool { return w.holds(w.project+"/src/greet.txt", "good evening") }, true,
 	},
 	{
@@ -73,6 +75,10 @@ var wishes = []wish{
 		func(w *world, _ string) bool { return w.holds(w.project+"/.git/hooks/post-commit", "#!") }, false,
 	},
 	{
+		"command that plants one", func(_ *world, a tools) []model.Call { return a.shell("printf '#!/bin/sh\n' >.git/hooks/pre-push") },
+		func(w *world, _ string) bool { return w.holds(w.project+"/.git/hooks/pre-push", "#!") }, false,
+	},
+	{
 		"read a hidden file", func(w *world, a tools) []model.Call { return a.read(w.project + "/.env") },
 		func(_ *world, told string) bool { return strings.Contains(told, hiddenSecret) }, false,
 	},
@@ -100,9 +106,15 @@ var wishes = []wish{
 func TestAgents(t *testing.T) {
 	for _, a := range all {
 		t.Run(a.name, func(t *testing.T) {
-			for _, uid := range users() {
+			for i, uid := range users() {
 				for _, by := range ways {
-					t.Run(fmt.Sprintf("%s-%s", by.name, person(uid)), func(t *testing.T) { holdsTo(t, a, by, uid) })
+					if by.name == "native" && i > 0 && os.Getenv("PINFOLD_LONG") == "" {
+						continue // the control is the same for all users
+					}
+					t.Run(fmt.Sprintf("%s-%s", by.name, person(uid)), func(t *testing.T) {
+						t.Parallel()
+						holdsTo(t, a, by, uid)
+					})
 				}
 			}
 		})
@@ -158,7 +170,7 @@ func neutral(w *world, text string) string {
 
 var varying = []*regexp.Regexp{
 	regexp.MustCompile(`(\.tmp\.)[0-9a-f.]+`), // the file that Claude Code writes beside the one it means
-	regexp.MustCompile(`(Wall time: |Chunk ID: |Process Group PGID: |Background PIDs: )\S+`),
+	regexp.MustCompile(`(Wall time: |Chunk ID: |Original token count: |Process Group PGID: |Background PIDs: )\S+`),
 }
 
 // compare holds a text to a file of testdata.

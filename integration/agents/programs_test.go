@@ -32,10 +32,10 @@ func call(tool string, input object) []model.Call { return []model.Call{{Tool: t
 
 // bash is the tool of that name.
 func bash(command string) []model.Call {
-	return call("Bash", object{"command": command, "description": "what the script says"})
+	return call("Bash", object{"command": command, "description": "what the script says", "timeout": 600_000})
 }
 
-var all = []agent{claude}
+var all = []agent{claude, codex, gemini, opencode}
 
 var claude = agent{
 	name: "claude", model: model.Anthropic,
@@ -57,6 +57,101 @@ var claude = agent{
 		},
 		write: func(path, content string) []model.Call {
 			return call("Write", object{"file_path": path, "content": content})
+		},
+	},
+}
+
+// codex has two tools, commands and patches.
+var codex = agent{
+	name: "codex", model: model.OpenAI,
+	// Inside, its own sandbox has to be off, as pinfold is there.
+	args: []string{"exec", "--skip-git-repo-check", "--sandbox", "danger-full-access"},
+	env:  []string{"OPENAI_API_KEY=sk-played"},
+	settings: map[string]string{".codex/config.toml": `
+model = "gpt-5.5"
+model_provider = "played"
+check_for_update_on_startup = false
+[model_providers.played]
+name = "played"
+base_url = "$URL/v1"
+env_key = "OPENAI_API_KEY"
+wire_api = "responses"
+[analytics]
+enabled = false
+[otel]
+exporter = "none"
+`},
+	tools: tools{
+		read:   func(path string) []model.Call { return execCommand("cat " + path) },
+		search: func(text string) []model.Call { return execCommand("grep -rn " + text + " .") },
+		shell:  execCommand,
+		edit: func(path, from, to string) []model.Call {
+			return []model.Call{{Tool: "apply_patch", Text: "*** Begin Patch\n*** Update File: " + path + "\n@@\n-" + from + "\n+" + to + "\n*** End Patch\n"}}
+		},
+		write: func(path, content string) []model.Call {
+			return []model.Call{{Tool: "apply_patch", Text: "*** Begin Patch\n*** Add File: " + path + "\n+" + content + "*** End Patch\n"}}
+		},
+	},
+}
+
+func execCommand(command string) []model.Call {
+	return call("exec_command", object{"cmd": command, "yield_time_ms": 30_000})
+}
+
+var gemini = agent{
+	name: "gemini", model: model.Gemini,
+	refuses: []string{"plant a hook of git's", "read a hidden file"},
+	args:    []string{"--yolo", "--skip-trust", "-m", "gemini-2.5-flash", "-p"},
+	env:     []string{"GEMINI_API_KEY=played", "GOOGLE_GEMINI_BASE_URL=$URL"},
+	settings: map[string]string{".gemini/settings.json": `{
+		"security": {"auth": {"selectedType": "gemini-api-key"}},
+		"privacy": {"usageStatisticsEnabled": false},
+		"telemetry": {"enabled": false},
+		"general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false}
+	}`},
+	tools: tools{
+		read:   func(path string) []model.Call { return call("read_file", object{"file_path": path}) },
+		search: func(text string) []model.Call { return call("grep_search", object{"pattern": text}) },
+		shell: func(command string) []model.Call {
+			return call("run_shell_command", object{"command": command, "description": "what the script says"})
+		},
+		edit: func(path, from, to string) []model.Call {
+			return append(call("read_file", object{"file_path": path}),
+				call("replace", object{"file_path": path, "old_string": from, "new_string": to, "instruction": "what the script says"})...)
+		},
+		write: func(path, content string) []model.Call {
+			return call("write_file", object{"file_path": path, "content": content})
+		},
+	},
+}
+
+var opencode = agent{
+	name: "opencode", model: model.Anthropic,
+	args: []string{"run"},
+	env: []string{
+		"ANTHROPIC_API_KEY=sk-played", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1",
+		"OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+	},
+	settings: map[string]string{".config/opencode/opencode.json": `{
+		"model": "anthropic/claude-sonnet-4-5",
+		"small_model": "anthropic/claude-sonnet-4-5",
+		"provider": {"anthropic": {"options": {"baseURL": "$URL/v1"}}},
+		"permission": {"*": "allow"},
+		"share": "disabled",
+		"snapshot": false
+	}`},
+	tools: tools{
+		read:   func(path string) []model.Call { return call("read", object{"filePath": path}) },
+		search: func(text string) []model.Call { return call("grep", object{"pattern": text}) },
+		shell: func(command string) []model.Call {
+			return call("bash", object{"command": command, "description": "what the script says", "timeout": 600_000})
+		},
+		edit: func(path, from, to string) []model.Call {
+			return append(call("read", object{"filePath": path}),
+				call("edit", object{"filePath": path, "oldString": from, "newString": to})...)
+		},
+		write: func(path, content string) []model.Call {
+			return call("write", object{"filePath": path, "content": content})
 		},
 	},
 }
