@@ -36,7 +36,7 @@ func TestDecideAsksNobody(t *testing.T) {
 	must(w.Deny(t.Context(), manager, r.ID, "not in this release"))
 	d = g.Answered(t.Context(), writeOf("src/c"), r.ID)
 	require.Equal(t, broker.CodeDenied, d.Code)
-	require.Contains(t, d.Text(), "Path 'src/c' is outside the allowed sandbox\nfs.write refused (denied_by_manager): not in this release\nWritable: docs") // D14
+	require.Contains(t, d.Text(), "Path 'src/c' is outside the allowed sandbox for writing; writable: docs\nwrite refused (denied_by_manager): not in this release") // D14
 	d = w.Gate(manager).Answered(t.Context(), writeOf("src/c"), r.ID)
 	require.Equal(t, broker.CodeNotFound, d.Code, "another's request says nothing")
 	require.False(t, d.Allowed())

@@ -97,7 +97,7 @@ func TestEditFileAsked(t *testing.T) {
 
 	// W03: beside the write paths it may be read, not edited; a link is no way around (W06).
 	e := w.refused(CodeWriteNotAllowed, "edit_file", args{"path": "ok.txt", "old_string": "ok", "new_string": "no"})
-	require.Contains(t, e.Error(), "Writable: out")
+	require.Contains(t, e.Error(), "writable: out")
 	require.NoError(t, os.Symlink("../ok.txt", w.path("out/link")))
 	w.refused(CodeWriteNotAllowed, "edit_file", args{"path": "out/link", "old_string": "ok", "new_string": "no"})
 	require.Equal(t, "ok\n", w.read("ok.txt"))

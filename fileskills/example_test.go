@@ -65,7 +65,8 @@ func Example() {
 	// Output:
 	// Created out/a.txt: 2 lines, 8 bytes.
 	// Edited out/a.txt: 1 replacement, 1 line added, 1 removed.
-	// Path 'go.mod' is outside the allowed sandbox
-	// write_file may not write it: no write path covers it. Writable: out. Reading is allowed.
+	// Path 'go.mod' is outside the allowed sandbox for writing; writable: out
+	// write_file may not write it: no write path covers it. Reading is allowed.
+	// To allow it, add the write path 'go.mod'
 	// <nil> "one\n2\n"
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -118,9 +117,6 @@ func (c *call) explain(err error, unsafePath string) error {
 	return e
 }
 
-// readable is how a reason ends that is about changing a file only.
-const readable = ". Reading is allowed"
-
 // refused is the text of a refusal by a rule.
 func (c *call) refused(d *pathresolver.DeniedError) *Error {
 	e := outside(d.Path)
@@ -134,18 +130,17 @@ func (c *call) refused(d *pathresolver.DeniedError) *Error {
 	if d.Op == access.OpRead {
 		verb = "read"
 	}
-	e.Hint = fmt.Sprintf("%s may not %s it: %s.", c.skill.name, verb, strings.TrimSuffix(d.Reason, readable))
+	short := *d
+	short.Path = clip(d.Path, maxShownPath)
+	lines := strings.Split(short.Error(), "\n")
+	e.Message = lines[0]
+	lines[1] = fmt.Sprintf("%s may not %s it: %s.", c.skill.name, verb, d.Reason) // for a model, its own words
+	e.Hint = strings.Join(lines[1:], "\n")
 	e.Data = map[string]any{"rule": string(d.Rule)}
 	if d.Op != access.OpRead {
-		writable := writableText(d.Allowed)
-		e.Hint += " Writable: " + writable + "."
 		e.Data["writable"] = d.Allowed
-		if strings.HasSuffix(d.Reason, readable) {
-			e.Hint += " Reading is allowed."
-		}
 	}
 	if d.Origin != "" {
-		e.Hint += "\n" + pathresolver.OriginText(d.Origin)
 		e.Data["origin"] = d.Origin
 	}
 	return e
@@ -158,8 +153,8 @@ func (c *call) refusedByGate(d access.Decision, unsafePath string) *Error {
 	e.Code = cmp.Or(Code(d.Code), CodePermissionDenied)
 	if !d.Unconfirmed {
 		text := d.Text()
-		if _, rest, more := strings.Cut(text, "\n"); more && strings.HasPrefix(text, "Path '") {
-			text = rest // the first line is said already
+		if first, rest, more := strings.Cut(text, "\n"); more && strings.HasPrefix(first, e.Message) {
+			e.Message, text = first, rest
 		}
 		e.Hint = cmp.Or(text, c.skill.name+" was refused.")
 		return e
@@ -170,25 +165,6 @@ func (c *call) refusedByGate(d access.Decision, unsafePath string) *Error {
 	}
 	e.Message += ". Nothing was changed."
 	return e
-}
-
-func writableText(places []string) string {
-	const most = 20
-	switch {
-	case len(places) == 0:
-		return "nothing"
-	case slices.Contains(places, "."): // "Writable: .." would be another directory
-		return "everything beneath the root that is neither hidden nor protected"
-	}
-	parts := make([]string, 0, most+1)
-	for i, p := range places {
-		if i == most {
-			parts = append(parts, fmt.Sprintf("and %d more", len(places)-most))
-			break
-		}
-		parts = append(parts, pathresolver.EscapePath(p))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // didYouMean looks beside a missing path for a name that is like its last one.

@@ -55,15 +55,15 @@ func TestWriteRules(t *testing.T) {
 
 			none := newWorldWith(t, pathresolver.Config{}, withEverything(t))
 			e := none.refused(CodeWriteNotAllowed, k.name, call) // W5
-			require.Contains(t, e.Hint, "Writable: nothing.")
+			require.Contains(t, e.Message, "; nothing is writable")
 			require.Equal(t, "ok\n", none.read("ok.txt"))
 
 			w := newWorldWith(t, pathresolver.Config{WritePaths: []string{"out", "notes.md"}}, withEverything(t))
 			e = w.refused(CodeWriteNotAllowed, k.name, call)
-			given := strings.TrimSuffix(strings.TrimPrefix(e.Message, "Path '"), "' is outside the allowed sandbox")
-			require.Equal(t, "Path '"+e.Path+"' is outside the allowed sandbox", e.Message) // W13
+			given := strings.TrimSuffix(strings.TrimPrefix(e.Message, "Path '"), "' is outside the allowed sandbox for writing; writable: notes.md, out")
+			require.Equal(t, "Path '"+e.Path+"' is outside the allowed sandbox for writing; writable: notes.md, out", e.Message) // W13
 			require.True(t, strings.HasPrefix(given, "ok.txt"), given)
-			require.Equal(t, k.name+" may not write it: no write path covers it. Writable: notes.md, out. Reading is allowed.", e.Hint)
+			require.Equal(t, k.name+" may not write it: no write path covers it. Reading is allowed.\nTo allow it, add the write path '"+e.Path+"'", e.Hint)
 			require.Equal(t, []string{"notes.md", "out"}, e.Data["writable"])
 			require.Equal(t, []string{"ok.txt", "out"}, w.names("."))
 			require.Equal(t, "ok\n", w.read("ok.txt"))
@@ -80,8 +80,8 @@ func TestEverythingIsWritable(t *testing.T) {
 	w := newWorldWith(t, pathresolver.Config{WritePaths: []string{"."}, Protect: []string{"keep"}})
 	for _, path := range []string{"keep", "../outside/new"} {
 		_, err := w.call("write_file", args{"path": path, "content": "x"})
-		require.ErrorContains(t, err, " Writable: everything beneath the root that is neither hidden nor protected.")
-		require.NotContains(t, err.Error(), "Writable: .")
+		require.ErrorContains(t, err, "ritable: everything beneath the sandbox root that is neither hidden nor protected")
+		require.NotContains(t, err.Error(), "ritable: .")
 	}
 	w.ok("write_file", args{"path": "new", "content": "x"})
 }
@@ -119,7 +119,7 @@ func TestOutside(t *testing.T) {
 // TestMessageIsEscaped: W13, V11.
 func TestMessageIsEscaped(t *testing.T) {
 	e := newWorld(t).refused(CodeWriteNotAllowed, "write_file", args{"path": "evil\x1b[31m\n\u202e", "content": ""})
-	require.Equal(t, `Path 'evil\x1b[31m\n\u202e' is outside the allowed sandbox`, e.Message)
+	require.Equal(t, `Path 'evil\x1b[31m\n\u202e' is outside the allowed sandbox for writing; writable: out`, e.Message)
 }
 
 // gateFunc is a Gate of one function.

@@ -163,7 +163,7 @@ func TestHookClaudeAsksTheManager(t *testing.T) {
 	s.deny(s.pending().ID, "not in this release")
 	got := <-done
 	require.Equal(t, "deny", got.decision)
-	require.Contains(t, got.reason, "Path 'src/a.go' is outside the allowed sandbox\nfs.write refused (denied_by_manager): not in this release") // D14
+	require.Contains(t, got.reason, "Path 'src/a.go' is outside the allowed sandbox for writing; writable: docs\nwrite refused (denied_by_manager): not in this release") // D14
 
 	// Nobody answers in time: a refusal, before Claude Code goes on by itself.
 	// The request stays; how long it takes to make it nobody knows.

@@ -51,7 +51,7 @@ func skillsAsk(t *testing.T, overHTTP bool) {
 
 	done = later(kid, "write_file", to("src/a.go", "package c\n"))
 	s.deny(s.pending().ID, "not in this release")
-	require.Equal(t, result{"Path 'src/a.go' is outside the allowed sandbox\nfs.write refused (denied_by_manager): not in this release\nWritable: docs", true}, <-done) // W13, D14
+	require.Equal(t, result{"Path 'src/a.go' is outside the allowed sandbox for writing; writable: docs\nwrite refused (denied_by_manager): not in this release", true}, <-done) // W13, D14
 	require.Equal(t, "package b\n", s.read("src/a.go"))
 
 	// Two places of one call are two requests; the leave for one is for this
@@ -90,7 +90,7 @@ func skillsAsk(t *testing.T, overHTTP bool) {
 	require.Equal(t, "x", s.read("src/c"))
 
 	// What the policy denies is not asked for, and is on record (A1).
-	require.Contains(t, use(kid, "write_file", to("go.mod", "x")).text, "Path 'go.mod' is outside the allowed sandbox\n")
+	require.Contains(t, use(kid, "write_file", to("go.mod", "x")).text, "Path 'go.mod' is outside the allowed sandbox for writing; writable: docs\n")
 	require.True(t, use(kid, "read_file", map[string]any{"path": "../s"}).failed)
 	records, err := s.records()
 	require.NoError(t, err)

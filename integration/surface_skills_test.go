@@ -120,7 +120,7 @@ func skillFailed(err error) ops.Result {
 	}
 	if rule, ok := e.Data["rule"].(string); ok {
 		res.Rule = rule
-		if !strings.HasPrefix(e.Message, "Path '") || !strings.HasSuffix(e.Message, "' is outside the allowed sandbox") {
+		if !strings.HasPrefix(e.Message, "Path '") || !strings.Contains(e.Message, "' is outside the allowed sandbox") {
 			res.Rule, res.Text = "", "not the text of W13: "+e.Message
 		}
 	}

@@ -72,22 +72,31 @@ type DeniedError struct {
 	Allowed []string  // what the same operation would be allowed on, as places; for access.OpRead, none is everything
 }
 
-// Error's first line is `Path '...' is outside the allowed sandbox` with the
-// path as given and control characters escaped; the second gives the reason,
-// the third what would be allowed. A fourth is OriginText, if there is one.
+// Error's first line begins with `Path '...' is outside the allowed sandbox`, with the
+// path as given and control characters escaped. For a place beneath the root it goes on
+// with what would be allowed. The second line gives the reason; then come what would be
+// allowed, where the first does not say it, what to add to allow it, and OriginText.
 func (e *DeniedError) Error() string {
-	var b strings.Builder
-	b.WriteString("Path '")
-	b.WriteString(EscapePath(e.Path))
-	b.WriteString("' is outside the allowed sandbox\n")
-	fmt.Fprintf(&b, "%s refused (%s): %s", e.Op, e.Rule, e.Reason)
-	b.WriteString("\n")
-	b.WriteString(e.allowedText())
-	if origin := OriginText(e.Origin); origin != "" {
-		b.WriteString("\n")
-		b.WriteString(origin)
+	lines := []string{
+		"Path '" + EscapePath(e.Path) + "' is outside the allowed sandbox",
+		fmt.Sprintf("%s refused (%s): %s", e.Op, e.Rule, e.Reason),
 	}
-	return b.String()
+	allowed := e.allowedText()
+	switch {
+	case e.Place == "":
+		lines = append(lines, strings.ToUpper(allowed[:1])+allowed[1:])
+	case e.Op == access.OpRead:
+		lines[0] += " for reading; " + allowed
+	default:
+		lines[0] += " for writing; " + allowed
+	}
+	if e.Rule == RuleNoWritePath && e.Place != "" && e.Place != ".git" && !strings.HasPrefix(e.Place, ".git/") {
+		lines = append(lines, "To allow it, add the write path '"+EscapePath(e.Place)+"'")
+	}
+	if origin := OriginText(e.Origin); origin != "" {
+		lines = append(lines, origin)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // OriginText is the line by which every surface names the rule that decided:
@@ -99,20 +108,21 @@ func OriginText(origin string) string {
 	return "rule: " + EscapePath(origin)
 }
 
+// allowedText says what the same operation would be allowed on.
 func (e *DeniedError) allowedText() string {
-	if e.Op == access.OpRead && len(e.Allowed) == 0 {
-		return "Readable: everything beneath the sandbox root that is not hidden"
+	switch {
+	case e.Op == access.OpRead && len(e.Allowed) == 0:
+		return "readable: everything beneath the sandbox root that is not hidden"
+	case e.Op == access.OpRead:
+		return "readable: " + listPlaces(e.Allowed)
+	case len(e.Allowed) == 0:
+		return "nothing is writable"
+	case slices.Contains(e.Allowed, "."): // a lone "." reads as the end of a sentence
+		return "writable: everything beneath the sandbox root that is neither hidden nor protected"
+	case e.Rule == RuleWritePathSelf: // which is in the list
+		return "writable: what lies in it"
 	}
-	if e.Op == access.OpRead {
-		return "Readable: " + listPlaces(e.Allowed)
-	}
-	if len(e.Allowed) == 0 {
-		return "Writable: nothing (no write path is set)"
-	}
-	if slices.Contains(e.Allowed, ".") { // a lone "." reads as the end of a sentence
-		return "Writable: everything beneath the sandbox root that is neither hidden nor protected"
-	}
-	return "Writable: " + listPlaces(e.Allowed)
+	return "writable: " + listPlaces(e.Allowed)
 }
 
 // listPlaces names the first places of a list.

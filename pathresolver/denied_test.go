@@ -69,6 +69,6 @@ func TestMessageOfEverythingWritable(t *testing.T) {
 	require.NoError(t, err)
 	defer r.Close()
 	err = r.WriteFile("go.mod", nil, 0o644)
-	require.ErrorContains(t, err, "\nWritable: everything beneath the sandbox root that is neither hidden nor protected")
+	require.ErrorContains(t, err, " for writing; writable: everything beneath the sandbox root that is neither hidden nor protected")
 	require.NoError(t, r.WriteFile("new", nil, 0o644))
 }

@@ -47,9 +47,9 @@ func Example() {
 	// Output:
 	// <nil>
 	// true
-	// Path 'go.mod' is outside the allowed sandbox
+	// Path 'go.mod' is outside the allowed sandbox for writing; writable: src
 	// write refused (no_write_path): no write path covers it. Reading is allowed
-	// Writable: src
+	// To allow it, add the write path 'go.mod'
 	// true
 }
 

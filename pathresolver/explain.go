@@ -47,7 +47,7 @@ func (r *Resolver) Explain(op access.Op, unsafePath string) Decision {
 	if err := r.explain(&d, op, unsafePath); err != nil {
 		var denied *DeniedError
 		if errors.As(err, &denied) {
-			d.Rule, d.Reason, d.Pattern, d.Origin = denied.Rule, denied.Reason, denied.Pattern, denied.Origin
+			d.Place, d.Rule, d.Reason, d.Pattern, d.Origin = denied.Place, denied.Rule, denied.Reason, denied.Pattern, denied.Origin
 			return d
 		}
 		d.Reason = reason(err)

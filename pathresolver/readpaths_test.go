@@ -37,7 +37,7 @@ func TestReadPaths(t *testing.T) {
 		for _, p := range []string{"docs/c", "docs/out", "src/x", "src", "x", "sub/x", "Docs/x", "docs/A/b", "missing", "docs/a/../c"} {
 			_, err := r.ReadFile(p)
 			d := denied(t, err, unread)
-			require.Contains(t, d.Error(), "\nReadable: docs/a, later/on, notes, sub/deep")
+			require.Contains(t, d.Error(), "; readable: docs/a, later/on, notes, sub/deep")
 			_, err = r.Stat(p)
 			denied(t, err, unread)
 			denied(t, r.WriteFile(p, nil, 0o644), unread)

@@ -2,7 +2,6 @@ package permission
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/access"
@@ -40,28 +39,24 @@ func (e *explainer) Explain(d access.Decision) access.Words {
 	}
 	w.Text = w.Reason
 	if !d.Allowed() && isAboutFile(&d) {
-		w.Text = "Path '" + pathresolver.EscapePath(d.Resource) + "' is outside the allowed sandbox\n" +
-			fmt.Sprintf("%s refused (%s): %s\n%s", d.Action, d.Code, w.Reason, e.allowedText(&d))
+		w.Text = e.refusal(&d, w.Reason)
 	}
 	return w
 }
 
-// allowedText says what would be allowed.
-func (e *explainer) allowedText(d *access.Decision) string {
+// refusal is the text of a refused file, in the words of every surface.
+func (e *explainer) refusal(d *access.Decision, reason string) string {
+	denied := pathresolver.DeniedError{Path: d.Resource, Place: d.Resource, Rule: pathresolver.Rule(d.Code), Reason: reason}
+	if d.Code == CodeOutsideRoot {
+		denied.Place = ""
+	}
+	denied.Op, _ = d.Action.Op()
 	if d.Action.Kind() != access.KindWrite {
-		return "Readable: everything beneath the sandbox root that is not hidden"
+		denied.Op = access.OpRead
+	} else if e != nil {
+		denied.Allowed = (*Policy)(e).writable()
 	}
-	var writable []string
-	if e != nil {
-		writable = (*Policy)(e).writable()
-	}
-	if len(writable) == 0 {
-		return "Writable: nothing (no write path is set)"
-	}
-	if slices.Contains(writable, ".") { // a lone "." reads as the end of a sentence
-		return "Writable: everything beneath the sandbox root that is neither hidden nor protected"
-	}
-	return "Writable: " + pathresolver.EscapePath(listText(writable))
+	return denied.Error()
 }
 
 func isAboutFile(d *access.Decision) bool {

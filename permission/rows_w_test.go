@@ -100,10 +100,10 @@ func TestTwoPaths(t *testing.T) {
 	d := check("rename", access.FSMove, "out/a")
 	require.Equal(t, CodeNoWritePath, d.Code)
 	require.Equal(t, "src/a", d.Resource, "the path that was refused")
-	require.Equal(t, "Path 'src/a' is outside the allowed sandbox\n"+
-		"fs.move refused (no_write_path): no write path covers it. Reading is allowed [caller:fs.write, caller]\n"+
-		"Writable: out", d.Text())
-	require.Equal(t, "Path 'a\\nb' is outside the allowed sandbox\n", file(p, access.FSWrite, "a\nb").Text()[:43])
+	require.Equal(t, "Path 'src/a' is outside the allowed sandbox for writing; writable: out\n"+
+		"rename refused (no_write_path): no write path covers it. Reading is allowed [caller:fs.write, caller]\n"+
+		"To allow it, add the write path 'src/a'", d.Text())
+	require.Equal(t, "Path 'a\\nb' is outside the allowed sandbox for writing; ", file(p, access.FSWrite, "a\nb").Text()[:56])
 	require.ErrorIs(t, d.Err(), fs.ErrPermission)
 	require.NoError(t, check("copy_file", access.FSRead, "out/a").Err())
 }

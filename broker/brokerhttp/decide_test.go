@@ -83,7 +83,7 @@ func TestDecide(t *testing.T) {
 	d := <-no
 	require.Equal(t, broker.CodeDenied, d.Code)
 	require.Equal(t, "not in this release", d.Reason)
-	require.Contains(t, d.Text, "Path 'src/no' is outside the allowed sandbox\n") // W13
+	require.Contains(t, d.Text, "Path 'src/no' is outside the allowed sandbox for writing; writable: docs\n") // W13
 
 	// The wait ends with its caller; the row stays.
 	ctx, cancel := context.WithCancel(t.Context())

@@ -83,12 +83,13 @@ func TestAnnotationsSayWhatSkillsDo(t *testing.T) {
 func TestARefusalIsAToolError(t *testing.T) {
 	p := newPeer(t, newSet(t, map[string]string{"a.txt": "x"}, nil), mcpserver.Options{})
 	p.hello("test")
-	for path, code := range map[string]string{"../secret": "path_outside_root", "a.txt": "write_not_allowed"} {
+	for path, end := range map[string]string{"../secret": "", "a.txt": " for writing; writable: out"} {
+		code := map[string]string{"../secret": "path_outside_root", "a.txt": "write_not_allowed"}[path]
 		p.send(toolCall(1, "write_file", map[string]any{"path": path, "content": "y"}))
 		a := p.next()
 		r := resultOf(t, a)
 		require.True(t, r.IsError)
-		require.True(t, strings.HasPrefix(r.Content[0].Text, "Path '"+path+"' is outside the allowed sandbox\n"), r.Content[0].Text)
+		require.True(t, strings.HasPrefix(r.Content[0].Text, "Path '"+path+"' is outside the allowed sandbox"+end+"\n"), r.Content[0].Text)
 		require.Equal(t, code, r.Meta[mcpserver.ErrorKey]["code"])
 		require.Empty(t, r.StructuredContent)
 		require.NotContains(t, string(a.Result), "root/", "no path of the host")

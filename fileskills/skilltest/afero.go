@@ -56,9 +56,9 @@ type aferoFS struct {
 var _ fileskills.FS = (*aferoFS)(nil)
 
 // place decides about a name. Without links a place is a matter of text.
-func (f *aferoFS) place(op access.Op, unsafePath string) (string, error) {
+func (f *aferoFS) place(op access.Op, unsafePath string) (place string, err error) {
 	denied := func(rule pathresolver.Rule, reason string) (string, error) {
-		d := &pathresolver.DeniedError{Op: op, Path: unsafePath, Rule: rule, Reason: reason}
+		d := &pathresolver.DeniedError{Op: op, Path: unsafePath, Place: place, Rule: rule, Reason: reason}
 		if op != access.OpRead {
 			d.Allowed = f.write
 		}
@@ -74,8 +74,9 @@ func (f *aferoFS) place(op access.Op, unsafePath string) (string, error) {
 	case strings.HasPrefix(unsafePath, "/"):
 		return denied(pathresolver.RuleOutsideRoot, "the path is absolute and lies outside the sandbox root")
 	}
-	place := path.Clean(unsafePath)
+	place = path.Clean(unsafePath)
 	if place == ".." || strings.HasPrefix(place, "../") {
+		place = ""
 		return denied(pathresolver.RuleOutsideRoot, "the path climbs out of the sandbox root")
 	}
 	if op != access.OpRead && !slices.ContainsFunc(f.write, func(w string) bool {

@@ -21,7 +21,7 @@ var rules = []testCase{
 	{
 		name: "no write path: nothing is written (W4, W5)",
 		calls: []want{
-			{skill: "write_file", in: args{"path": "ok.txt", "content": "x"}, code: fileskills.CodeWriteNotAllowed, text: []string{"Path 'ok.txt' is outside the allowed sandbox\n", "Writable: nothing"}},
+			{skill: "write_file", in: args{"path": "ok.txt", "content": "x"}, code: fileskills.CodeWriteNotAllowed, text: []string{"Path 'ok.txt' is outside the allowed sandbox for writing; nothing is writable\n"}},
 			{skill: "edit_file", in: args{"path": "ok.txt", "old_string": "ok", "new_string": "x"}, code: fileskills.CodeWriteNotAllowed},
 			{skill: "edit_file_batch", in: args{"path": "ok.txt", "edits": []args{{"old_string": "ok", "new_string": "x"}}}, code: fileskills.CodeWriteNotAllowed},
 			{skill: "append_file", in: args{"path": "ok.txt", "content": "x"}, code: fileskills.CodeWriteNotAllowed},
@@ -45,7 +45,7 @@ var rules = []testCase{
 			{skill: "mkdir", in: args{"path": "out/d/e"}},
 			{skill: "copy_file", in: args{"source": "out/n", "destination": "out/d/e/c"}},
 			{skill: "rename", in: args{"source": "out/d/e/c", "destination": "out/m"}},
-			{skill: "write_file", in: args{"path": "out2/f", "content": "x"}, code: fileskills.CodeWriteNotAllowed, text: []string{"Writable: out."}},
+			{skill: "write_file", in: args{"path": "out2/f", "content": "x"}, code: fileskills.CodeWriteNotAllowed, text: []string{"; writable: out\n"}},
 			{skill: "write_file", in: args{"path": "out/../ok.txt", "content": "x"}, code: fileskills.CodeWriteNotAllowed},
 		},
 		after: map[string]string{"out/n": "nEW\n", "out/f": "yes\nmore\n", "out/m": "nEW\n", "out2/f": "ok\n", "ok.txt": "ok\n", "out/d/e/c": absent},

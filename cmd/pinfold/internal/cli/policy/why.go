@@ -160,16 +160,12 @@ func whyText(o *cli.Output, d *pathresolver.Decision) {
 	case d.Rule == "": // no rule, but the system itself, stands in the way
 		out.Printf("%s: %s '%s'\n%s\n", out.Paint(cli.ColourBad, "denied"), d.Op, esc(d.Path), d.Reason)
 	default:
-		denied := pathresolver.DeniedError{Op: d.Op, Path: d.Path, Rule: d.Rule, Reason: d.Reason, Origin: d.Origin, Allowed: d.Writable}
+		denied := pathresolver.DeniedError{Op: d.Op, Path: d.Path, Place: d.Place, Rule: d.Rule, Reason: d.Reason, Origin: d.Origin, Allowed: d.Writable}
 		if d.Op == access.OpRead {
 			denied.Allowed = d.Readable
 		}
 		first, rest, _ := strings.Cut(denied.Error(), "\n")
 		out.Printf("%s\n%s\n", out.Paint(cli.ColourBad, first), rest)
-		if d.Op != access.OpRead && readable(d) {
-			// The first line's words are fixed, and sound like more.
-			out.Printf("  it lies inside the sandbox root: reading is allowed, %s is not\n", d.Op)
-		}
 	}
 	if d.Place != "" && d.Place != d.Path {
 		out.Printf("  place: %s\n", esc(d.Place))
@@ -180,17 +176,6 @@ func whyText(o *cli.Output, d *pathresolver.Decision) {
 	if d.Link != "" {
 		out.Printf("  link: %s -> %s\n", esc(d.Link), esc(d.Target))
 	}
-}
-
-// readable reports whether a rule refuses changes only.
-func readable(d *pathresolver.Decision) bool {
-	switch d.Rule {
-	case pathresolver.RuleNoWritePath, pathresolver.RuleWritePathSelf, pathresolver.RuleProtected, pathresolver.RuleEscapes, pathresolver.RuleHardLink:
-		return true
-	case pathresolver.RuleAsk: // which may be about both
-		return strings.HasSuffix(d.Reason, "Reading is allowed")
-	}
-	return false
 }
 
 // hintFor is what the person who starts the run can do about a refusal. It names no
@@ -221,7 +206,7 @@ func ruleHint(rule pathresolver.Rule, place string) string {
 		if place == ".git" || strings.HasPrefix(place, ".git/") {
 			return "--git makes the unprotected part of .git writable"
 		}
-		return "add --write-path for it"
+		return "" // it was said
 	case pathresolver.RuleProtected:
 		return "protected by default or by --protect; --unprotect takes a default away"
 	case pathresolver.RuleHidden:
