@@ -59,7 +59,7 @@ path everything is read-only.`,
 		agents.NewStatus(a), agents.NewWait(a), agents.NewTell(a), agents.NewMailbox(a), agents.NewAudit(a))
 	group("integrations", "Integrations", skills.NewMCP(a), skills.NewHook(a), skills.New(a))
 	root.AddCommand(
-		cli.NewVersion(a), cli.NewCompletion(a), cli.NewMan(), run.NewHiredView(a), mount.NewUnmounter(a),
+		cli.NewVersion(a), cli.NewCompletion(a), cli.NewMan(), run.NewHiredView(a), run.NewAnswers(a), mount.NewUnmounter(a),
 		cli.OldName(approvals.NewRequest(a), "request"), cli.OldName(policy.NewExport(a), "flags"),
 	)
 	return root

@@ -18,12 +18,17 @@ import (
 )
 
 // Mode is what --approve says: who answers for the run's operator. The zero one
-// answers nobody: the operator does, elsewhere.
+// answers nobody: the operator does, elsewhere. Parse makes one; its fields are for
+// handing it to another process.
 type Mode struct {
-	kind    string // "", tty, web, deny, exec
-	command string // of exec
-	path    string // PATH of exec's command; see safeSearch
+	Kind    string // "", tty, web, deny, exec
+	Command string // of exec
+	Path    string // PATH of exec's command; see safeSearch
 }
+
+// AtTerminal reports whether the command's own terminal asks: then its supervisor does,
+// which can take the terminal from it.
+func (m Mode) AtTerminal() bool { return m.Kind == "tty" }
 
 // Parse reads what --approve says, for a run whose view r decides about and whose
 // command has home as its own, if any. A command that the agent could change must
@@ -32,7 +37,7 @@ func Parse(text string, r *pathresolver.Resolver, home string) (Mode, error) {
 	kind, command, _ := strings.Cut(text, ":")
 	switch {
 	case kind == "exec" && command != "":
-		m := Mode{kind: kind, command: command}
+		m := Mode{Kind: kind, Command: command}
 		if err := m.refuseReachable(r); err != nil {
 			return Mode{}, err
 		}
@@ -40,7 +45,7 @@ func Parse(text string, r *pathresolver.Resolver, home string) (Mode, error) {
 	case kind == "exec":
 		return Mode{}, cli.UsageError(errors.New("--approve exec: the command is missing"), "--approve 'exec:/usr/local/bin/may-it'")
 	case slices.Contains([]string{"", "tty", "web", "deny"}, text):
-		return Mode{kind: text}, nil
+		return Mode{Kind: text}, nil
 	}
 	return Mode{}, cli.UsageError(cli.UnknownWord("way to approve", text, "tty", "web", "deny", "exec:CMD"), "")
 }
@@ -57,7 +62,7 @@ type Run struct {
 // Start begins to answer, until Close or until ctx is done. nil is returned where
 // nobody is to answer here; quiet does not even say who may.
 func (m Mode) Start(ctx context.Context, run Run, a *cli.App, quiet bool) (*Answering, error) {
-	switch m.kind {
+	switch m.Kind {
 	case "deny":
 		return start(ctx, run.Broker, a.Out, 1, denyAll), nil
 	case "tty":
@@ -75,7 +80,7 @@ func (m Mode) Start(ctx context.Context, run Run, a *cli.App, quiet bool) (*Answ
 		}
 		return &Answering{ended: page.Close}, nil
 	case "exec":
-		return start(ctx, run.Broker, a.Out, maxExecs, execAnswers{m.command, m.path, run.Propose}.answer), nil
+		return start(ctx, run.Broker, a.Out, maxExecs, execAnswers{m.Command, m.Path, run.Propose}.answer), nil
 	}
 	switch {
 	case quiet || !a.Out.Stderr.Terminal:

@@ -17,7 +17,7 @@ import (
 // rights. Other words may be anything.
 func (m Mode) refuseReachable(r *pathresolver.Resolver) error {
 	separates := func(c rune) bool { return strings.ContainsRune(" \t\n;&|()<>=\"'`", c) }
-	for i, word := range strings.FieldsFunc(m.command, separates) {
+	for i, word := range strings.FieldsFunc(m.Command, separates) {
 		if i > 0 && !strings.HasPrefix(word, ".") && !filepath.IsAbs(word) {
 			continue
 		}
@@ -66,16 +66,16 @@ func answerTarget(path string) string {
 // name would run with the operator's rights, and could answer. It refuses a
 // command that is found in those alone.
 func (m *Mode) safeSearch(r *pathresolver.Resolver, home string) error {
-	if m.kind != "exec" {
+	if m.Kind != "exec" {
 		return nil
 	}
 	all := os.Getenv("PATH")
-	m.path = helper.Search(all, func(dir string) bool { return agentWrites(r, home, dir) })
-	if m.path == "" { // which a shell takes for the working directory
-		m.path = "/usr/bin:/bin"
+	m.Path = helper.Search(all, func(dir string) bool { return agentWrites(r, home, dir) })
+	if m.Path == "" { // which a shell takes for the working directory
+		m.Path = "/usr/bin:/bin"
 	}
-	name, _, _ := strings.Cut(strings.TrimSpace(m.command), " ")
-	if name == "" || strings.ContainsRune(name, '/') || inSearch(m.path, name) != "" {
+	name, _, _ := strings.Cut(strings.TrimSpace(m.Command), " ")
+	if name == "" || strings.ContainsRune(name, '/') || inSearch(m.Path, name) != "" {
 		return nil
 	}
 	if at := inSearch(all, name); at != "" {

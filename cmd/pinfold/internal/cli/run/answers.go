@@ -4,17 +4,21 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/approver"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerhost"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
 	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
@@ -33,6 +37,8 @@ type answers struct {
 	fired context.Context
 	// end says how the command has ended, and lets go of everything.
 	end func(broker.Exit) error
+
+	apart bool // in a process of its own, so that this one can confine itself
 }
 
 // answers finds who answers for the run. Where nothing can be asked for and no flag
@@ -50,10 +56,42 @@ func (f *runFlags) answers(ctx context.Context, a *cli.App, cfg pathresolver.Con
 	case f.approve == "" && inside.Run():
 		a.Out.Warning("what the policy wants asked for is refused: nobody can be asked from inside a view; --approve says who answers")
 		return nil, nil
-	case joins && !inside.Run():
-		return f.join(ctx, a, r, command)
 	}
-	return f.embed(ctx, a, r, command)
+	o := &asked{Root: r.Root(), Task: cli.CommandText(command), Shown: f.shown(r.Root()), Policy: permission.EncodePolicy(f.Held), Wait: viewhost.FUSEWait(f.Held), Quiet: f.quiet}
+	var err error
+	if joins && !inside.Run() {
+		o.Join = &brokerhttp.HireBody{Cwd: o.Root, Task: o.Task, WritePaths: slices.Clone(f.WritePaths), Follow: true}
+		err = f.Named.Into(o.Join)
+	} else {
+		o.Mode, err = approver.Parse(f.approve, r, f.home)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case o.Mode.AtTerminal():
+		return o.embed(ctx, a)
+	}
+	return o.apart(ctx, a)
+}
+
+// asked is what finding somebody who answers takes.
+type asked struct {
+	Join   *brokerhttp.HireBody // of the broker to which PINFOLD_SOCKET leads; nil: of one of the run's own
+	Root   string
+	Task   string
+	Policy []byte        // that the command holds, encoded
+	Wait   time.Duration // that an open may wait for an answer
+	Shown  []string      // what the command is to see of the host
+	Mode   approver.Mode
+	Quiet  bool
+}
+
+// here finds who answers, in this process.
+func (o *asked) here(ctx context.Context, a *cli.App) (*answers, error) {
+	if o.Join != nil {
+		return o.join(ctx, a)
+	}
+	return o.embed(ctx, a)
 }
 
 // into has the command find its broker, and its view whom to ask.

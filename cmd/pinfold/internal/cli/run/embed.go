@@ -19,11 +19,11 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/proposal"
 	"github.com/pinfold-dev/pinfold/launcher"
-	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
 )
 
-// embedded is a broker in the process of a run, and the run's command as an
-// agent of it. Its operator is whoever started the run.
+// embedded is a broker of a run's own, and the run's command as an agent of it. Its
+// operator is whoever started the run.
 type embedded struct {
 	dir       string
 	held      *os.File // keeps dir from being removed
@@ -48,11 +48,7 @@ type embedded struct {
 }
 
 // embed starts a broker of the run's own, and registers the command with it.
-func (f *runFlags) embed(ctx context.Context, a *cli.App, r *pathresolver.Resolver, command []string) (_ *answers, err error) {
-	mode, err := approver.Parse(f.approve, r, f.home)
-	if err != nil {
-		return nil, err
-	}
+func (o *asked) embed(ctx context.Context, a *cli.App) (_ *answers, err error) {
 	e := &embedded{out: a.Out, agent: runAgent, signals: make(chan os.Signal, 1), pause: launcher.NewPause(), follow: make(chan struct{})}
 	e.ctx, e.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
@@ -61,23 +57,23 @@ func (f *runFlags) embed(ctx context.Context, a *cli.App, r *pathresolver.Resolv
 			err = errors.Join(err, e.close(), e.remove())
 		}
 	}()
-	if err := e.makeDir(f.shown(r.Root())); err != nil {
+	if err := e.makeDir(o.Shown); err != nil {
 		return nil, err
 	}
 	if err := e.serve(ctx); err != nil {
 		return nil, err
 	}
-	socket, err := e.register(ctx, f, r.Root(), command)
+	socket, err := e.register(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	by := approver.Run{Broker: e.b, Dir: e.dir, Temporary: e.temporary, Pause: e.pause, Propose: e.propose.Of}
-	if e.answers, err = mode.Start(e.ctx, by, a, f.quiet); err != nil {
+	if e.answers, err = o.Mode.Start(e.ctx, by, a, o.Quiet); err != nil {
 		return nil, err
 	}
 	fired, cancel := context.WithCancel(e.ctx)
 	go e.followAgent(cancel)
-	return &answers{asker: viewhost.NewBroker(e.ctx, e.b, e.agent), wait: viewhost.FUSEWait(f.Held), socket: socket, signals: e.signals, pause: e.pause, fired: fired, end: e.end}, nil
+	return &answers{asker: viewhost.NewBroker(e.ctx, e.b, e.agent), wait: o.Wait, socket: socket, signals: e.signals, pause: e.pause, fired: fired, end: e.end}, nil
 }
 
 func (e *embedded) serve(ctx context.Context) (err error) {
@@ -97,9 +93,12 @@ func (e *embedded) serve(ctx context.Context) (err error) {
 }
 
 // register makes the command an agent, and returns its socket.
-func (e *embedded) register(ctx context.Context, f *runFlags, root string, command []string) (string, error) {
-	_, _, err := e.b.Hire(ctx, broker.OperatorIdentity(), broker.HireSpec{ID: e.agent, Policy: f.Held, Cwd: root, Task: cli.CommandText(command)})
+func (e *embedded) register(ctx context.Context, o *asked) (string, error) {
+	policy, err := permission.DecodePolicy(o.Policy)
 	if err != nil {
+		return "", err
+	}
+	if _, _, err = e.b.Hire(ctx, broker.OperatorIdentity(), broker.HireSpec{ID: e.agent, Policy: policy, Cwd: o.Root, Task: o.Task}); err != nil {
 		return "", err
 	}
 	process, err := e.srv.OwnProcess()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
@@ -13,7 +12,6 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerclient"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerhost"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
-	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -36,17 +34,13 @@ type joined struct {
 }
 
 // join hires the command where PINFOLD_SOCKET leads.
-func (f *runFlags) join(ctx context.Context, a *cli.App, r *pathresolver.Resolver, command []string) (_ *answers, err error) {
+func (o *asked) join(ctx context.Context, a *cli.App) (_ *answers, err error) {
 	manager, err := brokerclient.Find(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer manager.Close()
-	body := brokerhttp.HireBody{Cwd: r.Root(), Task: cli.CommandText(command), WritePaths: slices.Clone(f.WritePaths), Follow: true}
-	if err := f.Named.Into(&body); err != nil {
-		return nil, err
-	}
-	hired, err := manager.Hire(ctx, body)
+	hired, err := manager.Hire(ctx, *o.Join)
 	if err != nil {
 		return nil, brokerclient.Error(ctx, a, err)
 	}
@@ -58,7 +52,7 @@ func (f *runFlags) join(ctx context.Context, a *cli.App, r *pathresolver.Resolve
 	// The first whom the broker meets as this agent is this process.
 	policy, err := j.meet(ctx)
 	if err == nil {
-		err = j.relayTo(ctx, f.shown(r.Root()), hired.Socket)
+		err = j.relayTo(ctx, o.Shown, hired.Socket)
 	}
 	if err != nil {
 		close(j.watched)

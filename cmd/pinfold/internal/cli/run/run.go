@@ -265,7 +265,7 @@ func (f *runFlags) launch(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 		Nested:         f.nested,
 		NoNetwork:      f.NoNetwork(),
 		// A broker in this process looks at its peers and starts programs.
-		Confine: who == nil, Keep: state.Place(),
+		Confine: who == nil || who.apart, Keep: state.Place(),
 	}
 	f.limits.into(&c)
 	if !f.quiet {
