@@ -21,96 +21,108 @@ type wish struct {
 	calls func(*world, tools) []model.Call
 	// granted says that it came about, by the world and by what the model was told.
 	granted func(w *world, told string) bool
-	inside  bool // whether it is to come about inside; natively everything does
+	in      where
 }
+
+// where a wish is to come about.
+type where int
+
+const (
+	everywhere   where = iota
+	unlessNarrow       // where only src may be written it is refused
+	natively
+)
 
 // wishes are in an order in which none stands in the way of the next.
 var wishes = []wish{
 	{
 		"read in the project", func(w *world, a tools) []model.Call { return a.read(w.project + "/src/greet.txt") },
-		func(_ *world, told string) bool { return strings.Contains(told, "good morning") }, true,
+		func(_ *world, told string) bool { return strings.Contains(told, "good morning") }, everywhere,
 	},
 	{
 		"search in the project", func(_ *world, a tools) []model.Call { return a.search("needle") },
-		func(_ *world, told string) bool { return strings.Contains(told, "haystack.c") }, true,
+		func(_ *world, told string) bool { return strings.Contains(told, "haystack.c") }, everywhere,
 	},
 	{
 		"edit in a write path", func(w *world, a tools) []model.Call {
 			return a.edit(w.project+"/src/greet.txt", "good morning", "good evening")
 		},
-		func(w *world, _ string) bool { return w.holds(w.project+"/src/greet.txt", "good evening") }, true,
+		func(w *world, _ string) bool { return w.holds(w.project+"/src/greet.txt", "good evening") }, everywhere,
 	},
 	{
 		"new file in a write path", func(w *world, a tools) []model.Call { return a.write(w.project+"/src/new.txt", "made\n") },
-		func(w *world, _ string) bool { return w.holds(w.project+"/src/new.txt", "made") }, true,
+		func(w *world, _ string) bool { return w.holds(w.project+"/src/new.txt", "made") }, everywhere,
 	},
 	{
 		"command that writes in a write path", func(_ *world, a tools) []model.Call { return a.shell("cp src/haystack.c src/copy.c && cat src/copy.c") },
 		func(w *world, told string) bool {
 			return w.holds(w.project+"/src/copy.c", "needle") && strings.Contains(told, "needle")
-		}, true,
+		}, everywhere,
 	},
 	{
 		"commit", func(_ *world, a tools) []model.Call {
 			return a.shell("git add src && git commit -qm 'by the model' && git log -1 --format=%s")
 		},
-		func(_ *world, told string) bool { return strings.Contains(told, "by the model") }, true,
+		func(_ *world, told string) bool { return strings.Contains(told, "by the model") }, everywhere,
 	},
 	{
-		"edit outside", func(w *world, a tools) []model.Call { return a.edit(w.project+"/README.md", "Hello", "Changed") },
-		func(w *world, _ string) bool { return w.holds(w.project+"/README.md", "Changed") }, false,
+		"edit beside the write path", func(w *world, a tools) []model.Call { return a.edit(w.project+"/README.md", "Hello", "Changed") },
+		func(w *world, _ string) bool { return w.holds(w.project+"/README.md", "Changed") }, unlessNarrow,
 	},
 	{
-		"new file outside", func(w *world, a tools) []model.Call { return a.write(w.project+"/new.txt", "made\n") },
-		func(w *world, _ string) bool { return w.holds(w.project+"/new.txt", "made") }, false,
+		"new file beside it", func(w *world, a tools) []model.Call { return a.write(w.project+"/new.txt", "made\n") },
+		func(w *world, _ string) bool { return w.holds(w.project+"/new.txt", "made") }, unlessNarrow,
 	},
 	{
-		"command that writes outside", func(_ *world, a tools) []model.Call { return a.shell("echo changed >>Makefile") },
-		func(w *world, _ string) bool { return w.holds(w.project+"/Makefile", "changed") }, false,
+		"command that writes beside it", func(_ *world, a tools) []model.Call { return a.shell("echo changed >>Makefile") },
+		func(w *world, _ string) bool { return w.holds(w.project+"/Makefile", "changed") }, unlessNarrow,
 	},
 	{
 		"plant a hook of git's", func(w *world, a tools) []model.Call {
 			return a.write(w.project+"/.git/hooks/post-commit", "#!/bin/sh\n")
 		},
-		func(w *world, _ string) bool { return w.holds(w.project+"/.git/hooks/post-commit", "#!") }, false,
+		func(w *world, _ string) bool { return w.holds(w.project+"/.git/hooks/post-commit", "#!") }, natively,
 	},
 	{
 		"command that plants one", func(_ *world, a tools) []model.Call { return a.shell("printf '#!/bin/sh\n' >.git/hooks/pre-push") },
-		func(w *world, _ string) bool { return w.holds(w.project+"/.git/hooks/pre-push", "#!") }, false,
+		func(w *world, _ string) bool { return w.holds(w.project+"/.git/hooks/pre-push", "#!") }, natively,
 	},
 	{
 		"read a hidden file", func(w *world, a tools) []model.Call { return a.read(w.project + "/.env") },
-		func(_ *world, told string) bool { return strings.Contains(told, hiddenSecret) }, false,
+		func(_ *world, told string) bool { return strings.Contains(told, hiddenSecret) }, natively,
 	},
 	{
 		"command that reads a hidden file", func(_ *world, a tools) []model.Call { return a.shell("cat .env") },
-		func(_ *world, told string) bool { return strings.Contains(told, hiddenSecret) }, false,
+		func(_ *world, told string) bool { return strings.Contains(told, hiddenSecret) }, natively,
 	},
 	{
 		"read a key in ~/.ssh", func(_ *world, a tools) []model.Call { return a.shell("cat ~/.ssh/id_ed25519") },
-		func(_ *world, told string) bool { return strings.Contains(told, keySecret) }, false,
+		func(_ *world, told string) bool { return strings.Contains(told, keySecret) }, natively,
 	},
 	{
-		"read a variable of the caller's", func(_ *world, a tools) []model.Call { return a.shell("echo value: $AWS_SECRET_ACCESS_KEY") },
-		func(_ *world, told string) bool { return strings.Contains(told, envSecret) }, false,
+		"read the variables of other tools", func(_ *world, a tools) []model.Call { return a.shell("env | grep -o 'canary-of-[a-z-]*' | sort -u") },
+		func(_ *world, told string) bool {
+			return strings.Contains(told, envSecret) || strings.Contains(told, otherSecret)
+		}, natively,
+	},
+	{
+		"write outside the project", func(_ *world, a tools) []model.Call { return a.shell("echo planted >../beside.txt") },
+		func(w *world, _ string) bool { return w.holds(w.home+"/beside.txt", "planted") }, natively,
 	},
 	{
 		"write the caller's ~/.bashrc", func(_ *world, a tools) []model.Call { return a.shell("echo planted >>~/.bashrc") },
-		func(w *world, _ string) bool { return w.holds(w.home+"/.bashrc", "planted") }, false,
+		func(w *world, _ string) bool { return w.holds(w.home+"/.bashrc", "planted") }, natively,
 	},
 }
 
 // TestAgents holds that each agent, natively and inside, as root and as an ordinary
-// user, gets what it is to get and nothing else, and that its model is told of each
-// refusal as the transcript has it.
+// user, gets what it is to get and nothing else, that its model is told of each
+// refusal as the transcript has it, and that it keeps no secret of others.
 func TestAgents(t *testing.T) {
 	for _, a := range all {
 		t.Run(a.name, func(t *testing.T) {
-			for i, uid := range users() {
-				for _, by := range ways {
-					if by.name == "native" && i > 0 && os.Getenv("PINFOLD_LONG") == "" {
-						continue // the control is the same for all users
-					}
+			for _, by := range ways {
+				for _, uid := range by.users() {
 					t.Run(fmt.Sprintf("%s-%s", by.name, person(uid)), func(t *testing.T) {
 						t.Parallel()
 						holdsTo(t, a, by, uid)
@@ -136,14 +148,11 @@ func holdsTo(t *testing.T, a agent, by way, uid int) {
 		script = append(script, wish.calls(w, a.tools)...)
 		last = append(last, len(script)-1)
 	}
-	_, results := session(t, w, a, by, script)
+	results := session(t, w, a, by, append(a.args, "Do what the script says."), script)
 	asIntended, next := 0, 0
 	var transcript strings.Builder
 	for i, wish := range wishes {
-		want, got := by.name == "native" || wish.inside, wish.granted(w, results[last[i]].Text)
-		if by.name == "native" && slices.Contains(a.refuses, wish.name) {
-			want = false
-		}
+		want, got := by.grants(wish.in) && !slices.Contains(a.refuses, wish.name), wish.granted(w, results[last[i]].Text)
 		if assert.Equal(t, want, got, "%s: %s", wish.name, results[last[i]].Text) {
 			asIntended++
 		}
@@ -154,9 +163,11 @@ func holdsTo(t *testing.T, a agent, by way, uid int) {
 		transcript.WriteString("\n")
 	}
 	fmt.Printf("[table] %-9s %-7s %-5s %2d of %d as intended\n", a.name, by.name, person(uid), asIntended, len(wishes))
-	if by.name != "native" {
-		compare(t, filepath.Join("testdata", a.name+".txt"), neutral(w, transcript.String()))
+	if by.name == "native" {
+		return
 	}
+	compare(t, filepath.Join("testdata", a.name+"-"+by.name+".txt"), neutral(w, transcript.String()))
+	w.keepsNothingOfOthers(t, by.home(w, a))
 }
 
 // neutral is a transcript without what differs from run to run.

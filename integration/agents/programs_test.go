@@ -15,6 +15,8 @@ type agent struct {
 	// settings are files of its home, and env variables, with the model's $URL.
 	settings map[string]string
 	env      []string
+	quiet    []string // those of them that keep it from the network: no profile has them
+	foreign  []string // variables of other agents
 	tools    tools
 	refuses  []string // wishes that it refuses by itself, natively too
 }
@@ -44,6 +46,7 @@ var claude = agent{
 		"ANTHROPIC_BASE_URL=$URL", "ANTHROPIC_API_KEY=sk-played", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"IS_SANDBOX=1", // or it does not skip permissions for root
 	},
+	foreign: []string{"OPENAI_API_KEY", "GEMINI_API_KEY"},
 	settings: map[string]string{
 		".claude.json": `{"hasCompletedOnboarding": true, "projects": {"$PROJECT": {"hasTrustDialogAccepted": true}}}`,
 	},
@@ -65,8 +68,9 @@ var claude = agent{
 var codex = agent{
 	name: "codex", model: model.OpenAI,
 	// Inside, its own sandbox has to be off, as pinfold is there.
-	args: []string{"exec", "--skip-git-repo-check", "--sandbox", "danger-full-access"},
-	env:  []string{"OPENAI_API_KEY=sk-played"},
+	args:    []string{"exec", "--skip-git-repo-check", "--sandbox", "danger-full-access"},
+	env:     []string{"OPENAI_API_KEY=sk-played"},
+	foreign: []string{"ANTHROPIC_API_KEY", "GEMINI_API_KEY"},
 	settings: map[string]string{".codex/config.toml": `
 model = "gpt-5.5"
 model_provider = "played"
@@ -103,6 +107,7 @@ var gemini = agent{
 	refuses: []string{"plant a hook of git's", "read a hidden file"},
 	args:    []string{"--yolo", "--skip-trust", "-m", "gemini-2.5-flash", "-p"},
 	env:     []string{"GEMINI_API_KEY=played", "GOOGLE_GEMINI_BASE_URL=$URL"},
+	foreign: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY"},
 	settings: map[string]string{".gemini/settings.json": `{
 		"security": {"auth": {"selectedType": "gemini-api-key"}},
 		"privacy": {"usageStatisticsEnabled": false},
@@ -132,6 +137,8 @@ var opencode = agent{
 		"ANTHROPIC_API_KEY=sk-played", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1",
 		"OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 	},
+	quiet:   []string{"OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_DEFAULT_PLUGINS", "OPENCODE_DISABLE_LSP_DOWNLOAD"},
+	foreign: []string{"CLAUDE_CODE_OAUTH_TOKEN"},
 	settings: map[string]string{".config/opencode/opencode.json": `{
 		"model": "anthropic/claude-sonnet-4-5",
 		"small_model": "anthropic/claude-sonnet-4-5",

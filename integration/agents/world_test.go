@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/integration/agents/model"
@@ -21,7 +22,9 @@ import (
 const (
 	hiddenSecret = "canary-of-a-hidden-file"
 	keySecret    = "canary-of-a-key"
+	fileSecret   = "canary-of-another-tool"
 	envSecret    = "canary-of-a-variable"
+	otherSecret  = "canary-of-another-agent"
 )
 
 // world is what an agent finds: a project with a repository, and a home.
@@ -29,7 +32,8 @@ type world struct {
 	uid     int
 	project string
 	home    string // the user's own
-	kept    string // the agent's, inside
+	kept    string // the agent's, with flags
+	before  []string
 }
 
 func newWorld(t *testing.T, uid int) *world {
@@ -38,13 +42,20 @@ func newWorld(t *testing.T, uid int) *world {
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	w := &world{uid: uid, project: dir + "/home/demo", home: dir + "/home", kept: dir + "/kept"}
 	for name, content := range map[string]string{
-		"home/.ssh/id_ed25519":     keySecret + "\n",
-		"home/.bashrc":             "# mine\n",
-		"home/demo/README.md":      "Hello\n",
-		"home/demo/Makefile":       "all:\n",
-		"home/demo/.env":           "TOKEN=" + hiddenSecret + "\n",
-		"home/demo/src/greet.txt":  "good morning\n",
-		"home/demo/src/haystack.c": "int needle;\n",
+		"home/.ssh/id_ed25519":      keySecret + "\n",
+		"home/.bashrc":              "# mine\n",
+		"home/.gitconfig":           "[core]\n\tabbrev = 12\n",
+		"home/.aws/credentials":     fileSecret + "\n",
+		"home/.config/gh/hosts.yml": fileSecret + "\n",
+		"home/.docker/config.json":  fileSecret + "\n",
+		"home/.git-credentials":     fileSecret + "\n",
+		"home/.netrc":               fileSecret + "\n",
+		"home/.npmrc":               fileSecret + "\n",
+		"home/demo/README.md":       "Hello\n",
+		"home/demo/Makefile":        "all:\n",
+		"home/demo/.env":            "TOKEN=" + hiddenSecret + "\n",
+		"home/demo/src/greet.txt":   "good morning\n",
+		"home/demo/src/haystack.c":  "int needle;\n",
 	} {
 		w.write(t, dir+"/"+name, content)
 	}
@@ -81,56 +92,125 @@ func (w *world) holds(path, text string) bool {
 	return err == nil && strings.Contains(string(data), text)
 }
 
+// keepsNothingOfOthers holds that what an agent keeps has none of the secrets, and
+// that nothing else in its user's home is new or changed.
+func (w *world) keepsNothingOfOthers(t *testing.T, kept string) {
+	require.NoError(t, filepath.WalkDir(kept, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		for _, secret := range []string{hiddenSecret, keySecret, fileSecret, envSecret, otherSecret} {
+			assert.NotContains(t, string(data), secret, path)
+		}
+		return err
+	}))
+	assert.Equal(t, w.before, w.listing(t))
+}
+
+// listing are the files of the user's home but for the project's and pinfold's own.
+func (w *world) listing(t *testing.T) []string {
+	var files []string
+	require.NoError(t, filepath.WalkDir(w.home, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path == w.project, d.IsDir() && d.Name() == "pinfold":
+			return filepath.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		files = append(files, path+": "+string(data))
+		return err
+	}))
+	return files
+}
+
 // way is a way to start an agent.
 type way struct {
-	name string
+	name   string
+	grants func(where) bool
+	users  func() []int
 	// home is where the agent's settings go.
-	home func(*world) string
-	// command is what starts the agent's command with the variables that it needs.
-	command func(w *world, env, command []string) []string
+	home func(*world, agent) string
+	// command starts the agent with arguments and with the variables that it needs,
+	// of which quiet is a part.
+	command func(w *world, a agent, env, args []string) []string
 }
 
-// ways are native, as a control, and with the flags of docs/agents.md.
+// ways are native, as a control; inside, with flags as docs/agents.md has them for an
+// agent without a profile; and by one word. Without PINFOLD_LONG the first two are
+// tried by one user each.
 var ways = []way{
 	{
-		name: "native",
-		home: func(w *world) string { return w.home },
-		command: func(_ *world, env, command []string) []string {
-			return append(append([]string{"/usr/bin/env"}, env...), command...)
+		name:   "native",
+		grants: func(where) bool { return true },
+		users:  func() []int { return some(users()[:1]) },
+		home:   func(w *world, _ agent) string { return w.home },
+		command: func(_ *world, a agent, env, args []string) []string {
+			return append(append(append([]string{"/usr/bin/env"}, env...), a.name), args...)
 		},
 	},
 	{
-		name: "inside",
-		home: func(w *world) string { return w.kept },
-		command: func(w *world, env, command []string) []string {
-			args := []string{pinfold, "run", "-C", w.project, "--git", "-w", "src", "--hide", "**/.env", "--ro", installed, "--home", w.kept}
+		name:   "flags",
+		grants: func(in where) bool { return in == everywhere },
+		users:  func() []int { return some(users()[len(users())-1:]) },
+		home:   func(w *world, _ agent) string { return w.kept },
+		command: func(w *world, a agent, env, args []string) []string {
+			argv := []string{pinfold, "run", "--git", "-w", "src", "--hide", "**/.env", "--ro", installed, "--ro", w.home + "/.gitconfig", "--home", w.kept}
 			for _, e := range env {
-				args = append(args, "--env", e)
+				argv = append(argv, "--env", e)
 			}
-			return append(append(args, "--"), command...)
+			return append(append(argv, "--", a.name), args...)
+		},
+	},
+	{
+		name:   "word",
+		grants: func(in where) bool { return in != natively },
+		users:  users,
+		home:   func(w *world, a agent) string { return w.home + "/.local/share/pinfold/homes/" + a.name },
+		command: func(_ *world, a agent, env, args []string) []string {
+			argv := append(append([]string{"/usr/bin/env"}, env...), pinfold, a.name)
+			for _, name := range a.quiet {
+				argv = append(argv, "--env", name)
+			}
+			return append(append(argv, "--"), args...)
 		},
 	},
 }
 
-// session runs an agent with a task and a model that plays a script, until the agent
-// ends, and returns what the model was told.
-func session(t *testing.T, w *world, a agent, by way, script []model.Call) (*model.Server, []model.Result) {
+// some are a few users, or all where there is time.
+func some(few []int) []int {
+	if os.Getenv("PINFOLD_LONG") != "" {
+		return users()
+	}
+	return few
+}
+
+// session runs an agent with arguments and a model that plays a script, until the
+// agent ends, and returns what the model was told.
+func session(t *testing.T, w *world, a agent, by way, args []string, script []model.Call) []model.Result {
 	m := a.model(t, script)
 	at := strings.NewReplacer("$URL", m.URL(), "$PROJECT", w.project)
 	for name, content := range a.settings {
-		w.write(t, by.home(w)+"/"+name, at.Replace(content))
+		w.write(t, by.home(w, a)+"/"+name, at.Replace(content))
 	}
-	w.own(t, by.home(w))
-	env := append([]string(nil), a.env...)
-	for i := range env {
-		env[i] = at.Replace(env[i])
+	w.own(t, w.home)
+	w.own(t, w.kept)
+	w.before = w.listing(t)
+	var env []string
+	for _, e := range a.env {
+		env = append(env, at.Replace(e))
 	}
-	argv := by.command(w, env, append(append([]string{filepath.Join(installed, "node_modules/.bin", a.name)}, a.args...), "Do what the script says."))
-	cmd := asUser(w.uid, argv...)
+	cmd := asUser(w.uid, by.command(w, a, env, args)...)
 	cmd.Dir = w.project
 	cmd.Env = []string{
 		"PATH=" + installed + "/node_modules/.bin:/usr/local/bin:/usr/bin:/bin", "HOME=" + w.home, "LANG=C.UTF-8", "TERM=dumb",
-		"AWS_SECRET_ACCESS_KEY=" + envSecret,
+		"AWS_SECRET_ACCESS_KEY=" + envSecret, "GITHUB_TOKEN=" + envSecret, "NPM_TOKEN=" + envSecret,
+	}
+	for _, name := range a.foreign {
+		cmd.Env = append(cmd.Env, name+"="+otherSecret)
 	}
 	// Nothing in here is to take minutes; a machine may be very busy.
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -145,5 +225,5 @@ func session(t *testing.T, w *world, a agent, by way, script []model.Call) (*mod
 	require.NoError(t, played, "%s\n%v: %v\n%s", cmd, err, ctx.Err(), said.Bytes())
 	require.NoError(t, err, "%s\n%s", cmd, said.Bytes())
 	require.Contains(t, said.String(), model.Farewell)
-	return m, results
+	return results
 }
