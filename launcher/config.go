@@ -96,7 +96,8 @@ type Config struct {
 	// caller's value, KEY=VALUE sets one.
 	Env []string
 	// Self, if set, shows the running program inside as /run/pinfold/bin/Self
-	// and adds that directory to the end of PATH.
+	// and adds that directory to the end of PATH, also of login shells that read
+	// /etc/profile.
 	Self string
 	// Files are further read-only files, by absolute path inside. They lie
 	// beneath /run.

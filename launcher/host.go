@@ -16,6 +16,9 @@ func System(path string) bool {
 	return slices.ContainsFunc(systemDirs, func(dir string) bool { return beneath(path, dir) })
 }
 
+// profileFile is what login shells of the Bourne family read first.
+const profileFile = "/etc/profile"
+
 // hostFacts is what newPlan needs to know about the machine and the caller.
 type hostFacts struct {
 	// Privileged: the caller can mount without a user namespace.
@@ -37,6 +40,8 @@ type hostFacts struct {
 	Private, Credentials, Homes []string
 	// Self is the running program's file; "" if it is gone.
 	Self string
+	// Profile is what login shells read first, profileFile; nil if there is none.
+	Profile []byte
 	// Memory is how much the machine has, in bytes; 0: unknown.
 	Memory int64
 	// Tasks is how many processes and threads there may be inside; 0: cannot

@@ -43,6 +43,7 @@ func lookAtHost(c Config) (hostFacts, error) {
 			h.Self = p
 		}
 	}
+	h.Profile = readProfile()
 	written := c.Written
 	if c.Home != "" {
 		if h.HomeDir, err = realDir(c.Home, written); err != nil {
@@ -61,6 +62,18 @@ func lookAtHost(c Config) (hostFacts, error) {
 		return h, &SetupError{Step: "find what is private", Err: err}
 	}
 	return h, nil
+}
+
+// readProfile reads profileFile where it is a plain file, of a length that such files
+// have.
+func readProfile() []byte {
+	const most = 64 << 10
+	st, err := os.Lstat(profileFile)
+	if err != nil || !st.Mode().IsRegular() || st.Size() > most {
+		return nil
+	}
+	data, _ := os.ReadFile(profileFile) // without it login shells go without pinfold
+	return data
 }
 
 // privileged reports whether namespaces can be made without a user namespace.

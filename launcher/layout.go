@@ -135,6 +135,18 @@ func (b *builder) self(name string) {
 	}
 }
 
+// loginPath has login shells find the running program, too: /etc/profile sets PATH
+// anew. What the command sees of that file is the host's with one line more.
+func (b *builder) loginPath(name string) {
+	if name == "" || b.host.Self == "" || len(b.host.Profile) == 0 {
+		return
+	}
+	const from = "/run/pinfold/profile"
+	line := "\nPATH=\"$PATH:" + selfDir + "\" # of pinfold\n"
+	b.add(planStep{Do: doFile, Path: from, Mode: 0o444, Data: append(slices.Clip(b.host.Profile), line...)})
+	b.add(planStep{Do: doOver, Path: profileFile, From: from})
+}
+
 // files writes the caller's files.
 func (b *builder) files(files map[string][]byte) {
 	for _, p := range slices.Sorted(maps.Keys(files)) {

@@ -148,6 +148,13 @@ func (m *mounter) do(s planStep) error {
 		return m.bind(s)
 	case doMask:
 		return m.covers.mask(t, s.Path)
+	case doOver:
+		from, err := t.open(s.From)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(from)
+		return cover(t, s.Path, attrReadOnly, func(int) (int, error) { return from, nil })
 	case doSeal:
 		return t.setattr(s.Path, unix.MOUNT_ATTR_RDONLY)
 	}

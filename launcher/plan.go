@@ -89,6 +89,7 @@ func newPlan(c Config, host hostFacts) (*runPlan, error) {
 	}
 	b.place()
 	b.files(c.Files)
+	b.loginPath(c.Self)
 	b.sockets(c.Sockets)
 	for i, v := range c.views() {
 		b.view(i, v)

@@ -153,7 +153,9 @@ func TestPlans(t *testing.T) {
 			c.Nested, c.Self, c.Env = true, "pinfold", []string{"WANTED", "ABSENT", "SET=3"}
 			c.Files = map[string][]byte{"/run/pinfold/policy.json": []byte("{}")}
 			c.Sockets = map[string]string{"/run/pinfold/broker.sock": "/state/agents/a.sock"}
-			return c, debian()
+			h := debian()
+			h.Profile = []byte("PATH=/usr/bin:/bin\n")
+			return c, h
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -19,6 +19,7 @@ const (
 	doDevpts stepKind = "devpts" // mount a pseudo-terminal file system of its own
 	doView   stepKind = "view"   // mount mount Mount of the view
 	doMask   stepKind = "mask"   // cover a file or directory with an empty, unreadable one
+	doOver   stepKind = "over"   // cover the file Path with the file From, which is inside, too
 	doSeal   stepKind = "seal"   // make the file system mounted here read-only
 	doProc   stepKind = "proc"   // mount /proc for the new process namespace
 	doLock   stepKind = "lock"   // make this part of /proc read-only

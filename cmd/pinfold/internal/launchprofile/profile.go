@@ -2,6 +2,7 @@ package launchprofile
 
 import (
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -47,6 +48,13 @@ type Profile struct {
 	Set       map[string]string `yaml:"set" json:"set"`
 	SetAsRoot map[string]string `yaml:"set_as_root" json:"set_as_root"`
 	Hosts     []string          `yaml:"hosts" json:"hosts"` // that it needs; told, and nothing more
+
+	// How its model is told the rules of the run. {file} is where the run shows them, and
+	// {json} is their text as a string of JSON.
+	TellArgs   []string          `yaml:"tell_args" json:"tell_args"`     // after Args
+	TellUnless []string          `yaml:"tell_unless" json:"tell_unless"` // user's arguments that begin so take their place
+	TellSet    map[string]string `yaml:"tell_set" json:"tell_set"`       // variables
+	TellHome   map[string]string `yaml:"tell_home" json:"tell_home"`     // files of its home; one that is {file} is a link
 }
 
 //go:embed builtin/*.yaml
@@ -292,7 +300,7 @@ func decodeValue(n ast.Node, v reflect.Value) error {
 		}
 		for _, e := range entries {
 			s, is := text(e.Value)
-			words[e.Key.String()], ok = s, ok && is
+			words[strings.Trim(e.Key.String(), `"'`)], ok = s, ok && is
 		}
 		if ok {
 			v.Set(reflect.ValueOf(words))
@@ -333,7 +341,12 @@ func (p *Profile) check() (key string, err error) {
 			}
 		}
 	}
-	for key, list := range map[string][]string{"env": p.Env, "set": mapKeys(p.Set), "set_as_root": mapKeys(p.SetAsRoot)} {
+	for _, path := range mapKeys(p.TellHome) {
+		if !filepath.IsLocal(path) {
+			return "tell_home", fmt.Errorf("'%s' is no path in its home", path)
+		}
+	}
+	for key, list := range map[string][]string{"env": p.Env, "set": mapKeys(p.Set), "set_as_root": mapKeys(p.SetAsRoot), "tell_set": mapKeys(p.TellSet)} {
 		for _, name := range list {
 			if !variable.MatchString(name) {
 				return key, fmt.Errorf("'%s' is not the name of a variable", name)
@@ -371,6 +384,65 @@ func (p *Profile) Variables(lookup func(string) (string, bool), root bool) []str
 		}
 	}
 	return list
+}
+
+// Telling are the arguments and the entries of --env that tell a model the rules, whose
+// text stands in file. args are the user's.
+func (p *Profile) Telling(file string, text []byte, args []string) (tell, env []string) {
+	asJSON, _ := json.Marshal(string(text)) // a string always can be
+	fill := strings.NewReplacer("{file}", file, "{json}", string(asJSON))
+	own := func(arg string) bool {
+		return slices.ContainsFunc(p.TellUnless, func(begin string) bool { return strings.HasPrefix(arg, begin) })
+	}
+	if !slices.ContainsFunc(args, own) {
+		for _, arg := range p.TellArgs {
+			tell = append(tell, fill.Replace(arg))
+		}
+	}
+	for _, name := range mapKeys(p.TellSet) {
+		env = append(env, name+"="+fill.Replace(p.TellSet[name]))
+	}
+	return tell, env
+}
+
+// TellIn makes the files of TellHome in a home. An agent can write there: no link in it
+// leads out.
+func (p *Profile) TellIn(home, file string) error {
+	if len(p.TellHome) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // holds a descriptor, nothing to lose
+	for _, name := range mapKeys(p.TellHome) {
+		text := p.TellHome[name]
+		if text == "{file}" {
+			if to, err := root.Readlink(name); err == nil && to == file {
+				continue
+			}
+		} else if old, err := root.ReadFile(name); err == nil && string(old) == text {
+			continue
+		}
+		err := root.MkdirAll(filepath.Dir(name), 0o700)
+		if err == nil {
+			if err = root.Remove(name); errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+		}
+		switch {
+		case err != nil:
+		case text == "{file}":
+			err = root.Symlink(file, name)
+		default:
+			err = root.WriteFile(name, []byte(text), 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // KeptHome is where a profile's home is kept. It need not exist.

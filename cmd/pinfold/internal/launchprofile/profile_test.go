@@ -52,6 +52,7 @@ func TestDecodeIsStrict(t *testing.T) {
 		least + "env: [\"A=1\"]\n":           "x.yaml:4: env: 'A=1' is not the name of a variable",
 		least + "show: [.gitconfig]\n":       "x.yaml:4: show: '.gitconfig' begins neither",
 		least + "layouts: [~/a/../../b]\n":   "x.yaml:4: layouts: '~/a/../../b' begins neither",
+		least + "tell_home: {../x: y}\n":     "x.yaml:4: tell_home: '../x' is no path in its home",
 		least + "extends: nobody\n":          "x.yaml:4: extends: nobody is not built in",
 		"version: 2\nprogram: x\nhome: x\n":  "x.yaml:1: version: this program reads version: 1",
 		"version: one\n":                     "x.yaml:1: version: want a number",
@@ -121,4 +122,54 @@ func TestKeptHome(t *testing.T) {
 	t.Setenv("HOME", "")
 	_, err = p.KeptHome()
 	require.Error(t, err)
+}
+
+// A user's own argument of the kind takes the place of what tells the rules.
+func TestTelling(t *testing.T) {
+	p := &Profile{
+		TellArgs: []string{"-c", "told={json}"}, TellUnless: []string{"told=", "--told"},
+		TellSet: map[string]string{"B": "[{file}]", "A": "1"},
+	}
+	tell, env := p.Telling("/run/rules", []byte("a \"b\"\nc"), []string{"-c", "other=1"})
+	require.Equal(t, []string{"-c", `told="a \"b\"\nc"`}, tell)
+	require.Equal(t, []string{"A=1", "B=[/run/rules]"}, env)
+	for _, own := range []string{"told=x", "--told", "--told-file=x"} {
+		tell, _ = p.Telling("/run/rules", nil, []string{"-c", own})
+		require.Empty(t, tell)
+	}
+}
+
+// What tells the rules is made in a home as often as it is missing or changed, and
+// never outside of it.
+func TestTellIn(t *testing.T) {
+	home, outside := t.TempDir(), t.TempDir()
+	p := &Profile{TellHome: map[string]string{"a/b/text": "words", "a/link": "{file}"}}
+	require.NoError(t, (&Profile{}).TellIn(filepath.Join(home, "missing"), "/run/rules"))
+	for range 2 {
+		require.NoError(t, p.TellIn(home, "/run/rules"))
+		text, err := os.ReadFile(filepath.Join(home, "a/b/text"))
+		require.NoError(t, err)
+		require.Equal(t, "words", string(text))
+		to, err := os.Readlink(filepath.Join(home, "a/link"))
+		require.NoError(t, err)
+		require.Equal(t, "/run/rules", to)
+		require.NoError(t, os.WriteFile(filepath.Join(home, "a/b/text"), []byte("changed"), 0o600))
+		require.NoError(t, os.Remove(filepath.Join(home, "a/link")))
+		require.NoError(t, os.Symlink("elsewhere", filepath.Join(home, "a/link")))
+	}
+
+	require.NoError(t, os.WriteFile(filepath.Join(outside, "file"), []byte("mine"), 0o600))
+	require.NoError(t, os.Remove(filepath.Join(home, "a/b/text")))
+	require.NoError(t, os.Symlink(filepath.Join(outside, "file"), filepath.Join(home, "a/b/text")))
+	require.NoError(t, p.TellIn(home, "/run/rules"), "the link itself is replaced")
+	text, err := os.ReadFile(filepath.Join(outside, "file"))
+	require.NoError(t, err)
+	require.Equal(t, "mine", string(text))
+
+	require.NoError(t, os.RemoveAll(filepath.Join(home, "a")))
+	require.NoError(t, os.Symlink(outside, filepath.Join(home, "a")))
+	require.Error(t, p.TellIn(home, "/run/rules"))
+	entries, err := os.ReadDir(outside)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
 }

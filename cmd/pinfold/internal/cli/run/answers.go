@@ -94,6 +94,11 @@ func (o *asked) here(ctx context.Context, a *cli.App) (*answers, error) {
 	return o.embed(ctx, a)
 }
 
+// asks reports whether somebody can be asked in this run.
+func (f *runFlags) asks(cfg pathresolver.Config) bool {
+	return f.Held != nil && f.approve != "deny" && (viewhost.AsksAnything(cfg) && !inside.Run() || f.approve != "")
+}
+
 // into has the command find its broker, and its view whom to ask.
 func (w *answers) into(c *launcher.Config) {
 	if w != nil {

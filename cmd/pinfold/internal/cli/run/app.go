@@ -13,6 +13,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/launchprofile"
 	"github.com/pinfold-dev/pinfold/internal/hostpath"
 	"github.com/pinfold-dev/pinfold/launcher"
@@ -136,16 +137,37 @@ func (f *runFlags) useProfile(flags *pflag.FlagSet, o *cli.Output, args []string
 	return slices.Concat([]string{f.found.Program}, p.Args, args), nil
 }
 
-// makeKeptHome makes the home that a profile keeps, for this user alone. A home that
-// was named is not made.
-func (f *runFlags) makeKeptHome() error {
+// tellModel adds to command what tells a model the rules of this run: arguments before
+// args, which are the user's, and variables.
+func (f *runFlags) tellModel(flags *pflag.FlagSet, command, args []string) ([]string, error) {
+	if f.profile == nil {
+		return command, nil
+	}
+	tell, env := f.profile.Telling(inside.RulesFile, f.rules, args)
+	for _, kv := range env {
+		if err := flags.Set("env", kv); err != nil {
+			return nil, err
+		}
+	}
+	own := command[:len(command)-len(args)]
+	return slices.Concat(own, tell, args), nil
+}
+
+// makeKeptHome makes the home that a profile keeps, for this user alone, and in it what
+// tells a model the rules. A home that was named is not made.
+func (f *runFlags) makeKeptHome(o *cli.Output) error {
 	if f.profile == nil {
 		return nil
 	}
-	if kept, err := f.profile.KeptHome(); err != nil || kept != f.home {
-		return nil // another was named
+	if kept, err := f.profile.KeptHome(); err == nil && kept == f.home {
+		if err := os.MkdirAll(f.home, 0o700); err != nil {
+			return err
+		}
 	}
-	return os.MkdirAll(f.home, 0o700)
+	if err := f.profile.TellIn(f.home, inside.RulesFile); err != nil {
+		o.Warning(fmt.Sprintf("%s is not told of its limits: %v", f.profile.Program, err))
+	}
+	return nil
 }
 
 // warnNoNetwork says that an agent will not reach its model, before it hangs on that.

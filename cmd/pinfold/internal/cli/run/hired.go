@@ -97,7 +97,10 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View) (launcher.Resu
 		Env:     append([]string{"PINFOLD_SOCKET=" + brokerhost.SocketInside}, v.Env...),
 		Self:    "pinfold",
 		Private: state.Private(),
-		Files:   map[string][]byte{inside.PolicyFile: shown},
+		Files: map[string][]byte{
+			inside.PolicyFile: shown,
+			inside.RulesFile:  inside.Rules(v.Policy, r, inside.RulesAbout{Asks: true, NoNetwork: v.NoNetwork}),
+		},
 		Sockets: map[string]string{brokerhost.SocketInside: v.Socket},
 		Stdout:  cli.File(a.Out.Stdout.Writer), Stderr: cli.File(a.Out.Stderr.Writer),
 		NoNetwork: v.NoNetwork,

@@ -44,6 +44,7 @@ type runFlags struct {
 	dryRun     bool
 
 	profile *launchprofile.Profile     // of app; nil: none
+	rules   []byte                     // what a model is told of this run
 	found   launchprofile.Installation // of profile
 	beside  *gitbeside.Dir             // what --git opens outside of the project, once that is known
 	traces  viewhost.Traces            // of what is changed
@@ -117,7 +118,7 @@ func newRun(a *cli.App, f *runFlags, cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, command []string) error {
+func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) error {
 	ctx := cmd.Context()
 	if err := f.refuseDashes(); err != nil {
 		return err
@@ -125,7 +126,7 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, command []string) e
 	if err := f.limits.check(); err != nil {
 		return err
 	}
-	command, err := f.useProfile(cmd.Flags(), a.Out, command)
+	command, err := f.useProfile(cmd.Flags(), a.Out, args)
 	if err != nil {
 		return err
 	}
@@ -146,11 +147,15 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, command []string) e
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
 	f.warnNoNetwork(a.Out)
+	f.rules = inside.Rules(cfg, r, inside.RulesAbout{Asks: f.asks(cfg), NoNetwork: f.NoNetwork(), KeptHome: f.home != ""})
+	if command, err = f.tellModel(cmd.Flags(), command, args); err != nil {
+		return err
+	}
 	if f.dryRun {
 		f.printDry(cmd.Flags(), a.Out, cfg, r, command)
 		return nil
 	}
-	if err := f.makeKeptHome(); err != nil {
+	if err := f.makeKeptHome(a.Out); err != nil {
 		return err
 	}
 	f.written = hostfile.Remember(a.Out, f.home, r)
@@ -258,7 +263,7 @@ func (f *runFlags) launch(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 		Written: f.written,
 		Private: state.Private(),
 		Self:    "pinfold",
-		Files:   map[string][]byte{inside.PolicyFile: policy},
+		Files:   map[string][]byte{inside.PolicyFile: policy, inside.RulesFile: f.rules},
 		Stdin:   cli.File(a.Stdin), Stdout: cli.File(a.Out.Stdout.Writer), Stderr: cli.File(a.Out.Stderr.Writer),
 		OnRefusal:      refused.fromKernel(),
 		WaitBackground: f.background,
