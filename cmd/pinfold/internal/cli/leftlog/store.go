@@ -40,11 +40,11 @@ var errNoState = errors.New("this user has no state directory")
 
 // leftDir is where they lie.
 func leftDir() (string, error) {
-	runs, err := state.RunsDir()
+	dir, err := state.LeftDir()
 	if err != nil {
 		return "", errNoState
 	}
-	return filepath.Join(filepath.Dir(runs), "left"), nil
+	return dir, nil
 }
 
 // saveLeft keeps a record under a new name, which it returns.

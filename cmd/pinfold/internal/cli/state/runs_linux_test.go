@@ -114,3 +114,25 @@ func TestPruneOddNames(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(runs, name+"-3"))
 	require.FileExists(t, filepath.Join(runs, name+"-1"))
 }
+
+// TestPlace: a process that serves a view keeps the records of what runs left, and
+// neither the brokers' databases nor what runs could write.
+func TestPlace(t *testing.T) {
+	base := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", base)
+	require.Empty(t, Place(), "nothing is made where there is no state")
+	require.NoError(t, os.Mkdir(filepath.Join(base, "pinfold"), 0o700))
+	for range 2 {
+		require.Equal(t, []string{filepath.Join(base, "pinfold", "left")}, Place())
+		require.DirExists(t, Place()[0])
+	}
+	broker, err := BrokerDir()
+	require.NoError(t, err)
+	runs, err := RunsDir()
+	require.NoError(t, err)
+	for _, kept := range []string{broker, runs, filepath.Join(filepath.Dir(runs), "written")} {
+		rel, err := filepath.Rel(Place()[0], kept)
+		require.NoError(t, err)
+		require.False(t, filepath.IsLocal(rel), kept)
+	}
+}

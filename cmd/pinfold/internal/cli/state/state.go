@@ -2,6 +2,7 @@ package state
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -92,16 +93,25 @@ func Private() (dirs []string) {
 	return dirs
 }
 
-// Place is the directory in which runs keep what later ones read, where there
-// is one.
-func Place() []string {
-	base, err := Base()
+// LeftDir is where what runs left is remembered.
+func LeftDir() (string, error) {
+	runs, err := RunsDir()
 	if err != nil {
-		return nil
+		return "", err
 	}
-	dir := filepath.Join(base, "pinfold")
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil
+	return filepath.Join(filepath.Dir(runs), "left"), nil
+}
+
+// Place is all of pinfold's state that the process which serves a view needs once it
+// serves: the directory of LeftDir, made if it is missing where there is any state. What
+// brokers keep is not there.
+func Place() []string {
+	dir, err := LeftDir()
+	if err == nil {
+		err = os.Mkdir(dir, 0o700)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil // nothing is kept of this user, or can be
 	}
 	return []string{dir}
 }
