@@ -13,6 +13,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -23,7 +24,7 @@ func TestAskAndGoOn(t *testing.T) {
 	manager, worker := w.pair()
 	gate := w.Gate(worker)
 	require.True(t, gate.Check(t.Context(), write("docs/a")).Allowed())
-	require.Equal(t, permission.CodeNoWritePath, gate.Check(t.Context(), write("etc")).Code)
+	require.Equal(t, pathresolver.RuleNoWritePath, gate.Check(t.Context(), write("etc")).Code)
 
 	answer := background(func() (access.Decision, error) { return gate.Check(t.Context(), write("src/a")), nil })
 	got, err := w.Receive(t.Context(), manager, true)
@@ -329,7 +330,7 @@ func TestRetryAfterApproval(t *testing.T) {
 	call := write("src/a")
 	call.MayBlock = false
 	d := w.Gate(worker).Check(t.Context(), call)
-	require.Equal(t, permission.CodeAsk, d.Code)
+	require.Equal(t, pathresolver.RuleAsk, d.Code)
 	rows, err := w.Requests(t.Context(), manager)
 	require.NoError(t, err)
 	require.Len(t, rows, 1)

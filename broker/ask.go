@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pinfold-dev/pinfold/access"
-	"github.com/pinfold-dev/pinfold/permission"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // Ask puts a call that the agent's policy marks `ask` to its manager, and
@@ -108,7 +108,7 @@ func (t *tx) explain(a Agent, c *access.Request, r *Request) error {
 	if err := t.UpdateRequest(*r, Pending); err != nil {
 		return err
 	}
-	t.recordAttempt(Record{Principal: a.ID, Action: "ask", Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: access.Ask, Code: permission.CodeAsk, Reason: "the reason was given", PolicyHash: a.PolicyHash, RequestID: r.ID})
+	t.recordAttempt(Record{Principal: a.ID, Action: "ask", Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: access.Ask, Code: pathresolver.RuleAsk, Reason: "the reason was given", PolicyHash: a.PolicyHash, RequestID: r.ID})
 	t.Notify(agentTopic(a.ID))
 	t.Notify(agentTopic(r.ApproverID))
 	return nil
@@ -123,7 +123,7 @@ func (t *tx) file(a Agent, r Request) error {
 	if err := t.InsertRequest(r); err != nil {
 		return err
 	}
-	t.record(Record{Principal: a.ID, Action: "ask", Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: access.Ask, Code: permission.CodeAsk, PolicyHash: a.PolicyHash, RequestID: r.ID})
+	t.record(Record{Principal: a.ID, Action: "ask", Resource: string(r.Action) + " " + r.Resource, Tool: r.Tool, Effect: access.Ask, Code: pathresolver.RuleAsk, PolicyHash: a.PolicyHash, RequestID: r.ID})
 	t.Notify(requestTopic(r.ID))
 	t.Notify(agentTopic(a.ID))
 	t.Notify(agentTopic(r.ApproverID))

@@ -14,7 +14,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/permission"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // costly is a policy whose globs all have to be tried, and a call with as many
@@ -48,7 +48,7 @@ func TestCostlyQuestionsHoldUpNobody(t *testing.T) {
 	for _, who := range hostile {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				if d := w.Gate(who).Decide(ctx, c); d.Code != permission.CodeAsk {
+				if d := w.Gate(who).Decide(ctx, c); d.Code != pathresolver.RuleAsk {
 					refusals.Add(1) // its share of a minute is used up
 				}
 				if asked.Add(1) <= int64(len(hostile)) {
@@ -89,7 +89,7 @@ func TestTooCostlyIsRefused(t *testing.T) {
 	w := newWorld(t)
 	_, worker := w.pair()
 	_, c := costly(t)
-	require.Equal(t, permission.CodeAsk, w.Gate(worker).Decide(w.Context(), c).Code, "as much as that is decided")
+	require.Equal(t, pathresolver.RuleAsk, w.Gate(worker).Decide(w.Context(), c).Code, "as much as that is decided")
 	c.Also = append(c.Also, access.Access{Action: access.FSWrite, Resource: "src/" + strings.Repeat("a/", 500) + "w"})
 	for _, d := range []access.Decision{w.Gate(worker).Decide(w.Context(), c), w.Gate(worker).Peek(w.Context(), c), w.Gate(worker).Check(w.Context(), c)} {
 		require.Equal(t, broker.CodeTooLarge, d.Code)

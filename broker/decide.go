@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/pinfold-dev/pinfold/access"
-	"github.com/pinfold-dev/pinfold/permission"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // Decide answers from the agent's policy and what was granted to it, and asks
@@ -96,5 +96,5 @@ func (g *Gate) Answered(ctx context.Context, c access.Request, id string) access
 	if code, reason := r.refusal(); code != "" {
 		return d.Refused(code, reason)
 	}
-	return d.Refused(permission.CodeAsk, d.Reason()) // it was used by the same call elsewhere, or withdrawn
+	return d.Refused(pathresolver.RuleAsk, d.Reason()) // it was used by the same call elsewhere, or withdrawn
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/pinfold-dev/pinfold/access"
-	"github.com/pinfold-dev/pinfold/permission"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // A request that nobody answered ends all the same: here.
@@ -108,7 +108,7 @@ func (t *tx) endGrants(agentID string) error {
 func (r *Request) refusal() (access.Code, string) {
 	switch r.Status {
 	case Pending:
-		return permission.CodeAsk, "it was asked for, and is not answered yet: request " + r.ID
+		return pathresolver.RuleAsk, "it was asked for, and is not answered yet: request " + r.ID
 	case Denied:
 		if r.Code == codeApproverLacks {
 			return codeApproverLacks, "Denied: the manager who approved it may not do it itself"

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -51,7 +52,7 @@ func (g *Gate) Check(ctx context.Context, c access.Request) access.Decision {
 		return g.failed(d, &c, err)
 	}
 	if d.Effect == access.Ask { // what was approved was used by the same call elsewhere, or withdrawn
-		return d.Refused(permission.CodeAsk, d.Reason())
+		return d.Refused(pathresolver.RuleAsk, d.Reason())
 	}
 	return d
 }

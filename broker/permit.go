@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -88,7 +89,7 @@ func (t *tx) permitted(ctx context.Context, a Agent, c *access.Request) error {
 func (b *Broker) asking(ctx context.Context, who Identity, c *access.Request, act func() error) error {
 	err := act()
 	var refusal *Error
-	if !errors.As(err, &refusal) || refusal.Code != permission.CodeAsk {
+	if !errors.As(err, &refusal) || refusal.Code != pathresolver.RuleAsk {
 		return err
 	}
 	r, err := b.Ask(ctx, who, *c)

@@ -64,8 +64,8 @@ func (s *Set) Call(ctx context.Context, name string, input json.RawMessage) (res
 // begin is a call of a skill.
 func (s *Set) begin(ctx context.Context, k *skill, input json.RawMessage) *call {
 	c := &call{set: s, fs: s.fs, skill: k, ctx: ctx, input: input}
-	if f, ok := s.fs.(*resolved); ok {
-		c.pinned = &pinned{resolved: *f, own: f.r, bound: f.r.Bound()}
+	if f, ok := s.fs.(*resolverFS); ok {
+		c.pinned = &pinned{resolverFS: *f, own: f.r, bound: behind(f.r).Bound()}
 		c.fs = c.pinned
 	}
 	return c

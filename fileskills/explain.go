@@ -32,7 +32,7 @@ func outside(unsafePath string) *Error {
 }
 
 // ruleCodes is which code each rule of the resolver has here.
-var ruleCodes = map[pathresolver.Rule]Code{
+var ruleCodes = map[access.Code]Code{
 	pathresolver.RuleOutsideRoot:   CodePathOutsideRoot,
 	pathresolver.RuleSymlinkEscape: CodeSymlinkEscape,
 	pathresolver.RuleMagicLink:     CodeSymlinkEscape,

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -14,11 +15,11 @@ import (
 // and what is done with them is done at the places that they led to then, which
 // are those that the gate was asked about. Other paths are resolved as they come.
 type pinned struct {
-	resolved                        // with what was granted to the call
-	bound    *pathresolver.Resolver // likewise, for places
-	own      *pathresolver.Resolver // without it
-	given    []access.Access        // what was granted
-	pins     []pin
+	resolverFS                        // with what was granted to the call
+	bound      *pathresolver.Resolver // likewise, for places
+	own        *pathresolver.Resolver // without it
+	given      []access.Access        // what was granted
+	pins       []pin
 }
 
 // pin is where a path led.
@@ -31,6 +32,16 @@ type pin struct {
 
 var _ FS = (*pinned)(nil)
 
+// placed is what a call asks of its resolver about places, which are exported to
+// nobody else.
+type placed interface {
+	Bound() *pathresolver.Resolver
+	Decide(op access.Op, place string, kind fs.FileMode) *pathresolver.DeniedError
+	Granted(grant pathresolver.Grant) *pathresolver.Resolver
+}
+
+func behind(r *pathresolver.Resolver) placed { return resolved.Of(r).(placed) }
+
 // grant is what one more access lets the same call do.
 func (f *pinned) grant(a access.Access) {
 	for _, also := range access.ActionsOf(access.KindRead, access.KindWrite) {
@@ -38,8 +49,8 @@ func (f *pinned) grant(a access.Access) {
 			f.given = append(f.given, access.Access{Action: also, Resource: a.Resource})
 		}
 	}
-	f.r = f.own.Granted(pathresolver.GrantFor(f.given...))
-	f.bound = f.r.Bound()
+	f.r = behind(f.own).Granted(resolved.GrantFor(f.given...))
+	f.bound = behind(f.r).Bound()
 }
 
 // follows reports whether an action is about what a last link leads to.
@@ -51,7 +62,7 @@ func (f *pinned) Resolve(a access.Action, unsafePath string) (place string, err 
 		return "", err
 	}
 	if p := f.pin(unsafePath, follows(a)); p != nil {
-		if d := f.r.Decide(op, p.place, kind); d != nil {
+		if d := behind(f.r).Decide(op, p.place, kind); d != nil {
 			d.Path = unsafePath
 			return p.place, d
 		}
@@ -77,11 +88,11 @@ func (f *pinned) pin(unsafePath string, follow bool) *pin {
 }
 
 // at is the resolver for a path, and what to ask it.
-func (f *pinned) at(unsafePath string, follow bool) (*resolved, string) {
+func (f *pinned) at(unsafePath string, follow bool) (*resolverFS, string) {
 	if p := f.pin(unsafePath, follow); p != nil {
-		return &resolved{r: f.bound, sync: f.sync}, p.arg
+		return &resolverFS{r: f.bound, sync: f.sync}, p.arg
 	}
-	return &f.resolved, unsafePath
+	return &f.resolverFS, unsafePath
 }
 
 // asGiven puts the caller's spelling into an error about a place.
@@ -132,7 +143,7 @@ func (f *pinned) Rename(unsafeOld, unsafeNew string, overwrite bool) error {
 	r, from := f.at(unsafeOld, false)
 	to, into := f.at(unsafeNew, false)
 	if r.r != to.r { // not both are of the call
-		return f.resolved.Rename(unsafeOld, unsafeNew, overwrite)
+		return f.resolverFS.Rename(unsafeOld, unsafeNew, overwrite)
 	}
 	return asGiven(asGiven(r.Rename(from, into, overwrite), from, unsafeOld), into, unsafeNew)
 }

@@ -11,14 +11,14 @@ import (
 
 // Resolved is the FS over a resolver, for who wraps it: Config.Resolver is the
 // shorter way.
-func Resolved(r *pathresolver.Resolver) FS { return &resolved{r: r, sync: true} }
+func Resolved(r *pathresolver.Resolver) FS { return &resolverFS{r: r, sync: true} }
 
-type resolved struct {
+type resolverFS struct {
 	r    *pathresolver.Resolver
 	sync bool
 }
 
-func (f *resolved) Open(unsafePath string) (File, error) {
+func (f *resolverFS) Open(unsafePath string) (File, error) {
 	file, err := f.r.OpenRead(unsafePath)
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (f *resolved) Open(unsafePath string) (File, error) {
 	return file, nil
 }
 
-func (f *resolved) OpenDir(unsafePath string) (Dir, error) {
+func (f *resolverFS) OpenDir(unsafePath string) (Dir, error) {
 	d, err := f.r.OpenDir(unsafePath)
 	if err != nil {
 		return nil, err
@@ -34,18 +34,18 @@ func (f *resolved) OpenDir(unsafePath string) (Dir, error) {
 	return resolvedDir{d}, nil
 }
 
-func (f *resolved) Stat(unsafePath string) (fs.FileInfo, error)  { return f.r.Stat(unsafePath) }
-func (f *resolved) Lstat(unsafePath string) (fs.FileInfo, error) { return f.r.Lstat(unsafePath) }
-func (f *resolved) Remove(unsafePath string) error               { return f.r.Remove(unsafePath) }
-func (f *resolved) WritePaths() []string                         { return f.r.WritePaths() }
+func (f *resolverFS) Stat(unsafePath string) (fs.FileInfo, error)  { return f.r.Stat(unsafePath) }
+func (f *resolverFS) Lstat(unsafePath string) (fs.FileInfo, error) { return f.r.Lstat(unsafePath) }
+func (f *resolverFS) Remove(unsafePath string) error               { return f.r.Remove(unsafePath) }
+func (f *resolverFS) WritePaths() []string                         { return f.r.WritePaths() }
 
-func (f *resolved) MkdirAll(unsafePath string) (created bool, err error) {
+func (f *resolverFS) MkdirAll(unsafePath string) (created bool, err error) {
 	_, err = f.r.Stat(unsafePath)
 	created = errors.Is(err, fs.ErrNotExist)
 	return created, f.r.MkdirAll(unsafePath, 0o777)
 }
 
-func (f *resolved) Rename(unsafeOld, unsafeNew string, overwrite bool) error {
+func (f *resolverFS) Rename(unsafeOld, unsafeNew string, overwrite bool) error {
 	how := pathresolver.RenameNoReplace
 	if overwrite {
 		how = pathresolver.RenameReplace
@@ -53,7 +53,7 @@ func (f *resolved) Rename(unsafeOld, unsafeNew string, overwrite bool) error {
 	return f.r.Rename(unsafeOld, unsafeNew, how)
 }
 
-func (f *resolved) Resolve(a access.Action, unsafePath string) (place string, err error) {
+func (f *resolverFS) Resolve(a access.Action, unsafePath string) (place string, err error) {
 	op, kind, err := opOf(a)
 	if err != nil {
 		return "", err
@@ -73,7 +73,7 @@ func opOf(a access.Action) (access.Op, fs.FileMode, error) {
 	return op, 0, nil
 }
 
-func (f *resolved) Replace(unsafePath string, o ReplaceOptions) (Replacement, error) {
+func (f *resolverFS) Replace(unsafePath string, o ReplaceOptions) (Replacement, error) {
 	like, _ := o.Like.(*pathresolver.File)
 	w, err := f.r.Replace(unsafePath, pathresolver.ReplaceOptions{
 		MustExist: o.MustExist, MustBeNew: o.MustBeNew, Parents: o.Parents,

@@ -39,7 +39,7 @@ func scene(t *testing.T, cfg pathresolver.Config, skills fileskills.Config) (roo
 	return root, set
 }
 
-func denial(err error) pathresolver.Rule {
+func denial(err error) access.Code {
 	var denied *pathresolver.DeniedError
 	if errors.As(err, &denied) {
 		return denied.Rule

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -182,7 +183,7 @@ func replaceAt(f FS, place string) (Replacement, error) {
 
 // strangers are the rules that refuse for what stands at a place, not for the
 // place itself.
-var strangers = []pathresolver.Rule{pathresolver.RuleSymlinkEscape, pathresolver.RuleMagicLink, pathresolver.RuleSpecialFile}
+var strangers = []access.Code{pathresolver.RuleSymlinkEscape, pathresolver.RuleMagicLink, pathresolver.RuleSpecialFile}
 
 // errNothing ends a commit that was not meant to put anything in place.
 var errNothing = errors.New("nothing to commit")

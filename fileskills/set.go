@@ -75,7 +75,7 @@ func New(c Config) (*Set, error) {
 	case c.Resolver != nil && c.FS != nil:
 		return nil, errors.New("fileskills: Config has both a Resolver and an FS: set one")
 	case c.Resolver != nil:
-		s.fs = &resolved{r: c.Resolver, sync: !c.NoSync}
+		s.fs = &resolverFS{r: c.Resolver, sync: !c.NoSync}
 	case c.FS == nil:
 		return nil, errors.New("fileskills: Config has no Resolver")
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -34,7 +35,7 @@ func TestAttackKernelFiles(t *testing.T) {
 	for _, walker := range []bool{false, true} {
 		r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"."}, ForceWalker: walker})
 		require.NoError(t, err)
-		require.Equal(t, pathresolver.Code("mount_refused"), r.Warnings()[0].Code)
+		require.Equal(t, access.Code("mount_refused"), r.Warnings()[0].Code)
 		var denied *pathresolver.DeniedError
 		_, err = r.ReadFile(comm)
 		require.ErrorAs(t, err, &denied)

@@ -51,7 +51,7 @@ type rules interface {
 	DecideRenameGranted(g pathresolver.Grant, from, to string, exchange bool) *pathresolver.DeniedError
 	DecideLinkGranted(g pathresolver.Grant, from, to string) *pathresolver.DeniedError
 	Verdict(place string) resolved.Verdict
-	Explain(op access.Op, path string) pathresolver.Decision
+	Explain(op access.Op, path string) resolved.Decision
 	OpenPlace(place string, flags int, mode uint32) (int, error)
 }
 

@@ -119,7 +119,7 @@ func TestAskedWritePath(t *testing.T) {
 	require.NoError(t, err)
 	defer r.Close()
 	require.Equal(t, []string{"sub"}, r.WritePaths())
-	require.Equal(t, pathresolver.Code("path_asked"), r.Warnings()[0].Code)
+	require.Equal(t, access.Code("path_asked"), r.Warnings()[0].Code)
 	denied(t, r.WriteFile("src/x", nil, 0o644), pathresolver.RuleAsk)
 	require.NoError(t, r.WriteFile("sub/x", nil, 0o644))
 	data, err := os.ReadFile(filepath.Join(root, "src/x"))

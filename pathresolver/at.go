@@ -27,7 +27,7 @@ func (e entry) arg() string {
 // at opens the directory of the path's last name, once op is decided there,
 // and calls act on that very descriptor. It does not follow the last name.
 func (r *Resolver) at(op access.Op, unsafePath string, kind fs.FileMode, act func(dir handle, e entry) error) error {
-	return r.atDecided(op, unsafePath, func(place string) *DeniedError { return r.Decide(op, place, kind) }, act)
+	return r.atDecided(op, unsafePath, func(place string) *DeniedError { return r.denies(op, place, kind) }, act)
 }
 
 // atDecided is at with a decision of the caller's.
@@ -133,7 +133,7 @@ func (r *Resolver) decideLooking(op access.Op, place string) *DeniedError {
 	if op == access.OpRead {
 		return r.decideLook(place)
 	}
-	return r.Decide(op, place, 0)
+	return r.denies(op, place, 0)
 }
 
 func (r *Resolver) openLook(op access.Op, unsafePath, rel string, follow bool) (handle, string, error) {

@@ -181,15 +181,6 @@ func timespec(t time.Time) unix.Timespec {
 	return unix.NsecToTimespec(t.UnixNano())
 }
 
-func fstatfs(h handle) (FSStat, error) {
-	var st unix.Statfs_t
-	if err := fsat.Retry(func() error { return unix.Fstatfs(h, &st) }); err != nil {
-		return FSStat{}, err
-	}
-	unit := uint64(st.Frsize)
-	return FSStat{Total: st.Blocks * unit, Free: st.Bfree * unit, Available: st.Bavail * unit, Files: st.Files, FilesFree: st.Ffree}, nil
-}
-
 // read, pread, pwrite and seek say what the system said: 0 bytes are the end.
 func read(h handle, p []byte) (n int, err error) {
 	err = fsat.Retry(func() (e error) { n, e = unix.Read(h, p); return })

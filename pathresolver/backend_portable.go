@@ -460,8 +460,6 @@ func (o *object) change(act func(in *os.Root, name string) error) error {
 	return errno(act(o.in, o.name()))
 }
 
-func fstatfs(handle) (FSStat, error) { return FSStat{}, errors.ErrUnsupported }
-
 func read(o handle, p []byte) (int, error) { return system(o.file.Read(p)) }
 
 func pread(o handle, p []byte, off int64) (int, error) { return system(o.file.ReadAt(p, off)) }

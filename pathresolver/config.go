@@ -1,5 +1,7 @@
 package pathresolver
 
+import "github.com/pinfold-dev/pinfold/internal/resolved"
+
 // HardLinks says what happens when a file that has more than one hard link is
 // about to be changed in place: another of its names may lie outside the
 // write paths, where writing would change it too.
@@ -110,7 +112,7 @@ type Config struct {
 	HardLinks HardLinks
 
 	// Origins says where the entries of these lists were written, for messages.
-	Origins Origins
+	Origins resolved.Origins
 
 	// AllowBroadRoot admits /, the home directory and system directories as
 	// Root, which are refused otherwise.

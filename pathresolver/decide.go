@@ -8,16 +8,16 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
-// Decide says whether op may be done at place: nil if so. kind is the type of
+// denies says why op may not be done at place; nil if it may. kind is the type of
 // what OpCreate makes; other operations ignore it. Renames and links have
 // decisions of their own.
-func (p *policy) Decide(op access.Op, place string, kind fs.FileMode) *DeniedError {
+func (p *policy) denies(op access.Op, place string, kind fs.FileMode) *DeniedError {
 	return p.decide(p.grant, op, place, kind)
 }
 
-// decide is Decide with a grant.
+// decide is denies with a grant.
 func (p *policy) decide(grant Grant, op access.Op, place string, kind fs.FileMode) *DeniedError {
-	v := p.Verdict(place)
+	v := p.verdictAt(place)
 	if v.AskRead || v.AskWrite {
 		v = grant.applied(v, op, place)
 	}
@@ -78,12 +78,12 @@ func (p *policy) decide(grant Grant, op access.Op, place string, kind fs.FileMod
 	return nil
 }
 
-func (p *policy) decideRead(place string) *DeniedError { return p.Decide(access.OpRead, place, 0) }
+func (p *policy) decideRead(place string) *DeniedError { return p.denies(access.OpRead, place, 0) }
 
 // decideLook says whether the name and the attributes of what is at a place may be
 // seen. They may where only the content has to be asked for.
 func (p *policy) decideLook(place string) *DeniedError {
-	if v := p.Verdict(place); v.Hidden {
+	if v := p.verdictAt(place); v.Hidden {
 		return p.hidden(access.OpRead, place, v)
 	}
 	return nil
@@ -111,7 +111,7 @@ func (p *policy) refuseTraverseOnly(op access.Op, unsafePath, place string, kind
 
 // allows is Decide for opening a file, without building the refusal.
 func (p *policy) allows(op access.Op, place string) bool {
-	v := p.Verdict(place)
+	v := p.verdictAt(place)
 	if v.AskRead || v.AskWrite {
 		v = p.grant.applied(v, op, place)
 	}
@@ -201,7 +201,7 @@ func (p *policy) decideLink(grant Grant, from, to string) *DeniedError {
 
 // denied builds the refusal. Path is the place until a verb, which knows what
 // the caller wrote, puts that in its stead.
-func (p *policy) denied(op access.Op, place string, rule Rule, reason string) *DeniedError {
+func (p *policy) denied(op access.Op, place string, rule access.Code, reason string) *DeniedError {
 	d := &DeniedError{Op: op, Path: place, Place: place, Rule: rule, Reason: reason, Allowed: p.write}
 	if op == access.OpRead {
 		d.Allowed = p.read.paths

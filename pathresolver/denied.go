@@ -11,65 +11,63 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 )
 
-// Rule is the stable code of the rule that refused an operation.
-type Rule string
-
+// The rules that refuse an operation, by their stable codes.
 const (
 	// RuleOutsideRoot means that the path is absolute elsewhere, or climbs out by "..".
-	RuleOutsideRoot Rule = "outside_root"
+	RuleOutsideRoot access.Code = "outside_root"
 	// RuleSymlinkEscape means that a symbolic link on the way leads out of the root.
-	RuleSymlinkEscape Rule = "symlink_escape"
+	RuleSymlinkEscape access.Code = "symlink_escape"
 	// RuleMagicLink means that a procfs link jumps to another process's files.
-	RuleMagicLink Rule = "magic_link"
+	RuleMagicLink access.Code = "magic_link"
 	// RuleMountPoint means that a file system is mounted here that was mounted after
 	// New, or that New did not admit.
-	RuleMountPoint Rule = "mount_point"
+	RuleMountPoint access.Code = "mount_point"
 	// RuleInvalidPath means that the path is empty, holds NUL, or is longer than the system
 	// allows.
-	RuleInvalidPath Rule = "invalid_path"
+	RuleInvalidPath access.Code = "invalid_path"
 	// RuleNoWritePath means that no write path covers the place.
-	RuleNoWritePath Rule = "no_write_path"
+	RuleNoWritePath access.Code = "no_write_path"
 	// RuleWritePathSelf means that the place is a write path itself, which stays.
-	RuleWritePathSelf Rule = "write_path_itself"
+	RuleWritePathSelf access.Code = "write_path_itself"
 	// RuleHidden means that the name matches a hide glob.
-	RuleHidden Rule = "hidden"
+	RuleHidden access.Code = "hidden"
 	// RuleNotReadable means that no read path covers the place.
-	RuleNotReadable Rule = "not_readable"
+	RuleNotReadable access.Code = "not_readable"
 	// RuleAsk means that the operation is refused now, but may be asked for.
-	RuleAsk Rule = "ask"
+	RuleAsk access.Code = "ask"
 	// RuleProtected means that the name matches a protect glob.
-	RuleProtected Rule = "protected"
+	RuleProtected access.Code = "protected"
 	// RuleEscapes means that the move could take something out of the reach of a glob,
 	// or give it a name that is protected or has to be asked for.
-	RuleEscapes Rule = "escapes_rule"
+	RuleEscapes access.Code = "escapes_rule"
 	// RuleGitDir means that something would come to lie in a git directory that git on
 	// the host follows, waits for or writes through, or that a directory would become
 	// a git directory.
-	RuleGitDir Rule = "git_directory"
+	RuleGitDir access.Code = "git_directory"
 	// RuleGitContent means that the content of this file has to be checked before git
 	// can see it, and this operation cannot do that.
-	RuleGitContent Rule = "git_content"
+	RuleGitContent access.Code = "git_content"
 	// RuleHardLink means that the file has other hard links, which would change too.
-	RuleHardLink Rule = "hard_link"
+	RuleHardLink access.Code = "hard_link"
 	// RuleSpecialFile means that it is a device, FIFO or socket.
-	RuleSpecialFile Rule = "special_file"
+	RuleSpecialFile access.Code = "special_file"
 	// RuleUnstable means that the path changed under every one of a bounded number of
 	// attempts to pin it down.
-	RuleUnstable Rule = "unstable"
+	RuleUnstable access.Code = "unstable"
 )
 
 // DeniedError says that an operation was refused by a rule, not by the
 // system. It is fs.ErrPermission under errors.Is. It never holds a path of
 // the host that lies outside the root.
 type DeniedError struct {
-	Op      access.Op // what was asked for
-	Path    string    // the path as the caller gave it
-	Place   string    // where it leads; "" where that is no place
-	Rule    Rule      // which rule refused
-	Reason  string    // the reason, one sentence without a full stop
-	Pattern string    // the glob or write path that decided, if one did
-	Origin  string    // where that entry was written, from Config.Origins; "" if nobody said
-	Allowed []string  // what the same operation would be allowed on, as places; for access.OpRead, none is everything
+	Op      access.Op   // what was asked for
+	Path    string      // the path as the caller gave it
+	Place   string      // where it leads; "" where that is no place
+	Rule    access.Code // which rule refused
+	Reason  string      // the reason, one sentence without a full stop
+	Pattern string      // the glob or write path that decided, if one did
+	Origin  string      // where that entry was written, from Config.Origins; "" if nobody said
+	Allowed []string    // what the same operation would be allowed on, as places; for access.OpRead, none is everything
 }
 
 // Error's first line begins with `Path '...' is outside the allowed sandbox`, with the

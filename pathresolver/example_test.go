@@ -54,7 +54,7 @@ func Example() {
 }
 
 // What would be decided about a path, without doing it.
-func ExampleResolver_Explain() {
+func ExampleResolver_Resolve() {
 	dir, remove := project()
 	defer remove()
 	r, err := pathresolver.New(pathresolver.Config{Root: dir, WritePaths: []string{"src"}})
@@ -63,14 +63,19 @@ func ExampleResolver_Explain() {
 	}
 	defer r.Close()
 	for _, path := range []string{"src/new.go", "go.mod", ".git/hooks/pre-commit", "../other"} {
-		d := r.Explain(access.OpWrite, path)
-		fmt.Printf("%s: %v, %q\n", path, d.Allowed, d.Rule)
+		var denied *pathresolver.DeniedError
+		place, err := r.Resolve(access.OpWrite, path, 0)
+		if errors.As(err, &denied) {
+			fmt.Printf("%s: %s\n", path, denied.Rule)
+		} else {
+			fmt.Printf("%s: place %s, %v\n", path, place, err)
+		}
 	}
 	// Output:
-	// src/new.go: true, ""
-	// go.mod: false, "no_write_path"
-	// .git/hooks/pre-commit: false, "protected"
-	// ../other: false, "outside_root"
+	// src/new.go: place src/new.go, <nil>
+	// go.mod: no_write_path
+	// .git/hooks/pre-commit: protected
+	// ../other: outside_root
 }
 
 // Everything that is wrong with a configuration, at once.

@@ -10,24 +10,6 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
-// Decision is what Explain answers. It is for the operator: Link and Target
-// may tell where a link leads outside the root.
-type Decision struct {
-	Op       access.Op `json:"op"`
-	Path     string    `json:"path"` // as given
-	Allowed  bool      `json:"allowed"`
-	Place    string    `json:"place,omitempty"` // where the path leads, if to a place
-	Exists   bool      `json:"exists"`
-	Rule     Rule      `json:"rule,omitempty"` // which rule refused
-	Reason   string    `json:"reason"`
-	Pattern  string    `json:"pattern,omitempty"`  // the glob or write path that decided
-	Origin   string    `json:"origin,omitempty"`   // where that entry was written, from Config.Origins
-	Link     string    `json:"link,omitempty"`     // the link that decided, as a place
-	Target   string    `json:"target,omitempty"`   // and its text
-	Writable []string  `json:"writable"`           // the write paths
-	Readable []string  `json:"readable,omitempty"` // the read paths; none: everything
-}
-
 // whyWritable is the reason of a change that is allowed.
 func whyWritable(v resolved.Verdict) string {
 	if v.AskWrite {
@@ -39,8 +21,8 @@ func whyWritable(v resolved.Verdict) string {
 // Explain says what would be decided about op at a path, and why, without
 // doing it. What the system itself would answer (permissions, a full disk) is
 // not asked. A missing file is decided as if it were there, or about to be.
-func (r *Resolver) Explain(op access.Op, unsafePath string) Decision {
-	d := Decision{Op: op, Path: unsafePath, Writable: r.WritePaths(), Readable: r.ReadPaths()}
+func (r inside) Explain(op access.Op, unsafePath string) resolved.Decision {
+	d := resolved.Decision{Op: op, Path: unsafePath, Writable: r.WritePaths(), Readable: r.ReadPaths()}
 	if d.Writable == nil {
 		d.Writable = []string{}
 	}
@@ -57,7 +39,7 @@ func (r *Resolver) Explain(op access.Op, unsafePath string) Decision {
 	return d
 }
 
-func (r *Resolver) explain(d *Decision, op access.Op, unsafePath string) error {
+func (r *Resolver) explain(d *resolved.Decision, op access.Op, unsafePath string) error {
 	if _, err := access.ParseOp(string(op)); err != nil {
 		return err
 	}
@@ -75,7 +57,7 @@ func (r *Resolver) explain(d *Decision, op access.Op, unsafePath string) error {
 	if d.Exists {
 		kind = fsat.FileMode(w.mode).Type()
 	}
-	if denied := r.Decide(op, w.place, kind); denied != nil {
+	if denied := r.denies(op, w.place, kind); denied != nil {
 		return denied.asGiven(unsafePath)
 	}
 	if d.Exists {
@@ -93,7 +75,7 @@ func (r *Resolver) explain(d *Decision, op access.Op, unsafePath string) error {
 			return err
 		}
 	}
-	if v := r.Verdict(w.place); op == access.OpRead {
+	if v := r.verdictAt(w.place); op == access.OpRead {
 		d.Reason = "it lies beneath the sandbox root"
 	} else {
 		d.Pattern, d.Origin, d.Reason = v.Pattern, v.Origin, whyWritable(v)
@@ -146,7 +128,7 @@ func (r *Resolver) Resolve(op access.Op, unsafePath string, kind fs.FileMode) (p
 		}
 		place = w.place
 	}
-	if d := r.Decide(op, place, kind); d != nil {
+	if d := r.denies(op, place, kind); d != nil {
 		return place, d.asGiven(unsafePath)
 	}
 	return place, nil

@@ -44,3 +44,21 @@ func (r *Resolver) CheckGitText(place string, data []byte) *DeniedError {
 }
 
 func (r *Resolver) VerdictIn(parent, name string) resolved.Verdict { return r.verdictIn(parent, name) }
+
+func (r *Resolver) Decide(op access.Op, place string, kind fs.FileMode) *DeniedError {
+	return r.denies(op, place, kind)
+}
+
+func (r *Resolver) Verdict(place string) resolved.Verdict { return r.verdictAt(place) }
+
+func (r *Resolver) Explain(op access.Op, unsafePath string) resolved.Decision {
+	return inside{r}.Explain(op, unsafePath)
+}
+
+func (r *Resolver) Granted(g Grant) *Resolver { return inside{r}.Granted(g) }
+
+func (r *Resolver) Bound() *Resolver { return inside{r}.Bound() }
+
+func (r *Resolver) NamedByGit(place string) string { return inside{r}.NamedByGit(place) }
+
+func (r *Resolver) Origins() resolved.Origins { return inside{r}.Origins() }

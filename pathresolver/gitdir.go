@@ -558,6 +558,6 @@ func isHook(rest string) bool {
 }
 
 // gitDenied is a refusal by the rules about git directories.
-func (p *policy) gitDenied(op access.Op, place string, rule Rule, reason string) *DeniedError {
+func (p *policy) gitDenied(op access.Op, place string, rule access.Code, reason string) *DeniedError {
 	return p.denied(op, place, rule, reason).by(".git", p.origins.Entries["protect"])
 }

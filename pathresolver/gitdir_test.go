@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -37,7 +38,7 @@ func TestGitDirectories(t *testing.T) {
 	}
 	attacks := []struct {
 		name string
-		rule pathresolver.Rule
+		rule access.Code
 		do   func(r *pathresolver.Resolver) error
 	}{
 		{"a link at a name that git writes", pathresolver.RuleGitDir, func(r *pathresolver.Resolver) error { return r.Symlink("/outside", ".git/COMMIT_EDITMSG") }},
@@ -426,7 +427,7 @@ func TestConfiguredByGit(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, ".git/config"), []byte("[core\n\thooksPath = x\n"), 0o644))
 	found := pathresolver.Validate(pathresolver.Config{Root: root, WritePaths: []string{"."}})
 	require.Len(t, found, 1)
-	require.Equal(t, pathresolver.Code("git_unclear"), found[0].Code)
+	require.Equal(t, access.Code("git_unclear"), found[0].Code)
 	require.Contains(t, found[0].Message, "1")
 	require.Empty(t, pathresolver.Validate(pathresolver.Config{Root: root}), "who writes nothing need not know")
 }

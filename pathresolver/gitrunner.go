@@ -13,7 +13,7 @@ const byGit = "git's "
 // NamedByGit says where git's configuration, as it was when New ran, names a place or
 // one above it for git to run or read by itself; "" if it does not. It looks at the
 // name only and is safe for use by many goroutines.
-func (r *Resolver) NamedByGit(place string) string {
+func (r inside) NamedByGit(place string) string {
 	if g := r.protect.covers(place); g != nil && strings.HasPrefix(g.origin, byGit) {
 		return g.origin
 	}
@@ -83,7 +83,7 @@ type gitRunner struct {
 // configuration, and agents are there to write Makefile and package.json.
 func (r *Resolver) warnRunners(f *findings) {
 	for _, n := range f.runners {
-		if v := r.Verdict(n.reads); !v.Writable && !v.AskWrite {
+		if v := r.verdictAt(n.reads); !v.Writable && !v.AskWrite {
 			continue
 		}
 		by := r.namedBy(gitrepo.Named{Key: n.Key, File: n.File, Line: n.Line})

@@ -20,13 +20,6 @@ import (
 // needs OpRename at the old name besides OpWrite.
 type Grant func(op access.Op, place string) bool
 
-// GrantFor grants exactly these.
-func GrantFor(accesses ...access.Access) Grant {
-	return func(op access.Op, place string) bool {
-		return slices.Contains(accesses, access.Access{Action: op.Action(), Resource: place})
-	}
-}
-
 // DecideGranted is Decide with a grant besides that of Config.
 func (r inside) DecideGranted(grant Grant, op access.Op, place string, kind fs.FileMode) *DeniedError {
 	return r.decide(r.grant.or(grant), op, place, kind)
@@ -46,7 +39,7 @@ func (r inside) DecideLinkGranted(grant Grant, from, to string) *DeniedError {
 // givesAway reports whether what is at place may leave the reach of the rules that ask
 // for it. Where there are none, it may.
 func (p *policy) givesAway(grant Grant, place string) bool {
-	v := p.Verdict(place)
+	v := p.verdictAt(place)
 	return (!v.AskWrite || grant.gives(access.OpRename, place)) && (!v.AskRead || grant.gives(access.OpRead, place))
 }
 
@@ -106,7 +99,7 @@ func (r inside) AskPlaces() []resolved.AskPlace {
 	var places []resolved.AskPlace
 	for _, set := range []*ruleSet{&r.askRead, &r.askWrite} {
 		for i := range set.all {
-			if at := set.all[i].askPlace(set == &r.askWrite); !r.Verdict(at.Place).Hidden {
+			if at := set.all[i].askPlace(set == &r.askWrite); !r.verdictAt(at.Place).Hidden {
 				places = append(places, at)
 			}
 		}

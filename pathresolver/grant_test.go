@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -15,7 +16,10 @@ import (
 func TestGrant(t *testing.T) {
 	_, root := scene(t, "ask/f = f", "ask/.env = s", "ask/LICENSE = free", "ask/d/x = x", "out/x = x", "vault/a = SECRET", "vault/b = SECRET")
 	var given atomic.Pointer[pathresolver.Grant]
-	give := func(accesses ...access.Access) { g := pathresolver.GrantFor(accesses...); given.Store(&g) }
+	give := func(accesses ...access.Access) {
+		g := pathresolver.Grant(resolved.GrantFor(accesses...))
+		given.Store(&g)
+	}
 	at := func(op access.Op, place string) access.Access {
 		return access.Access{Action: op.Action(), Resource: place}
 	}
@@ -75,12 +79,12 @@ func TestGrantMovesAndLinks(t *testing.T) {
 	}
 	move, read, write, create := access.OpRename, access.OpRead, access.OpWrite, access.OpCreate
 	rename := func(from, to string, accesses ...access.Access) *pathresolver.DeniedError {
-		return r.DecideRenameGranted(pathresolver.GrantFor(accesses...), from, to, false)
+		return r.DecideRenameGranted(resolved.GrantFor(accesses...), from, to, false)
 	}
 	link := func(from, to string, accesses ...access.Access) *pathresolver.DeniedError {
-		return r.DecideLinkGranted(pathresolver.GrantFor(accesses...), from, to)
+		return r.DecideLinkGranted(resolved.GrantFor(accesses...), from, to)
 	}
-	refused := func(d *pathresolver.DeniedError, rule pathresolver.Rule) {
+	refused := func(d *pathresolver.DeniedError, rule access.Code) {
 		t.Helper()
 		require.NotNil(t, d)
 		require.Equal(t, rule, d.Rule)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -61,7 +62,7 @@ func modes(t *testing.T, cfg pathresolver.Config, test func(t *testing.T, r *pat
 	}
 }
 
-func denied(t *testing.T, err error, rule pathresolver.Rule) *pathresolver.DeniedError {
+func denied(t *testing.T, err error, rule access.Code) *pathresolver.DeniedError {
 	t.Helper()
 	var d *pathresolver.DeniedError
 	require.True(t, errors.As(err, &d), "want a refusal by %s, got %v", rule, err)

@@ -3,6 +3,7 @@ package pathresolver
 import (
 	"io/fs"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
@@ -14,6 +15,16 @@ type inside struct{ *Resolver }
 func init() {
 	resolved.Of = func(r any) any { return inside{r.(*Resolver)} }
 }
+
+// Decide says whether op may be done at place: nil if so. kind is the type of what
+// OpCreate makes; other operations ignore it. Renames and links have decisions of
+// their own.
+func (r inside) Decide(op access.Op, place string, kind fs.FileMode) *DeniedError {
+	return r.denies(op, place, kind)
+}
+
+// Verdict is what the rules say about a place.
+func (r inside) Verdict(place string) resolved.Verdict { return r.verdictAt(place) }
 
 func (r inside) BreakLinks(place string) error                  { return r.breakLinks(place) }
 func (r inside) DecideLook(place string) *DeniedError           { return r.decideLook(place) }
@@ -50,4 +61,22 @@ func (r inside) OpenFD(unsafePath string, flag int, perm fs.FileMode) (handle, e
 
 func (r inside) OpenPlace(place string, flags int, mode uint32) (handle, error) {
 	return r.openPlace(place, flags, mode)
+}
+
+// Granted returns a Resolver for one call that was granted something besides. It holds
+// the same directory under the same rules, and making it costs no system call. It is
+// not to be closed.
+func (r inside) Granted(grant Grant) *Resolver {
+	with := *r.Resolver
+	with.grant = r.grant.or(grant)
+	return &with
+}
+
+// Bound returns a Resolver for paths that Resolve has returned as places. It follows
+// no link: where one has come to stand since, it refuses, so that what is done is done
+// at the place that was decided about. It is not to be closed.
+func (r inside) Bound() *Resolver {
+	to := *r.Resolver
+	to.plain, to.bound = false, true
+	return &to
 }

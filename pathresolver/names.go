@@ -65,7 +65,7 @@ func (r *Resolver) mkdirOnce(unsafePath, rel string, mode uint32) error {
 	names := strings.Split(w.place, "/")
 	have := len(names) - w.missing
 	for n := have + 1; n <= len(names); n++ {
-		if d := r.Decide(access.OpCreate, strings.Join(names[:n], "/"), fs.ModeDir); d != nil {
+		if d := r.denies(access.OpCreate, strings.Join(names[:n], "/"), fs.ModeDir); d != nil {
 			return d.asGiven(unsafePath)
 		}
 	}
@@ -129,7 +129,7 @@ func (r *Resolver) Link(unsafeOld, unsafeNew string) error {
 			}
 			if kind := fsat.FileMode(st.Mode).Type(); kind != 0 {
 				// Under its new name a link or a FIFO is what it would be if it were made there.
-				if d := r.Decide(access.OpCreate, e.place, kind); d != nil {
+				if d := r.denies(access.OpCreate, e.place, kind); d != nil {
 					return d
 				}
 			}
@@ -191,7 +191,7 @@ func (r *Resolver) Rename(unsafeOld, unsafeNew string, how RenameHow) error {
 			}
 			return err
 		}
-		if e, ok := sibling(unsafeOld, unsafeNew, old); ok && r.Decide(access.OpRename, e.place, 0) == nil {
+		if e, ok := sibling(unsafeOld, unsafeNew, old); ok && r.denies(access.OpRename, e.place, 0) == nil {
 			return move(oldDir, e)
 		}
 		return r.at(access.OpRename, unsafeNew, 0, move)

@@ -42,22 +42,22 @@ func TestAskAndReadPathsOnlyNarrow(t *testing.T) {
 		kind := rapid.SampledFrom([]fs.FileMode{0, fs.ModeDir, fs.ModeSymlink}).Draw(t, "kind")
 		exchange := rapid.Bool().Draw(t, "exchange")
 		for what, pair := range map[string][2]*DeniedError{
-			"decide": {wide.Decide(op, place, kind), narrow.Decide(op, place, kind)},
+			"decide": {wide.denies(op, place, kind), narrow.denies(op, place, kind)},
 			"look":   {wide.decideLook(place), narrow.decideLook(place)},
 			"rename": {wide.decideRename(nil, place, to, exchange), narrow.decideRename(nil, place, to, exchange)},
 			"link":   {wide.decideLink(nil, place, to), narrow.decideLink(nil, place, to)},
 		} {
 			require.False(t, pair[0] != nil && pair[1] == nil, "%s %s %s: %v", what, place, to, pair[0])
 		}
-		require.Equal(t, narrow.allows(access.OpRead, place), narrow.Decide(access.OpRead, place, 0) == nil)
-		require.Equal(t, narrow.allows(access.OpWrite, place), narrow.Decide(access.OpWrite, place, 0) == nil)
+		require.Equal(t, narrow.allows(access.OpRead, place), narrow.denies(access.OpRead, place, 0) == nil)
+		require.Equal(t, narrow.allows(access.OpWrite, place), narrow.denies(access.OpWrite, place, 0) == nil)
 		if parent, name := splitPlace(place); narrow.decideLook(parent) == nil {
-			require.Equal(t, narrow.Verdict(place), narrow.verdictIn(parent, name))
+			require.Equal(t, narrow.verdictAt(place), narrow.verdictIn(parent, name))
 		}
 		// I6: what a move may carry along stays what it is.
 		below := genPlace.Draw(t, "below")
 		if narrow.decideRename(nil, place, to, false) == nil {
-			from, after := narrow.Verdict(place+"/"+below), narrow.Verdict(to+"/"+below)
+			from, after := narrow.verdictAt(place+"/"+below), narrow.verdictAt(to+"/"+below)
 			require.False(t, from.Hidden && !after.Hidden || from.AskRead && !after.AskRead && !after.Hidden, "%s -> %s", place, to)
 			require.False(t, after.Writable && !from.Writable, "%s -> %s", place, to)
 		}

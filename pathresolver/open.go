@@ -125,7 +125,7 @@ func (r *Resolver) openWalked(op access.Op, unsafePath, rel string, flags int, m
 		op = access.OpWrite
 	}
 	defer r.holdFile(op, w.place).release()
-	if d := r.Decide(op, w.place, 0); d != nil {
+	if d := r.denies(op, w.place, 0); d != nil {
 		return noHandle, "", d.asGiven(unsafePath)
 	}
 	if w.missing > 1 || w.missing == 1 && flags&os.O_CREATE == 0 {

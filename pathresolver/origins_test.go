@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -13,10 +14,10 @@ import (
 // no write path covers the first list that lacks it.
 func TestOrigins(t *testing.T) {
 	_, root := scene(t, ".env = s", "out/keep/x = x", "out/lib/keys/k = k")
-	origins := pathresolver.Origins{
+	origins := resolved.Origins{
 		Entries: map[string]string{"hide[0]": "p:fs.hide[0] (p.yaml:1:1)", "protect[0]": "p:fs.protect[0] (p.yaml:2:1)",
 			"write_paths[1]": "p:fs.write[1] (p.yaml:3:9)", "protect": "always:protect"},
-		Write: []pathresolver.OriginList{
+		Write: []resolved.OriginList{
 			{Paths: []string{"out", "src/**"}, Origin: "p:fs.write (p.yaml:3:1)"},
 			{Paths: []string{"out"}, Origin: "child:fs.write"},
 		},
@@ -27,7 +28,7 @@ func TestOrigins(t *testing.T) {
 		write := func(p string) error { return r.WriteFile(p, nil, 0o644) }
 		for _, c := range []struct {
 			err    error
-			rule   pathresolver.Rule
+			rule   access.Code
 			origin string
 		}{
 			{write("sub/.env"), pathresolver.RuleHidden, "p:fs.hide[0] (p.yaml:1:1)"},
@@ -58,7 +59,7 @@ func TestOrigins(t *testing.T) {
 		require.NotContains(t, got.Entries, "write_paths[1]")
 		require.Equal(t, origins.Write, got.Write)
 	})
-	cfg.Origins = pathresolver.Origins{}
+	cfg.Origins = resolved.Origins{}
 	r, err := pathresolver.New(cfg)
 	require.NoError(t, err)
 	defer r.Close()

@@ -14,13 +14,6 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
 
-// FSStat describes the file system that holds a place. Sizes are in bytes;
-// Files and FilesFree count inodes.
-type FSStat struct {
-	Total, Free, Available uint64
-	Files, FilesFree       uint64
-}
-
 // Open opens a file or directory for reading. The name of a directory's
 // handle leads to its descriptor, not to a path. A directory that may hold
 // hidden names is refused here: ReadDir lists it without them.
@@ -175,15 +168,6 @@ func (r *Resolver) Readlink(unsafePath string) (string, error) {
 		return err
 	})
 	return text, pathError("readlink", unsafePath, err)
-}
-
-// Statfs describes the file system that holds what the path leads to.
-func (r *Resolver) Statfs(unsafePath string) (out FSStat, err error) {
-	err = r.look(access.OpRead, unsafePath, true, func(fd handle, _ string, _ *stat) (err error) {
-		out, err = fstatfs(fd)
-		return err
-	})
-	return out, pathError("statfs", unsafePath, err)
 }
 
 // dirEntry is one line of a listing.

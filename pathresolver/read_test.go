@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -72,7 +73,7 @@ func TestReadOutsideIsRefused(t *testing.T) {
 	outside := pathresolver.RuleOutsideRoot
 	escape := pathresolver.RuleSymlinkEscape
 	modes(t, pathresolver.Config{Root: root}, func(t *testing.T, r *pathresolver.Resolver) {
-		for path, rule := range map[string]pathresolver.Rule{
+		for path, rule := range map[string]access.Code{
 			"../outside/secret":                      outside,                      // A01
 			filepath.Join(base, "outside/secret"):    outside,                      // A02
 			"sub/../../outside/secret":               outside,                      // A03

@@ -73,7 +73,7 @@ func (r *Resolver) RemoveAll(unsafePath string) error {
 
 // guardedBeneath looks for something that may not be removed.
 func (r *Resolver) guardedBeneath(dir handle, name, place string, depth int) *DeniedError {
-	if d := r.Decide(access.OpDelete, place, 0); d != nil {
+	if d := r.denies(access.OpDelete, place, 0); d != nil {
 		d.Reason = "it holds " + EscapePath(place) + ", and " + d.Reason
 		return d
 	}
@@ -142,7 +142,7 @@ func (r *Resolver) removeEntry(dir *heldDir, name string) error {
 		}
 		dir.turn = now
 	}
-	if d := r.Decide(access.OpDelete, place, 0); d != nil {
+	if d := r.denies(access.OpDelete, place, 0); d != nil {
 		return d
 	}
 	if r.gitLock(place) {

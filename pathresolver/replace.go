@@ -172,7 +172,7 @@ func (r *Resolver) replaceOnce(unsafePath, rel string, o ReplaceOptions) (*Repla
 	if err != nil {
 		return nil, err
 	}
-	if d := r.Decide(access.OpWrite, at.place, 0); d != nil {
+	if d := r.denies(access.OpWrite, at.place, 0); d != nil {
 		return nil, d.asGiven(unsafePath)
 	}
 	switch {
@@ -188,7 +188,7 @@ func (r *Resolver) replaceOnce(unsafePath, rel string, o ReplaceOptions) (*Repla
 		names := strings.Split(at.place, "/")
 		have := len(names) - at.missing
 		for n := have + 1; n < len(names); n++ {
-			if d := r.Decide(access.OpCreate, strings.Join(names[:n], "/"), fs.ModeDir); d != nil {
+			if d := r.denies(access.OpCreate, strings.Join(names[:n], "/"), fs.ModeDir); d != nil {
 				return nil, d.asGiven(unsafePath)
 			}
 		}

@@ -96,26 +96,8 @@ func (r *Resolver) beneathRoot(abs string) (rel string, ok bool) {
 	return "", false
 }
 
-// Granted returns a Resolver for one call that was granted something besides. It holds
-// the same directory under the same rules, and making it costs no system call. It is
-// not to be closed.
-func (r *Resolver) Granted(grant Grant) *Resolver {
-	with := *r
-	with.grant = r.grant.or(grant)
-	return &with
-}
-
-// Bound returns a Resolver for paths that Resolve has returned as places. It follows
-// no link: where one has come to stand since, it refuses, so that what is done is done
-// at the place that was decided about. It is not to be closed.
-func (r *Resolver) Bound() *Resolver {
-	to := *r
-	to.plain, to.bound = false, true
-	return &to
-}
-
 // refuse builds a refusal that has no place.
-func (r *Resolver) refuse(op access.Op, unsafePath string, rule Rule, reason string) *DeniedError {
+func (r *Resolver) refuse(op access.Op, unsafePath string, rule access.Code, reason string) *DeniedError {
 	d := r.denied(op, unsafePath, rule, reason)
 	d.Place = ""
 	return d

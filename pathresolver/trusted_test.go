@@ -154,58 +154,58 @@ func TestTrustedMoves(t *testing.T) {
 func TestTrustedDecisions(t *testing.T) {
 	p := &policy{write: []string{"."}, writeAt: map[string]string{".": ""}, trusted: trusted.All(), gitDir: true}
 	for _, op := range []access.Op{access.OpWrite, access.OpCreate, access.OpDelete, access.OpMeta, access.OpRename, access.OpLink} {
-		d := p.Decide(op, "sub/.VSCode/Tasks.json", 0)
+		d := p.denies(op, "sub/.VSCode/Tasks.json", 0)
 		require.NotNil(t, d, op)
 		require.Equal(t, RuleProtected, d.Rule)
 		require.Equal(t, "VS Code runs its tasks; --unprotect '**/.vscode/tasks.json' opens it", d.Reason)
 		require.Equal(t, "**/.vscode/tasks.json", d.Pattern)
 	}
-	require.Nil(t, p.Decide(access.OpRead, ".vscode/tasks.json", 0))
+	require.Nil(t, p.denies(access.OpRead, ".vscode/tasks.json", 0))
 	for _, dir := range []string{".vscode", "a/.vscode", ".claude", ".config", ".config/mise", ".jj/repo", "mise", ".github"} {
 		if dir == ".config/mise" {
-			require.NotNil(t, p.Decide(access.OpCreate, dir, fs.ModeDir))
+			require.NotNil(t, p.denies(access.OpCreate, dir, fs.ModeDir))
 			continue
 		}
-		require.Nil(t, p.Decide(access.OpCreate, dir, fs.ModeDir), dir)
-		d := p.Decide(access.OpCreate, dir, 0)
+		require.Nil(t, p.denies(access.OpCreate, dir, fs.ModeDir), dir)
+		d := p.denies(access.OpCreate, dir, 0)
 		if dir == ".jj/repo" { // a file there names another directory
 			require.NotNil(t, d)
 			require.Contains(t, d.Reason, "not as a file: jj runs")
 			opened := *p
 			opened.trusted, _ = trusted.New([]string{".jj"})
-			require.Nil(t, opened.Decide(access.OpCreate, dir, 0))
+			require.Nil(t, opened.denies(access.OpCreate, dir, 0))
 		} else {
 			require.Nil(t, d, dir)
 		}
-		d = p.Decide(access.OpCreate, dir, fs.ModeSymlink)
+		d = p.denies(access.OpCreate, dir, fs.ModeSymlink)
 		require.NotNil(t, d, dir)
 		require.Contains(t, d.Reason, "not as a link")
 	}
 	for _, at := range []string{"link", "node_modules/.bin/x", "node_modules/p/.vscode", ".claude/rules", "CLAUDE.md"} {
-		require.Nil(t, p.Decide(access.OpCreate, at, fs.ModeSymlink), at)
+		require.Nil(t, p.denies(access.OpCreate, at, fs.ModeSymlink), at)
 	}
 	for _, at := range []string{"main.go", "package.json", "Makefile", "CLAUDE.md", "AGENTS.md", "GEMINI.md", ".cursorrules", ".github/workflows/ci.yml", ".github/copilot-instructions.md",
 		".github/CODEOWNERS", ".claude/CLAUDE.md", ".claude/rules/go.md", ".claude/worktrees/x/main.go", ".kiro/specs/a.md", ".env", ".gitignore", ".editorconfig", ".eslintrc.js",
 		".npmrc", ".yarnrc.yml", ".lintstagedrc", ".huskyrc", ".bsp/sbt.json", ".formatter.exs", ".repo/projects/x.git/HEAD", ".sl/store/x", ".bazelrc", ".python-version", ".nvmrc", ".vscode/cspell.json", "flake.nix", "sub/.husky/pre-commit",
 		"node_modules/p/.vscode/tasks.json", "node_modules/p/.idea/x", "lefthook.go", "mise.md", ".clinerules/style.md", ".clinerules"} {
-		require.Nil(t, p.Decide(access.OpCreate, at, 0), at)
-		require.Nil(t, p.Decide(access.OpWrite, at, 0), at)
-		require.Nil(t, p.Decide(access.OpDelete, at, 0), at)
+		require.Nil(t, p.denies(access.OpCreate, at, 0), at)
+		require.Nil(t, p.denies(access.OpWrite, at, 0), at)
+		require.Nil(t, p.denies(access.OpDelete, at, 0), at)
 	}
-	require.NotNil(t, p.Decide(access.OpWrite, ".claude/worktrees/x/.vscode/tasks.json", 0))
-	require.NotNil(t, p.Decide(access.OpWrite, ".husky/pre-commit", 0))
+	require.NotNil(t, p.denies(access.OpWrite, ".claude/worktrees/x/.vscode/tasks.json", 0))
+	require.NotNil(t, p.denies(access.OpWrite, ".husky/pre-commit", 0))
 
 	p.trusted, _ = trusted.New([]string{".vscode", ".husky"})
-	require.Nil(t, p.Decide(access.OpWrite, ".vscode/tasks.json", 0))
-	require.Nil(t, p.Decide(access.OpCreate, ".vscode", fs.ModeSymlink))
-	require.Nil(t, p.Decide(access.OpWrite, ".husky/pre-commit", 0))
-	require.NotNil(t, p.Decide(access.OpWrite, ".envrc", 0))
+	require.Nil(t, p.denies(access.OpWrite, ".vscode/tasks.json", 0))
+	require.Nil(t, p.denies(access.OpCreate, ".vscode", fs.ModeSymlink))
+	require.Nil(t, p.denies(access.OpWrite, ".husky/pre-commit", 0))
+	require.NotNil(t, p.denies(access.OpWrite, ".envrc", 0))
 	p.trusted, _ = trusted.New([]string{"**/.vscode/tasks.json"})
-	require.Nil(t, p.Decide(access.OpWrite, ".vscode/tasks.json", 0))
-	require.NotNil(t, p.Decide(access.OpWrite, ".vscode/launch.json", 0))
+	require.Nil(t, p.denies(access.OpWrite, ".vscode/tasks.json", 0))
+	require.NotNil(t, p.denies(access.OpWrite, ".vscode/launch.json", 0))
 
 	p.trusted, p.origins.Entries = trusted.All(), map[string]string{"protect": "always:protect (built in)"}
-	require.Equal(t, "direnv runs it when a shell enters the directory; 'unprotect' in the policy's fs opens '**/.envrc'", p.Decide(access.OpWrite, ".envrc", 0).Reason)
+	require.Equal(t, "direnv runs it when a shell enters the directory; 'unprotect' in the policy's fs opens '**/.envrc'", p.denies(access.OpWrite, ".envrc", 0).Reason)
 }
 
 func TestTrustedCostsNothing(t *testing.T) {
@@ -224,7 +224,7 @@ func BenchmarkTrusted(b *testing.B) {
 		p.trusted = set.s
 		b.Run("verdict/"+set.name, func(b *testing.B) {
 			for b.Loop() {
-				p.Verdict("internal/server/handlers/Main_test.go")
+				p.verdictAt("internal/server/handlers/Main_test.go")
 			}
 		})
 		b.Run("rename/"+set.name, func(b *testing.B) {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/gitrepo"
 	"github.com/pinfold-dev/pinfold/internal/trusted"
 )
@@ -190,7 +191,7 @@ func defaultGlobs(f *findings, cfg Config) []string {
 
 // findRoot resolves and opens the root.
 func (r *Resolver) findRoot(f *findings, cfg Config) bool {
-	bad := func(code Code, format string, args ...any) bool {
+	bad := func(code access.Code, format string, args ...any) bool {
 		f.add(Violation{Code: code, Field: "root", Value: cfg.Root, Message: fmt.Sprintf(format, args...)})
 		return false
 	}
@@ -253,7 +254,7 @@ func (r *Resolver) setReadPaths(f *findings, cfg Config, rootOK bool) {
 // onlyAsked reports, with a word, that nothing beneath a write path may be
 // changed without asking.
 func (r *Resolver) onlyAsked(f *findings, field, given, place string) bool {
-	if !r.Verdict(place).AskWrite {
+	if !r.verdictAt(place).AskWrite {
 		return false
 	}
 	f.add(Violation{Code: codePathAsked, Severity: SeverityWarning, Field: field, Value: given,

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 // checkWritePath examines one write path and returns its place.
@@ -16,7 +18,7 @@ func (r *Resolver) checkWritePath(f *findings, field, given, root string, rootOK
 	}
 	v := Violation{Field: field, Value: given, Severity: SeverityError}
 	shown := EscapePath(given)
-	switch verdict := r.Verdict(place); {
+	switch verdict := r.verdictAt(place); {
 	case verdict.Hidden && verdict.Pattern == "", verdict.TraverseOnly:
 		v.Code, v.Message = codePathNotReadable, fmt.Sprintf("allowed_write_path '%s' cannot be read: no read path covers it", shown)
 		v.Hint = "name it among the read paths, too"
@@ -49,12 +51,12 @@ func (r *Resolver) checkWritePath(f *findings, field, given, root string, rootOK
 func (r *Resolver) checkPath(f *findings, noun, field, given, root string, rootOK bool) (place string, ok bool) {
 	v := Violation{Field: field, Value: given}
 	shown := EscapePath(given)
-	fail := func(code Code, format string, args ...any) (string, bool) {
+	fail := func(code access.Code, format string, args ...any) (string, bool) {
 		v.Code, v.Message = code, fmt.Sprintf(format, args...)
 		f.add(v)
 		return "", false
 	}
-	outside := func(code Code) (string, bool) {
+	outside := func(code access.Code) (string, bool) {
 		return fail(code, noun+" '%s' is outside sandbox root '%s'", shown, EscapePath(r.shownRoot(root)))
 	}
 	switch {
@@ -79,7 +81,7 @@ func (r *Resolver) checkPath(f *findings, noun, field, given, root string, rootO
 		if r.rootGiven == "" {
 			return "", false // the root's own finding says what is wrong
 		}
-		var code Code
+		var code access.Code
 		if rel, code = r.stripRoot(given); code != "" {
 			return outside(code)
 		}
@@ -108,7 +110,7 @@ func (r *Resolver) shownRoot(root string) string {
 
 // stripRoot makes an absolute write path relative. Containment is a matter of
 // real directories: a path that reaches the root by another spelling counts.
-func (r *Resolver) stripRoot(abs string) (rel string, code Code) {
+func (r *Resolver) stripRoot(abs string) (rel string, code access.Code) {
 	abs = filepath.Clean(abs) // holds no "..": that was refused before
 	if rel, ok := r.beneathRoot(abs); ok {
 		return rel, ""
@@ -144,7 +146,7 @@ func abbreviate(s string) string {
 
 // cause is why a write path is refused; code "" means that it is not.
 type cause struct {
-	code               Code
+	code               access.Code
 	text               string
 	link, target, hint string
 }

@@ -9,11 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-func codes(list []pathresolver.Violation) []pathresolver.Code {
-	var out []pathresolver.Code
+func codes(list []pathresolver.Violation) []access.Code {
+	var out []access.Code
 	for _, v := range list {
 		out = append(out, v.Code)
 	}
@@ -25,7 +26,7 @@ func TestValidateReportsEverything(t *testing.T) {
 	base, root := scene(t, "in => src", "leads-out => ../outside", "fifo-parent = x", "out/")
 	bad := []struct {
 		value string
-		code  pathresolver.Code
+		code  access.Code
 		w10   bool
 	}{
 		{filepath.Join(base, "outside"), "path_outside", true},
@@ -43,7 +44,7 @@ func TestValidateReportsEverything(t *testing.T) {
 		{"private/x", "path_hidden", false},
 	}
 	cfg := pathresolver.Config{Root: root, Hide: []string{"private"}}
-	var want []pathresolver.Code
+	var want []access.Code
 	for _, b := range bad {
 		cfg.WritePaths = append(cfg.WritePaths, b.value)
 		want = append(want, b.code)
@@ -71,7 +72,7 @@ func TestValidateRoot(t *testing.T) {
 	_, root := scene(t)
 	home := t.TempDir()
 	t.Setenv("HOME", home)
-	for value, code := range map[string]pathresolver.Code{
+	for value, code := range map[string]access.Code{
 		"":                            "root_empty",
 		filepath.Join(root, "none"):   "root_missing",
 		filepath.Join(root, "ok.txt"): "root_not_directory",
@@ -82,7 +83,7 @@ func TestValidateRoot(t *testing.T) {
 	} {
 		// A bad root does not keep the other findings away.
 		got := pathresolver.Validate(pathresolver.Config{Root: value, WritePaths: []string{"", "../x", "/etc/x"}})
-		want := []pathresolver.Code{code, "path_empty", "path_dot_dot"}
+		want := []access.Code{code, "path_empty", "path_dot_dot"}
 		if value != "" && value != "/" { // without a root nothing is outside of it, and nothing is outside of /
 			want = append(want, "path_outside")
 		}
@@ -98,7 +99,7 @@ func TestWritePathsCollapse(t *testing.T) {
 	require.NoError(t, err)
 	defer r.Close()
 	require.Equal(t, []string{"new", "ok.txt", "out", "src"}, r.WritePaths())
-	require.ElementsMatch(t, []pathresolver.Code{pathresolver.CodePathNested, "path_duplicate", "path_case_collision"}, codes(r.Warnings()))
+	require.ElementsMatch(t, []access.Code{pathresolver.CodePathNested, "path_duplicate", "path_case_collision"}, codes(r.Warnings()))
 	require.NoError(t, r.WriteFile("ok.txt", []byte("single file"), 0o644))
 	require.NoError(t, r.MkdirAll("new/d", 0o755))
 }
@@ -126,8 +127,8 @@ func TestBadGlobs(t *testing.T) {
 	_, root := scene(t)
 	for _, g := range []string{"", "/abs", "a/../b", "[", "a//b", "{a/b,c}", "a**b", "x\x00"} {
 		got := pathresolver.Validate(pathresolver.Config{Root: root, Hide: []string{g}})
-		require.Equal(t, []pathresolver.Code{"bad_pattern"}, codes(got), g)
+		require.Equal(t, []access.Code{"bad_pattern"}, codes(got), g)
 	}
 	got := pathresolver.Validate(pathresolver.Config{Root: root, Unprotect: []string{"src"}})
-	require.Equal(t, []pathresolver.Code{"unknown_unprotect"}, codes(got))
+	require.Equal(t, []access.Code{"unknown_unprotect"}, codes(got))
 }

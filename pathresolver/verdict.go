@@ -25,17 +25,17 @@ type policy struct {
 	restrict Restricting // what may refuse what the rules allow
 	grant    Grant       // of what askRead and askWrite mark
 
-	origins    Origins
+	origins    resolved.Origins
 	writeLists []bound
 	readLists  []bound
 }
 
-// Verdict returns what the rules say about a place.
-func (p *policy) Verdict(place string) resolved.Verdict {
+// verdictAt is what the rules say about a place.
+func (p *policy) verdictAt(place string) resolved.Verdict {
 	return p.verdict(place, p.hide.covers(place))
 }
 
-// verdictIn is Verdict of name in parent, for a caller who knows already that
+// verdictIn is verdictAt of name in parent, for a caller who knows already that
 // parent is not hidden.
 func (p *policy) verdictIn(parent, name string) resolved.Verdict {
 	place := joinPlace(parent, name)

@@ -30,7 +30,7 @@ type walked struct {
 
 // errLeaves stops a walk that would leave the root.
 type errLeaves struct {
-	rule         Rule
+	rule         access.Code
 	reason       string
 	link, target string
 }
@@ -235,7 +235,7 @@ func (w *walker) placeOf(names ...string) string {
 
 // leaves blames the link that was followed last, if any: its text is what
 // took the walk there.
-func (w *walker) leaves(rule Rule, reason string) error {
+func (w *walker) leaves(rule access.Code, reason string) error {
 	if rule == RuleOutsideRoot && w.link != "" {
 		rule, reason = RuleSymlinkEscape, "a symbolic link leads out of the sandbox root"
 	}

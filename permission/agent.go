@@ -10,6 +10,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // Agent is an agent definition: a Markdown file whose YAML front matter says
@@ -111,7 +112,7 @@ func (a *Agent) quoteDescription(front []byte) []byte {
 		}
 		if strings.Contains(value, ": ") || strings.Contains(value, " #") || strings.ContainsRune("[]{},&*!%@`", rune(value[0])) {
 			lines[i] = "description: " + jsonText(value)
-			a.notes = append(a.notes, Problem{Position: access.Position{File: a.file, Line: i + 1, Column: 1}, Severity: Note, Code: "unquoted", Path: "description",
+			a.notes = append(a.notes, Problem{Position: access.Position{File: a.file, Line: i + 1, Column: 1}, Severity: SeverityNote, Code: "unquoted", Path: "description",
 				Message: "the description is no valid YAML; it is read as it stands", Hint: "quote it, or write it after 'description: |'"})
 		}
 	}
@@ -155,9 +156,9 @@ func (a *Agent) decode(ps *problems, root ast.Node) {
 func (a *Agent) ignore(ps *problems, e entry) {
 	at := positionOf(ps.file, e.node)
 	a.extra = append(a.extra, extraField{key: e.key, value: e.value.String(), position: at})
-	note := Problem{Position: at, Severity: Note, Code: "ignored_field", Path: e.key, Message: fmt.Sprintf("field '%s' means nothing here and is ignored", e.key)}
+	note := Problem{Position: at, Severity: SeverityNote, Code: "ignored_field", Path: e.key, Message: fmt.Sprintf("field '%s' means nothing here and is ignored", e.key)}
 	if w := didyoumean.Word(e.key, ownKeys); w != "" && !slices.Contains(vendorKeys, e.key) {
-		note.Severity, note.Code, note.Hint = Warning, "unknown_key", "did you mean '"+w+"'?"
+		note.Severity, note.Code, note.Hint = pathresolver.SeverityWarning, "unknown_key", "did you mean '"+w+"'?"
 	}
 	a.notes = append(a.notes, note)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // Policy is what the agent may do: what its profile and its front matter both allow.
@@ -30,7 +31,7 @@ func (a *Agent) Policy(opt Options) (*Policy, []Problem, error) {
 	if err != nil {
 		var we *writeRequiredError
 		if errors.As(err, &we) {
-			err = &DocumentError{[]Problem{{Position: a.position("profile"), Severity: Error, Code: "write_required", Path: "write_paths", Message: err.Error(), Hint: "add 'write_paths: [DIR]'"}}}
+			err = &DocumentError{[]Problem{{Position: a.position("profile"), Severity: pathresolver.SeverityError, Code: "write_required", Path: "write_paths", Message: err.Error(), Hint: "add 'write_paths: [DIR]'"}}}
 		}
 		return nil, nil, err
 	}
@@ -61,7 +62,7 @@ func (a *Agent) profile(found *[]Problem, opt Options) (*Source, error) {
 	if name == "" {
 		name = profileFor(a.name)
 		if !knownAgent(a.name) {
-			*found = append(*found, Problem{Position: a.position("name"), Severity: Warning, Code: "unknown_agent", Path: "name",
+			*found = append(*found, Problem{Position: a.position("name"), Severity: pathresolver.SeverityWarning, Code: "unknown_agent", Path: "name",
 				Message: fmt.Sprintf("agent '%s' has no profile and is of no known type: it is %s", a.name, DefaultProfile), Hint: "add 'profile: WRITE', or another"})
 		}
 	}
@@ -125,20 +126,20 @@ func (a *Agent) commandsBeyond(found *[]Problem, p *Policy, profile string) {
 		if some := slices.DeleteFunc(slices.Clone(has), func(h string) bool { return !begins(h, []string{c}) }); len(some) > 0 {
 			left = "'" + strings.Join(some, "', '") + "'"
 		}
-		*found = append(*found, Problem{Position: a.position("command " + c), Severity: Warning, Code: "beyond_profile", Path: "tools",
+		*found = append(*found, Problem{Position: a.position("command " + c), Severity: pathresolver.SeverityWarning, Code: "beyond_profile", Path: "tools",
 			Message: fmt.Sprintf("command '%s' of Bash goes beyond the profile '%s'", c, profile), Hint: "the profile decides, and leaves " + left})
 	}
 }
 
 func (a *Agent) mismatch(path string, x Excess) Problem {
-	return Problem{Position: a.position(path), Severity: Warning, Code: "beyond_profile", Path: path, Message: x.Message, Hint: "the profile decides: it is left out"}
+	return Problem{Position: a.position(path), Severity: pathresolver.SeverityWarning, Code: "beyond_profile", Path: path, Message: x.Message, Hint: "the profile decides: it is left out"}
 }
 
 // unknownTools reports tools that no known program has.
 func (a *Agent) unknownTools(found *[]Problem) {
 	for _, name := range slices.Concat(a.toolNames, a.disallowed) {
 		if hint := unknownTool(name); hint != "" {
-			*found = append(*found, Problem{Position: a.position("tool " + name), Severity: Warning, Code: "unknown_tool", Path: "tools",
+			*found = append(*found, Problem{Position: a.position("tool " + name), Severity: pathresolver.SeverityWarning, Code: "unknown_tool", Path: "tools",
 				Message: fmt.Sprintf("unknown tool '%s'", name), Hint: hint})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 func agent(t *testing.T, front string) *Agent {
@@ -142,7 +143,7 @@ func TestAgentEffective(t *testing.T) {
 	require.Empty(t, found)
 	require.Equal(t, []access.Effect{access.Allow, access.Allow, access.Deny, access.Deny}, []access.Effect{tool(p, "Read"), tool(p, "edit_file"), tool(p, "Bash"), tool(p, "write_file")})
 	require.Equal(t, access.Allow, file(p, access.FSWrite, "src/a").Effect)
-	require.Equal(t, CodeNoWritePath, file(p, access.FSWrite, "docs/a").Code)
+	require.Equal(t, pathresolver.RuleNoWritePath, file(p, access.FSWrite, "docs/a").Code)
 
 	p, found = effective(t, "name: code-reviewer\ntools: Read, Write, Reed\nwrite_paths: [src]")
 	require.Equal(t, []string{
@@ -168,7 +169,7 @@ func TestAgentEffective(t *testing.T) {
 
 	p, _ = effective(t, "name: coder\ndisallowedTools: Bash, Edit")
 	require.Equal(t, []access.Effect{access.Allow, access.Deny, access.Deny}, []access.Effect{tool(p, "Write"), tool(p, "Bash"), tool(p, "edit_file")})
-	require.Equal(t, CodeProtected, file(p, access.FSWrite, "a.md").Code, "M11: an agent does not write its own definition")
+	require.Equal(t, pathresolver.RuleProtected, file(p, access.FSWrite, "a.md").Code, "M11: an agent does not write its own definition")
 }
 
 // A profile may be a file beside the agent's.
@@ -185,7 +186,7 @@ func TestAgentProfileFile(t *testing.T) {
 	require.Equal(t, access.Deny, file(p, access.FSWrite, "lib/y").Effect)
 	on, _, _ := p.Network()
 	require.False(t, on)
-	require.Equal(t, CodeProtected, file(p, access.FSWrite, "agents/team.yaml").Code)
+	require.Equal(t, pathresolver.RuleProtected, file(p, access.FSWrite, "agents/team.yaml").Code)
 }
 
 // P10: what Bash is to run beyond the profile is said, with what is left of it;

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -154,7 +155,7 @@ func (h *Held) NameFiles(name func(file string) string) {
 		}
 		return access.Decision{Rule: r.id, Source: at}.Origin()
 	}
-	h.Config.Origins = pathresolver.Origins{Entries: map[string]string{}}
+	h.Config.Origins = resolved.Origins{Entries: map[string]string{}}
 	for field, r := range h.rules {
 		if h.Config.Origins.Entries[field] = text(r); r.at.Line > 0 {
 			at := r.at
@@ -163,10 +164,10 @@ func (h *Held) NameFiles(name func(file string) string) {
 		}
 	}
 	for _, l := range h.reads {
-		h.Config.Origins.Read = append(h.Config.Origins.Read, pathresolver.OriginList{Paths: l.texts(), Origin: text(l.rule)})
+		h.Config.Origins.Read = append(h.Config.Origins.Read, resolved.OriginList{Paths: l.texts(), Origin: text(l.rule)})
 	}
 	for _, l := range h.writes {
-		h.Config.Origins.Write = append(h.Config.Origins.Write, pathresolver.OriginList{Paths: l.texts(), Origin: text(l.rule)})
+		h.Config.Origins.Write = append(h.Config.Origins.Write, resolved.OriginList{Paths: l.texts(), Origin: text(l.rule)})
 	}
 }
 

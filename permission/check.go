@@ -3,6 +3,7 @@ package permission
 import (
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/policies"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // stage is one of the questions that a request is put to, in this order: is the tool
@@ -63,7 +64,7 @@ func (e Enforcer) decide(req access.Request, trace *[]policies.Step) access.Deci
 			}
 			f := e.pass(pass, &q, i, trace)
 			if req.Confirm && pass == 0 && i < 0 && f.opinion == allowed {
-				f = finding{opinion: asked, code: CodeAsk}
+				f = finding{opinion: asked, code: pathresolver.RuleAsk}
 			}
 			if f.opinion == asked && len(e.Policy.given) > 0 {
 				f = e.lift(f, &q, &req, pass == 0)
@@ -184,11 +185,11 @@ func silence(s stage, q *question) finding {
 	case stageACL:
 		return q.defaultACL()
 	case stageOutside:
-		return finding{opinion: denied, code: CodeOutsideRoot}
+		return finding{opinion: denied, code: pathresolver.RuleOutsideRoot}
 	case stageRead:
-		return finding{opinion: denied, code: CodeNotReadable}
+		return finding{opinion: denied, code: pathresolver.RuleNotReadable}
 	case stageWrite:
-		return finding{opinion: denied, code: CodeNoWritePath}
+		return finding{opinion: denied, code: pathresolver.RuleNoWritePath}
 	}
 	return finding{opinion: allowed} // nothing restricts the target; no list restricts the tool
 }
@@ -205,7 +206,7 @@ func (l *layer) opine(s stage, q *question, at *spelling) finding {
 	case stageACL:
 		return l.acl.opine(q.Resource, q.id)
 	case stageOutside:
-		return finding{opinion: l.outside.opinion, code: CodeOutsideRoot, rule: l.outside.rule}
+		return finding{opinion: l.outside.opinion, code: pathresolver.RuleOutsideRoot, rule: l.outside.rule}
 	case stageRead:
 		return l.opineRead(at)
 	case stageWrite:

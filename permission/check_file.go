@@ -5,13 +5,14 @@ import (
 
 	"github.com/pinfold-dev/pinfold/internal/globs"
 	"github.com/pinfold-dev/pinfold/internal/policies"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // file asks the rules about files.
 func (p *Policy) file(q *question, writes bool, trace *[]policies.Step) finding {
 	where := placeKind(q.Resource)
 	if where == notAPlace {
-		return finding{opinion: denied, code: codeInvalidPath}
+		return finding{opinion: denied, code: pathresolver.RuleInvalidPath}
 	}
 	var exact, folded [512]byte // so that a place of usual length allocates nothing
 	at := spelling{append(exact[:0], q.Resource...), globs.AppendFold(folded[:0], q.Resource)}
@@ -21,12 +22,12 @@ func (p *Policy) file(q *question, writes bool, trace *[]policies.Step) finding 
 	worst := p.over(stageRead, q, &at, trace)
 	if writes && worst.opinion != denied {
 		if r := p.always.covers(at.folded); r != nil {
-			return finding{opinion: denied, code: CodeProtected, rule: r}
+			return finding{opinion: denied, code: pathresolver.RuleProtected, rule: r}
 		}
 		worst = stricter(worst, p.over(stageWrite, q, &at, trace))
 		if worst.opinion != denied {
 			if r := p.trustedRule(q.Resource); r != nil {
-				return finding{opinion: denied, code: CodeProtected, rule: r}
+				return finding{opinion: denied, code: pathresolver.RuleProtected, rule: r}
 			}
 		}
 	}
@@ -42,10 +43,10 @@ func (p *Policy) file(q *question, writes bool, trace *[]policies.Step) finding 
 // opineRead is what the layer says about reading a place.
 func (l *layer) opineRead(at *spelling) finding {
 	if r := l.hide.covers(at.folded); r != nil {
-		return finding{opinion: denied, code: CodeHidden, rule: r}
+		return finding{opinion: denied, code: pathresolver.RuleHidden, rule: r}
 	}
 	if r := l.askRead.covers(at.folded); r != nil {
-		return finding{opinion: asked, code: CodeAsk, rule: r}
+		return finding{opinion: asked, code: pathresolver.RuleAsk, rule: r}
 	}
 	if l.read == nil {
 		return finding{}
@@ -53,16 +54,16 @@ func (l *layer) opineRead(at *spelling) finding {
 	if r := l.read.covers(at.exact); r != nil {
 		return finding{opinion: allowed, code: CodeAllowed, rule: r}
 	}
-	return finding{opinion: denied, code: CodeNotReadable, rule: l.readList}
+	return finding{opinion: denied, code: pathresolver.RuleNotReadable, rule: l.readList}
 }
 
 // opineWrite is what the layer says about changing a place.
 func (l *layer) opineWrite(at *spelling) finding {
 	if r := l.protect.covers(at.folded); r != nil {
-		return finding{opinion: denied, code: CodeProtected, rule: r}
+		return finding{opinion: denied, code: pathresolver.RuleProtected, rule: r}
 	}
 	if r := l.askWrite.covers(at.folded); r != nil {
-		return finding{opinion: asked, code: CodeAsk, rule: r}
+		return finding{opinion: asked, code: pathresolver.RuleAsk, rule: r}
 	}
 	if l.write == nil {
 		return finding{}
@@ -70,7 +71,7 @@ func (l *layer) opineWrite(at *spelling) finding {
 	if r := l.write.covers(at.exact); r != nil {
 		return finding{opinion: allowed, code: CodeAllowed, rule: r}
 	}
-	return finding{opinion: denied, code: CodeNoWritePath, rule: l.writeList}
+	return finding{opinion: denied, code: pathresolver.RuleNoWritePath, rule: l.writeList}
 }
 
 // opineToolPath is what a layer's allowed_paths for a tool say about a place.

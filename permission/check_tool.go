@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // execTools run commands: bash_policy none refuses them.
@@ -35,7 +36,7 @@ func codeFor(o opinion, refused access.Code) access.Code {
 	case allowed:
 		return CodeAllowed
 	case asked:
-		return CodeAsk
+		return pathresolver.RuleAsk
 	}
 	return refused
 }

@@ -2,21 +2,14 @@ package permission
 
 import "github.com/pinfold-dev/pinfold/access"
 
-// The codes of decisions; those about files are spelled as pathresolver's rules are. Below CodeAsk all of them refuse.
+// The codes of decisions, beside pathresolver's rules about files. All but CodeAllowed
+// refuse; what pathresolver.RuleAsk refuses may be asked for.
 const (
 	CodeAllowed access.Code = "allowed"
-	CodeAsk     access.Code = "ask" // refused, but may be asked for
 
 	CodeNoPolicy      access.Code = "no_policy"      // an Enforcer without a policy
 	codeUnknownAction access.Code = "unknown_action" // not one of Actions
 	CodeNoIdentity    access.Code = "no_identity"    // a message or agent action from nobody
-
-	codeInvalidPath access.Code = "invalid_path"  // not a place: see Request.Resource
-	CodeOutsideRoot access.Code = "outside_root"  // a file outside the project
-	CodeNotReadable access.Code = "not_readable"  // fs.read does not cover it
-	CodeNoWritePath access.Code = "no_write_path" // fs.write does not cover it
-	CodeHidden      access.Code = "hidden"        // fs.hide covers it
-	CodeProtected   access.Code = "protected"     // fs.protect covers it, or no policy opens it
 
 	codeToolDisabled    access.Code = "tool_disabled"     // enabled: false
 	CodeToolNotDeclared access.Code = "tool_not_declared" // no document names it

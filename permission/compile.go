@@ -102,7 +102,7 @@ func extended(src *Source, fsys fs.FS) ([]*Source, error) {
 	for at := src; at.Document.Extends != ""; chain = append(chain, at) {
 		name := at.Document.Extends
 		refuse := func(message, hint string) error {
-			return &DocumentError{[]Problem{{Position: at.position("extends"), Severity: Error, Code: "extends", Path: "extends", Message: message, Hint: hint}}}
+			return &DocumentError{[]Problem{{Position: at.position("extends"), Severity: pathresolver.SeverityError, Code: "extends", Path: "extends", Message: message, Hint: hint}}}
 		}
 		if len(chain) == maxExtends {
 			return nil, refuse(fmt.Sprintf("more than %d documents extend each other", maxExtends), "")

@@ -46,8 +46,8 @@ func (e *explainer) Explain(d access.Decision) access.Words {
 
 // refusal is the text of a refused file, in the words of every surface.
 func (e *explainer) refusal(d *access.Decision, reason string) string {
-	denied := pathresolver.DeniedError{Path: d.Resource, Place: d.Resource, Rule: pathresolver.Rule(d.Code), Reason: reason}
-	if d.Code == CodeOutsideRoot {
+	denied := pathresolver.DeniedError{Path: d.Resource, Place: d.Resource, Rule: d.Code, Reason: reason}
+	if d.Code == pathresolver.RuleOutsideRoot {
 		denied.Place = ""
 	}
 	denied.Op, _ = d.Action.Op()
@@ -85,7 +85,7 @@ func (e *explainer) reason(d *access.Decision) string {
 	switch d.Code {
 	case CodeAllowed:
 		return "allowed"
-	case CodeAsk:
+	case pathresolver.RuleAsk:
 		return "it is refused, but could be asked for"
 	case codeApprovalsOff:
 		return "it would have to be asked for, and approvals.default is deny"
@@ -95,17 +95,17 @@ func (e *explainer) reason(d *access.Decision) string {
 		return fmt.Sprintf("unknown action %q", d.Action)
 	case CodeNoIdentity:
 		return "the request comes from no known agent"
-	case codeInvalidPath:
+	case pathresolver.RuleInvalidPath:
 		return "the path is no place beneath the root: it is empty, too long, not clean, or holds NUL"
-	case CodeOutsideRoot:
+	case pathresolver.RuleOutsideRoot:
 		return "it lies outside the project"
-	case CodeNotReadable:
+	case pathresolver.RuleNotReadable:
 		return "fs.read does not cover it"
-	case CodeNoWritePath:
+	case pathresolver.RuleNoWritePath:
 		return "no write path covers it. Reading is allowed"
-	case CodeHidden:
+	case pathresolver.RuleHidden:
 		return fmt.Sprintf("the name is hidden by '%s'", d.Pattern)
-	case CodeProtected:
+	case pathresolver.RuleProtected:
 		return protectedReason(d.Layer, d.Pattern)
 	case codeToolDisabled:
 		return fmt.Sprintf("Tool '%s' is disabled", decidedTool(d))

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/pinfold-dev/pinfold/internal/policies"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // examination is everything that can be said about a document, and about what
@@ -90,7 +91,7 @@ func examineAgent(fsys fs.FS, name string, opt Options) (*examination, error) {
 // finish adds what a compiled policy tells.
 func (x *examination) finish(p *Policy, found []Problem, err error, opt Options) {
 	if err != nil && !opt.tolerates(err) {
-		x.problems = append(x.problems, Problem{Severity: Error, Code: "bad_value", Message: err.Error()})
+		x.problems = append(x.problems, Problem{Severity: pathresolver.SeverityError, Code: "bad_value", Message: err.Error()})
 	}
 	x.problems = append(x.problems, found...)
 	if p != nil {
@@ -106,12 +107,12 @@ func (x *examination) add(found ...Problem) {
 	x.problems = append(x.problems, found...)
 	var refused []Problem
 	for _, p := range x.problems {
-		if p.Severity == Error {
+		if p.Severity == pathresolver.SeverityError {
 			refused = append(refused, p)
 		}
 	}
 	x.problems = slices.DeleteFunc(x.problems, func(p Problem) bool {
-		return p.Severity != Error && slices.ContainsFunc(refused, func(e Problem) bool {
+		return p.Severity != pathresolver.SeverityError && slices.ContainsFunc(refused, func(e Problem) bool {
 			return e.Position == p.Position || e.File == p.File && (within(p.Path, e.Path) || within(e.Path, p.Path))
 		})
 	})
@@ -128,13 +129,13 @@ func (x *examination) hold(p *Policy, root string) {
 	case err == nil:
 		x.Config, x.Positions = held.Config, held.Positions
 	case errors.As(err, &unheld) && !x.refused(): // else it may be for what could not be read
-		x.problems = append(x.problems, Problem{Position: unheld.Position, Severity: Error, Code: "not_held", Message: unheld.message, Hint: unheld.hint})
+		x.problems = append(x.problems, Problem{Position: unheld.Position, Severity: pathresolver.SeverityError, Code: "not_held", Message: unheld.message, Hint: unheld.hint})
 	}
 }
 
 // refused reports whether the document is refused.
 func (x *examination) refused() bool {
-	return slices.ContainsFunc(x.problems, func(p Problem) bool { return p.Severity == Error })
+	return slices.ContainsFunc(x.problems, func(p Problem) bool { return p.Severity == pathresolver.SeverityError })
 }
 
 // tolerates collects what is wrong with a document, where Examine wants to go

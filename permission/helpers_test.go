@@ -3,6 +3,7 @@ package permission
 import (
 	"context"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"strings"
 	"testing"
@@ -10,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // long says that the long mode of the property tests is wanted.
@@ -81,4 +84,15 @@ func encodeJSON(d Document) []byte {
 		panic(err)
 	}
 	return append(out, '\n')
+}
+
+// places is a resolver as who holds places asks it.
+func places(r *pathresolver.Resolver) interface {
+	Decide(op access.Op, place string, kind fs.FileMode) *pathresolver.DeniedError
+	Verdict(place string) resolved.Verdict
+} {
+	return resolved.Of(r).(interface {
+		Decide(op access.Op, place string, kind fs.FileMode) *pathresolver.DeniedError
+		Verdict(place string) resolved.Verdict
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pinfold-dev/pinfold/internal/globs"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // lint finds rules that do nothing, or not what was meant, in the documents of
@@ -16,7 +17,7 @@ func (p *Policy) lint() []Problem {
 			continue
 		}
 		for _, problem := range p.lintLayer(l) {
-			problem.Severity = Warning
+			problem.Severity = pathresolver.SeverityWarning
 			found = append(found, problem)
 		}
 	}

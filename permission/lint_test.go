@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // Each mistake is found in its line; the same document without it has none.
@@ -26,7 +28,7 @@ func TestLint(t *testing.T) {
 		found := compile(t, "version: 1\nextends: sandboxed\n"+text).lint()
 		require.Len(t, found, 1, text)
 		require.Contains(t, found[0].String(), want)
-		require.Equal(t, Warning, found[0].Severity)
+		require.Equal(t, pathresolver.SeverityWarning, found[0].Severity)
 	}
 	require.Contains(t, compile(t, "version: 1\nextends: READ_ONLY\nbash_policy: test").lint()[0].String(),
 		"p.yaml:3:1: bash_policy test goes beyond read_only of 'READ_ONLY'")

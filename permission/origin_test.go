@@ -30,14 +30,14 @@ func TestOriginsAreChecks(t *testing.T) {
 		"docs/key":     "inner:fs.hide[0] (child.yaml:5:10)",
 		"docs/LICENSE": "base:fs.protect[0] (p.yaml:3:66)",
 	} {
-		d := r.Decide(access.OpWrite, place, 0)
+		d := places(r).Decide(access.OpWrite, place, 0)
 		require.NotNil(t, d, place)
 		by := file(p, access.FSWrite, place)
 		require.Equal(t, by.Origin(), d.Origin, place)
 		require.Equal(t, string(by.Code), string(d.Rule), place)
 		require.Equal(t, want, d.Origin, place)
 	}
-	require.Nil(t, r.Decide(access.OpWrite, "docs/a", 0))
+	require.Nil(t, places(r).Decide(access.OpWrite, "docs/a", 0))
 
 	held.NameFiles(func(name string) string { return "policies/" + name })
 	require.Equal(t, "inner:fs.hide[0] (policies/child.yaml:5:10)", held.Config.Origins.Entries["hide[1]"])

@@ -6,26 +6,21 @@ import (
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// Severity tells problems for which a document is refused from mere warnings.
-type Severity string
-
-// The severities of a Problem.
-const (
-	Error   Severity = "error"
-	Warning Severity = "warning"
-	Note    Severity = "note"
-)
+// SeverityNote is a problem that only whoever looks at one file is told, beside those
+// of pathresolver. A document with an error is refused.
+const SeverityNote pathresolver.Severity = "note"
 
 // Problem is one thing that is wrong with a document.
 type Problem struct {
 	access.Position
-	Severity Severity `json:"severity"`
-	Code     string   `json:"code"` // stable: syntax, unknown_key, wrong_type, ...
-	Path     string   `json:"path"` // where in the document: fs.write[0]
-	Message  string   `json:"message"`
-	Hint     string   `json:"hint,omitempty"`
+	Severity pathresolver.Severity `json:"severity"`
+	Code     string                `json:"code"` // stable: syntax, unknown_key, wrong_type, ...
+	Path     string                `json:"path"` // where in the document: fs.write[0]
+	Message  string                `json:"message"`
+	Hint     string                `json:"hint,omitempty"`
 }
 
 // String is file:line:column: message (hint).
@@ -58,7 +53,7 @@ type problems struct {
 func (ps *problems) add(p Problem) {
 	p.File = ps.file
 	if p.Severity == "" {
-		p.Severity = Error
+		p.Severity = pathresolver.SeverityError
 	}
 	if len(ps.list) < maxProblems {
 		ps.list = append(ps.list, p)

@@ -43,16 +43,16 @@ func TestSameAsResolver(t *testing.T) {
 			if strings.EqualFold(path.Base(place), ".git") {
 				continue // as a directory it may be made, as a file hardly; the resolver knows the type
 			}
-			if r.Verdict(place).TraverseOnly {
+			if places(r).Verdict(place).TraverseOnly {
 				continue // seen, since it leads to what may be read
 			}
 			for i, op := range []access.Op{access.OpRead, access.OpWrite} {
-				want := r.Decide(op, place, 0)
+				want := places(r).Decide(op, place, 0)
 				if want != nil && (want.Rule == pathresolver.RuleGitContent || want.Rule == pathresolver.RuleGitDir) {
 					continue // that rests on what stands there and who made it, which a policy does not know
 				}
 				got := file(p, []access.Action{access.FSRead, access.FSWrite}[i], place)
-				if want != nil && want.Rule == pathresolver.RuleNotReadable && file(p, access.FSRead, place).Code == CodeAsk {
+				if want != nil && want.Rule == pathresolver.RuleNotReadable && file(p, access.FSRead, place).Code == pathresolver.RuleAsk {
 					continue // a glob of ask_read beside fs.read: no list of paths has it
 				}
 				require.Equal(t, want == nil, got.Allowed(), "%s %s: %v, %s", op, place, want, got.Text())

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // M1: one question, one answer. Whatever is asked about (a skill's path, a
@@ -27,8 +28,8 @@ func TestOneAnswerM1(t *testing.T) {
 		rule             string
 		at               access.Position
 	}{
-		{ask(access.FSWrite, "src/a", "write_file"), ask(access.FSWrite, "docs/a", "write_file"), CodeNoWritePath, "doc:fs.write", access.Position{File: "p.yaml", Line: 3, Column: 17}},
-		{ask(access.FSRead, "docs/.env", "read_file"), ask(access.FSRead, "docs/a", "read_file"), CodeHidden, "doc:fs.hide[0]", access.Position{File: "p.yaml", Line: 3, Column: 39}},
+		{ask(access.FSWrite, "src/a", "write_file"), ask(access.FSWrite, "docs/a", "write_file"), pathresolver.RuleNoWritePath, "doc:fs.write", access.Position{File: "p.yaml", Line: 3, Column: 17}},
+		{ask(access.FSRead, "docs/.env", "read_file"), ask(access.FSRead, "docs/a", "read_file"), pathresolver.RuleHidden, "doc:fs.hide[0]", access.Position{File: "p.yaml", Line: 3, Column: 39}},
 		{ask(access.MsgSend, "kid", "nexus_send"), ask(access.MsgSend, "root", "nexus_send"), codeTargetNotParent, "doc:tools.nexus_send.allowed_targets", access.Position{File: "p.yaml", Line: 4, Column: 22}},
 		{ask(access.ToolUse, "Bash", ""), ask(access.ToolUse, "Read", ""), codeToolDisabled, "doc:tools.Bash.enabled", access.Position{File: "p.yaml", Line: 4, Column: 55}},
 	} {

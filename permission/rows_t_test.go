@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // root has the children me and sis; me has kid.
@@ -118,8 +119,8 @@ func TestOrderT17(t *testing.T) {
 		{doc("false", "deny", "[]", "[]"), codeToolDisabled},
 		{doc("true", "deny", "[]", "[]"), codeActionDenied},
 		{doc("true", "allow", "[]", "[]"), CodeTargetNotListed},
-		{doc("true", "allow", "[far]", "[]"), CodeNoWritePath},
-		{doc("true", "allow", "[far]", "[a]"), CodeNoWritePath},
+		{doc("true", "allow", "[far]", "[]"), pathresolver.RuleNoWritePath},
+		{doc("true", "allow", "[far]", "[a]"), pathresolver.RuleNoWritePath},
 		{doc("true", "allow", "[far]", "[a, b]"), CodeAllowed},
 	} {
 		require.Equal(t, c.want, ask(c.p, r).Code)
@@ -143,7 +144,7 @@ func TestToolT4(t *testing.T) {
 	write := func(place string) access.Decision {
 		return ask(narrow, access.Request{Tool: "write_file", Action: access.FSWrite, Resource: place})
 	}
-	require.Equal(t, CodeNoWritePath, write("src/a").Code)
+	require.Equal(t, pathresolver.RuleNoWritePath, write("src/a").Code)
 	require.Equal(t, codeToolPath, write("docs/b").Code)
 	require.True(t, write("docs/a").Allowed())
 	// M7: a tool that nobody declared is denied.

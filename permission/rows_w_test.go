@@ -11,6 +11,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/policies"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // W1 reads only within cwd, W2 writes only within write paths, W4 without any
@@ -21,17 +22,17 @@ func TestReadAndWritePaths(t *testing.T) {
 	require.NoError(t, err)
 	for _, who := range []*Policy{p, child} {
 		require.Equal(t, access.Allow, file(who, access.FSRead, "src/a.go").Effect)
-		require.Equal(t, CodeOutsideRoot, file(who, access.FSRead, "/etc/passwd").Code)
-		require.Equal(t, CodeOutsideRoot, file(who, access.FSRead, "../x").Code)
+		require.Equal(t, pathresolver.RuleOutsideRoot, file(who, access.FSRead, "/etc/passwd").Code)
+		require.Equal(t, pathresolver.RuleOutsideRoot, file(who, access.FSRead, "../x").Code)
 		for _, a := range access.ActionsOf(access.KindWrite) {
 			require.Equal(t, access.Allow, file(who, a, "out/sub/x").Effect)
-			require.Equal(t, CodeNoWritePath, file(who, a, "src/a.go").Code)
-			require.Equal(t, CodeNoWritePath, file(who, a, "out2/x").Code, "a prefix is no path")
-			require.Equal(t, CodeOutsideRoot, file(who, a, "/out/x").Code)
-			require.Equal(t, CodeNoWritePath, file(preset(t, "sandboxed"), a, "out/x").Code)
+			require.Equal(t, pathresolver.RuleNoWritePath, file(who, a, "src/a.go").Code)
+			require.Equal(t, pathresolver.RuleNoWritePath, file(who, a, "out2/x").Code, "a prefix is no path")
+			require.Equal(t, pathresolver.RuleOutsideRoot, file(who, a, "/out/x").Code)
+			require.Equal(t, pathresolver.RuleNoWritePath, file(preset(t, "sandboxed"), a, "out/x").Code)
 		}
 	}
-	require.Equal(t, CodeNoWritePath, file(child, access.FSWrite, "out/x").Code, "the child has less")
+	require.Equal(t, pathresolver.RuleNoWritePath, file(child, access.FSWrite, "out/x").Code, "the child has less")
 }
 
 // A path that nobody has resolved is no place, and is refused.
@@ -39,7 +40,7 @@ func TestOnlyPlacesAreDecided(t *testing.T) {
 	p := preset(t, "trusted")
 	require.Equal(t, access.Allow, file(p, access.FSWrite, "a/b").Effect)
 	for _, bad := range []string{"", "a//b", "a/./b", "a/../b", "./a", "a/", "a\x00b", "//a", "/a/../b"} {
-		require.Equal(t, codeInvalidPath, file(p, access.FSWrite, bad).Code, "%q", bad)
+		require.Equal(t, pathresolver.RuleInvalidPath, file(p, access.FSWrite, bad).Code, "%q", bad)
 	}
 }
 
@@ -98,7 +99,7 @@ func TestTwoPaths(t *testing.T) {
 	require.True(t, check("copy_file", access.FSRead, "out/a").Allowed())
 	require.False(t, check("copy_file", access.FSRead, "src/b").Allowed())
 	d := check("rename", access.FSMove, "out/a")
-	require.Equal(t, CodeNoWritePath, d.Code)
+	require.Equal(t, pathresolver.RuleNoWritePath, d.Code)
 	require.Equal(t, "src/a", d.Resource, "the path that was refused")
 	require.Equal(t, "Path 'src/a' is outside the allowed sandbox for writing; writable: out\n"+
 		"rename refused (no_write_path): no write path covers it. Reading is allowed [caller:fs.write, caller]\n"+
@@ -119,13 +120,13 @@ func TestAlwaysProtectedM11(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"trusted", "base", "p"}, layerNames(p))
 	for _, place := range []string{".git/hooks/pre-commit", ".git/config", ".GIT/config", "agents/p.yaml", "agents/base.yaml", "Agents/P.yaml"} {
-		require.Equal(t, CodeProtected, file(p, access.FSWrite, place).Code, place)
+		require.Equal(t, pathresolver.RuleProtected, file(p, access.FSWrite, place).Code, place)
 		require.Equal(t, access.Allow, file(p, access.FSRead, place).Effect, place)
 	}
 	require.Equal(t, access.Allow, file(p, access.FSWrite, "agents/q.yaml").Effect)
 	sly, err := Load(fstest.MapFS{"preset:trusted": {Data: []byte("version: 1\nextends: trusted")}}, "preset:trusted", Options{})
 	require.NoError(t, err)
-	require.Equal(t, CodeProtected, file(sly, access.FSWrite, "preset:trusted").Code, "whatever the file is called")
+	require.Equal(t, pathresolver.RuleProtected, file(sly, access.FSWrite, "preset:trusted").Code, "whatever the file is called")
 	held, err := p.Resolver("/r")
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"agents/p.yaml", "agents/base.yaml"}, held.Config.Protect)
@@ -162,7 +163,7 @@ func TestCallerNarrows(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, access.Allow, file(p, access.FSWrite, "src/a/x").Effect)
 	for _, place := range []string{"src/b", "docs/x", "lib/x"} {
-		require.Equal(t, CodeNoWritePath, file(p, access.FSWrite, place).Code, place)
+		require.Equal(t, pathresolver.RuleNoWritePath, file(p, access.FSWrite, place).Code, place)
 	}
 	held, err := p.Resolver("/r")
 	require.NoError(t, err)

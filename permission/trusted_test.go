@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -39,13 +40,13 @@ func TestUnprotect(t *testing.T) {
 				}
 			}
 			require.Equal(t, want, d.Effect, "%s: %s", c.doc, place)
-			require.Equal(t, want == access.Allow, r.Decide(access.OpWrite, place, 0) == nil, "%s: %s", c.doc, place)
+			require.Equal(t, want == access.Allow, places(r).Decide(access.OpWrite, place, 0) == nil, "%s: %s", c.doc, place)
 			require.Equal(t, access.Allow, file(p, access.FSRead, place).Effect)
 		}
 		require.NoError(t, r.Close())
 	}
 	d := file(compile(t, "version: 1\nfs: {read: [.], write: [.]}"), access.FSWrite, tasks)
-	require.Equal(t, CodeProtected, d.Code)
+	require.Equal(t, pathresolver.RuleProtected, d.Code)
 	require.Contains(t, d.Text(), "VS Code runs its tasks; 'unprotect' in the policy's fs opens '**/.vscode/tasks.json'")
 
 	for _, word := range []string{".vscod", ".git/hooks", ".git", "", "**"} {
@@ -105,14 +106,14 @@ func TestUnprotectAndAsk(t *testing.T) {
 	r, err := pathresolver.New(held.Config)
 	require.NoError(t, err)
 	defer r.Close()
-	d := r.Decide(access.OpCreate, ".vscode/tasks.json", 0)
+	d := places(r).Decide(access.OpCreate, ".vscode/tasks.json", 0)
 	require.Equal(t, pathresolver.RuleAsk, d.Rule)
 	cfg := held.Config
-	cfg.Grant = pathresolver.GrantFor(access.Access{Action: access.FSCreate, Resource: ".vscode/tasks.json"})
+	cfg.Grant = resolved.GrantFor(access.Access{Action: access.FSCreate, Resource: ".vscode/tasks.json"})
 	granted, err := pathresolver.New(cfg)
 	require.NoError(t, err)
 	defer granted.Close()
-	require.Nil(t, granted.Decide(access.OpCreate, ".vscode/tasks.json", 0))
+	require.Nil(t, places(granted).Decide(access.OpCreate, ".vscode/tasks.json", 0))
 
 	// Asking alone opens nothing.
 	p = compile(t, "version: 1\nfs: {read: [.], write: [.], ask_write: [.vscode]}")

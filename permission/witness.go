@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // maxWitnesses bounds the requests that Diff puts to two policies.
@@ -58,7 +59,7 @@ func (w witness) subject(by access.Decision) (subject, example string) {
 			verb = "writing"
 		}
 		what := "'" + w.Resource + "'"
-		if by.Pattern != "" && by.Code != CodeOutsideRoot {
+		if by.Pattern != "" && by.Code != pathresolver.RuleOutsideRoot {
 			what = "'" + by.Pattern + "'"
 			if by.Pattern != w.Resource {
 				example = " (such as " + w.Resource + ")"

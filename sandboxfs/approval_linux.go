@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
 )
@@ -48,7 +49,7 @@ func (c *connection) ask(h *fuse.InHeader, call string, d *pathresolver.DeniedEr
 		return c.refuse(h, call, d)
 	}
 	q := AskRequest{Accesses: o.accesses(c.r), Syscall: call, PID: h.Pid, UID: h.Uid, Program: programOf(h.Pid)}
-	if final := o.decide(c.r, pathresolver.GrantFor(q.Accesses...)); final != nil {
+	if final := o.decide(c.r, resolved.GrantFor(q.Accesses...)); final != nil {
 		return c.refuse(h, call, final)
 	}
 	q.Wait = call == "open" && asks.wait != 0
@@ -126,7 +127,7 @@ func (c *connection) granted(ctx context.Context, h *fuse.InHeader, q *askFirst,
 	}
 	switch err := c.v.asks.put(ctx, q.AskRequest); err {
 	case nil:
-		return pathresolver.GrantFor(q.Accesses...), nil
+		return resolved.GrantFor(q.Accesses...), nil
 	case fuseconn.ErrInterrupted:
 		return nil, unix.EINTR
 	case context.DeadlineExceeded:

@@ -3,6 +3,7 @@ package sandboxfs
 import (
 	"syscall"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -10,7 +11,7 @@ import (
 // ENOENT: it does not exist for this caller. EROFS: it is never writable.
 // EBUSY: it stays where it is. EACCES: it may not be read, or could be asked
 // for. A rule that is not listed is EACCES.
-var errnoOf = map[pathresolver.Rule]syscall.Errno{
+var errnoOf = map[access.Code]syscall.Errno{
 	pathresolver.RuleHidden:        syscall.ENOENT,
 	pathresolver.RuleNotReadable:   syscall.ENOENT,
 	pathresolver.RuleAsk:           syscall.EACCES,
@@ -29,7 +30,7 @@ var errnoOf = map[pathresolver.Rule]syscall.Errno{
 }
 
 // errno is the table's entry for a rule.
-func errno(rule pathresolver.Rule) syscall.Errno {
+func errno(rule access.Code) syscall.Errno {
 	if e, ok := errnoOf[rule]; ok {
 		return e
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pinfold-dev/pinfold/access"
-	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // Options say how a view is served, not what it allows: that is the
@@ -89,7 +88,7 @@ type Refusal struct {
 	Program string // its name (comm), which it can choose itself; "" if unknown
 	Op      access.Op
 	Place   string
-	Rule    pathresolver.Rule
+	Rule    access.Code
 	Pattern string        // the glob or write path that decided, if one did
 	Origin  string        // where that was written, if the resolver's Config says so
 	Errno   syscall.Errno // what the caller got

@@ -17,7 +17,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/permission"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // A question about one thing: answered by the caller's own policy, by its
@@ -43,7 +43,7 @@ func TestDecide(t *testing.T) {
 
 	probe := write("src/p")
 	probe.Probe = true
-	require.Equal(t, Decided{Effect: access.Ask, Code: permission.CodeAsk}, func() Decided {
+	require.Equal(t, Decided{Effect: access.Ask, Code: pathresolver.RuleAsk}, func() Decided {
 		d := decide(kid, probe)
 		d.Reason, d.Text, d.Rule = "", "", ""
 		return d

@@ -18,7 +18,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
-	"github.com/pinfold-dev/pinfold/permission"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // hireWithView hires the agent kid with a command, and returns a client that has the
@@ -133,7 +133,7 @@ func TestPrivateConnectionCarriesManyWaits(t *testing.T) {
 	require.ErrorIs(t, <-watched, context.Canceled)
 	d, err := kid.Decide(t.Context(), DecideBody{Action: access.FSWrite, Resource: "src/1"})
 	require.NoError(t, err)
-	require.Equal(t, permission.CodeAsk, d.Code, "leave for one time was used up")
+	require.Equal(t, pathresolver.RuleAsk, d.Code, "leave for one time was used up")
 }
 
 // Where the broker ends nobody waits for it to come back: it cannot.

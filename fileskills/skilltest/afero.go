@@ -57,7 +57,7 @@ var _ fileskills.FS = (*aferoFS)(nil)
 
 // place decides about a name. Without links a place is a matter of text.
 func (f *aferoFS) place(op access.Op, unsafePath string) (place string, err error) {
-	denied := func(rule pathresolver.Rule, reason string) (string, error) {
+	denied := func(rule access.Code, reason string) (string, error) {
 		d := &pathresolver.DeniedError{Op: op, Path: unsafePath, Place: place, Rule: rule, Reason: reason}
 		if op != access.OpRead {
 			d.Allowed = f.write

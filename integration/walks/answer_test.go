@@ -7,6 +7,8 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -14,7 +16,7 @@ import (
 type answer struct {
 	dev, ino uint64
 	text     string
-	rule     pathresolver.Rule
+	rule     access.Code
 	errno    syscall.Errno
 }
 
@@ -53,6 +55,6 @@ func read(text string, err error) answer {
 	return answer{text: text}
 }
 
-func decided(d pathresolver.Decision) answer {
+func decided(d resolved.Decision) answer {
 	return answer{text: fmt.Sprint(d.Allowed, d.Exists, d.Place), rule: d.Rule}
 }

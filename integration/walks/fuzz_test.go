@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -106,8 +107,8 @@ func (w *walks) compare(p string) {
 		"open":     func(r *pathresolver.Resolver) answer { return opened(r.Open(p)) },
 		"write":    func(r *pathresolver.Resolver) answer { return opened(r.OpenFile(p, os.O_WRONLY, 0)) },
 		"readlink": func(r *pathresolver.Resolver) answer { return read(r.Readlink(p)) },
-		"why read": func(r *pathresolver.Resolver) answer { return decided(r.Explain(access.OpRead, p)) },
-		"why make": func(r *pathresolver.Resolver) answer { return decided(r.Explain(access.OpCreate, p)) },
+		"why read": func(r *pathresolver.Resolver) answer { return decided(resolved.Explain(r, access.OpRead, p)) },
+		"why make": func(r *pathresolver.Resolver) answer { return decided(resolved.Explain(r, access.OpCreate, p)) },
 	} {
 		a, b := ask(w.kernel), ask(w.walker)
 		require.Equal(w.t, a, b, "%s %q: openat2 against walker in %s", verb, p, w)

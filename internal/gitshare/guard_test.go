@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -235,11 +236,11 @@ func TestConfig(t *testing.T) {
 		"worktrees/wt/locked", "worktrees/wt/modules/m/config", "objects/info/alternates", "objects/info/Alternates", "info/attributes",
 		"refs/heads/main", "worktrees/other/HEAD",
 	} {
-		require.False(t, res.Explain(access.OpWrite, place).Allowed, place)
-		require.True(t, res.Explain(access.OpRead, place).Allowed, place)
+		require.False(t, resolved.Explain(res, access.OpWrite, place).Allowed, place)
+		require.True(t, resolved.Explain(res, access.OpRead, place).Allowed, place)
 	}
 	for _, place := range []string{"worktrees/wt/HEAD", "worktrees/wt/modules/m/HEAD", "objects/info/packs", "refs/heads/topic"} {
-		require.True(t, res.Explain(access.OpWrite, place).Allowed, place)
+		require.True(t, resolved.Explain(res, access.OpWrite, place).Allowed, place)
 	}
 	alone, err := Reopen(r.Dir, "", "")
 	require.NoError(t, err)
@@ -248,9 +249,9 @@ func TestConfig(t *testing.T) {
 	require.NoError(t, err)
 	defer own.Close()
 	for _, place := range []string{"config", "hooks/pre-commit", "info/attributes", "objects/info/alternates", "commondir", "modules/m/hooks/x", "modules/m/config"} {
-		require.False(t, own.Explain(access.OpWrite, place).Allowed, place)
+		require.False(t, resolved.Explain(own, access.OpWrite, place).Allowed, place)
 	}
 	for _, place := range []string{"HEAD", "ORIG_HEAD", "packed-refs.lock", "refs/heads/main"} {
-		require.True(t, own.Explain(access.OpWrite, place).Allowed, place)
+		require.True(t, resolved.Explain(own, access.OpWrite, place).Allowed, place)
 	}
 }

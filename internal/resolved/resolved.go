@@ -1,13 +1,16 @@
-// Package resolved is the door through which a view, and the judge of what a
-// confined program tried, reach into a pathresolver.Resolver: they hold places
-// that a resolver gave, decide about them, and act on what stands there. A place
-// is a string, and acting on one asks no rule, so none of this is exported to
-// users of pathresolver, who have its verbs.
+// Package resolved is the door through which a view, a call of a skill, the command
+// and the judge of what a confined program tried reach into a
+// pathresolver.Resolver: they hold places that a resolver gave, decide about them,
+// and act on what stands there, or say at length why something is refused. A place
+// is a string, and acting on one asks no rule, so none of this is exported to users
+// of pathresolver, who have its verbs.
 package resolved
 
 import (
 	"io/fs"
+	"slices"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/trusted"
 )
 
@@ -88,3 +91,64 @@ const (
 	// GitRefs are packed refs, which may not have what refs/replace may not.
 	GitRefs
 )
+
+// Decision is what Explain answers. It is for the operator: Link and Target
+// may tell where a link leads outside the root.
+type Decision struct {
+	Op       access.Op   `json:"op"`
+	Path     string      `json:"path"` // as given
+	Allowed  bool        `json:"allowed"`
+	Place    string      `json:"place,omitempty"` // where the path leads, if to a place
+	Exists   bool        `json:"exists"`
+	Rule     access.Code `json:"rule,omitempty"` // which rule refused
+	Reason   string      `json:"reason"`
+	Pattern  string      `json:"pattern,omitempty"`  // the glob or write path that decided
+	Origin   string      `json:"origin,omitempty"`   // where that entry was written, from Config.Origins
+	Link     string      `json:"link,omitempty"`     // the link that decided, as a place
+	Target   string      `json:"target,omitempty"`   // and its text
+	Writable []string    `json:"writable"`           // the write paths
+	Readable []string    `json:"readable,omitempty"` // the read paths; none: everything
+}
+
+// Explain says what a *pathresolver.Resolver would decide about op at a path, and
+// why, without doing it.
+func Explain(resolver any, op access.Op, path string) Decision {
+	return Of(resolver).(interface {
+		Explain(op access.Op, unsafePath string) Decision
+	}).Explain(op, path)
+}
+
+// VerdictAt is what the rules of a *pathresolver.Resolver say about a place.
+func VerdictAt(resolver any, place string) Verdict {
+	return Of(resolver).(interface{ Verdict(place string) Verdict }).Verdict(place)
+}
+
+// GrantFor is a pathresolver.Grant of exactly these.
+func GrantFor(accesses ...access.Access) func(op access.Op, place string) bool {
+	return func(op access.Op, place string) bool {
+		return slices.Contains(accesses, access.Access{Action: op.Action(), Resource: place})
+	}
+}
+
+// Origins says where the entries of a pathresolver.Config were written, as text for
+// messages: "worker-docs:fs.hide[2] (policy.yaml:4:9)". It decides nothing.
+// Its zero value names nothing.
+type Origins struct {
+	// Entries are by the names that pathresolver.Violation.Field has for them: "hide[2]",
+	// "write_paths[0]", "git". "protect" stands for DefaultProtected.
+	Entries map[string]string
+
+	// Write are the lists that WritePaths were made from: WritePaths cover what all of
+	// them cover. For a place that no write path covers, messages name the first list
+	// that does not cover it.
+	Write []OriginList
+
+	// Read are the same for ReadPaths.
+	Read []OriginList
+}
+
+// OriginList is one list of what may be done, and where it was written.
+type OriginList struct {
+	Paths  []string // places or globs
+	Origin string
+}

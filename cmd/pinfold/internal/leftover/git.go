@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/internal/gitrepo"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 const (
@@ -36,7 +37,7 @@ func (e *examiner) staged() {
 		if t := e.trusted.Covers(place); t != nil {
 			return t.String()
 		}
-		return e.r.NamedByGit(place)
+		return resolved.Of(e.r).(interface{ NamedByGit(place string) string }).NamedByGit(place)
 	}
 	paths, complete, err := repo.Tracked(func(path string, object []byte) bool {
 		return why(path) != "" && !e.isObject(path, object)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/fileskills"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -90,7 +91,7 @@ func (o *overlay) noteAsk(err error) error {
 
 // leads is the place of a path that is to be written.
 func (o *overlay) leads(unsafePath string) string {
-	place := o.resolver.Explain(access.OpWrite, unsafePath).Place
+	place := resolved.Explain(o.resolver, access.OpWrite, unsafePath).Place
 	if o.only != "" && place != o.only && o.elsewhere == "" {
 		if o.elsewhere = place; place == "" {
 			o.elsewhere = unsafePath

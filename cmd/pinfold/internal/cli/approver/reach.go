@@ -9,6 +9,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/internal/helper"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -32,7 +33,7 @@ func (m Mode) refuseReachable(r *pathresolver.Resolver) error {
 				continue
 			}
 			info, err := os.Lstat(at)
-			if v := r.Verdict(filepath.ToSlash(place)); err == nil && !info.IsDir() && (v.Writable || v.AskWrite) {
+			if v := resolved.VerdictAt(r, filepath.ToSlash(place)); err == nil && !info.IsDir() && (v.Writable || v.AskWrite) {
 				return cli.UsageError(fmt.Errorf("--approve exec: what the command may change must not answer for you: '%s'", pathresolver.EscapePath(place)),
 					"keep it outside of the write paths, or --protect it")
 			}
@@ -111,11 +112,11 @@ func agentWrites(r *pathresolver.Resolver, home, dir string) bool {
 			if err != nil || !filepath.IsLocal(place) {
 				continue
 			}
-			v := r.Verdict(filepath.ToSlash(filepath.Join(place, "program")))
+			v := resolved.VerdictAt(r, filepath.ToSlash(filepath.Join(place, "program")))
 			if at == filepath.Clean(dir) && (v.Writable || v.AskWrite) {
 				return true
 			}
-			if v := r.Verdict(filepath.ToSlash(place)); v.Writable || v.AskWrite {
+			if v := resolved.VerdictAt(r, filepath.ToSlash(place)); v.Writable || v.AskWrite {
 				return true
 			}
 		}

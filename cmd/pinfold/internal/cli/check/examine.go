@@ -100,7 +100,7 @@ func (c *filesCheck) addFile(name string, kind policies.Kind) {
 		return
 	}
 	for _, p := range found {
-		if p.Severity == permission.Note {
+		if p.Severity == permission.SeverityNote {
 			continue // for a person who looks at one file
 		}
 		p.Position = place(base, p.Position)
@@ -129,7 +129,7 @@ func (c *filesCheck) named(x *policies.Examination, name string) []permission.Pr
 			return nil
 		}
 	}
-	return []permission.Problem{{Position: x.NameAt, Severity: permission.Error, Code: "duplicate_agent", Path: "name",
+	return []permission.Problem{{Position: x.NameAt, Severity: pathresolver.SeverityError, Code: "duplicate_agent", Path: "name",
 		Message: "agent '" + x.Name + "' is defined twice", Hint: "it is defined in " + first + " already"}}
 }
 
@@ -148,7 +148,7 @@ func (c *filesCheck) validate(x *policies.Examination, found []permission.Proble
 		if v.Severity == pathresolver.SeverityWarning && told(found, at) {
 			continue
 		}
-		more = append(more, permission.Problem{Position: at, Severity: permission.Severity(v.Severity), Code: string(v.Code), Path: v.Field, Message: v.Message, Hint: v.Hint})
+		more = append(more, permission.Problem{Position: at, Severity: v.Severity, Code: string(v.Code), Path: v.Field, Message: v.Message, Hint: v.Hint})
 	}
 	return more
 }

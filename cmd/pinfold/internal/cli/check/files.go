@@ -95,13 +95,13 @@ func (r *filesReport) count(found []permission.Problem, strict bool) {
 	for _, p := range found {
 		p.Message, p.Hint, p.File = pathresolver.EscapePath(p.Message), pathresolver.EscapePath(p.Hint), pathresolver.EscapePath(p.File)
 		p.Path = pathresolver.EscapePath(p.Path)
-		if strict && p.Severity == permission.Warning {
-			p.Severity = permission.Error
+		if strict && p.Severity == pathresolver.SeverityWarning {
+			p.Severity = pathresolver.SeverityError
 		}
 		switch p.Severity {
-		case permission.Error:
+		case pathresolver.SeverityError:
 			r.Errors++
-		case permission.Warning:
+		case pathresolver.SeverityWarning:
 			r.Warnings++
 		}
 		r.Problems = append(r.Problems, p)
@@ -127,7 +127,7 @@ func (c *filesCheck) addTree(name string) {
 		c.addFound(filepath.Join(name, filepath.FromSlash(f.Name)), f)
 	}
 	if len(found) == 0 {
-		c.add(permission.Problem{Position: begin(name), Severity: permission.Warning, Code: "no_files",
+		c.add(permission.Problem{Position: begin(name), Severity: pathresolver.SeverityWarning, Code: "no_files",
 			Message: "the directory holds no policy and no agent definition", Hint: "policies are *.yaml or *.yml; definitions are *.md that begin with ---"})
 	}
 }
@@ -158,5 +158,5 @@ func unreadable(name string, err error) permission.Problem {
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return permission.Problem{Position: begin(name), Severity: permission.Error, Code: "unreadable", Message: "the file cannot be read: " + strings.ToLower(err.Error())}
+	return permission.Problem{Position: begin(name), Severity: pathresolver.SeverityError, Code: "unreadable", Message: "the file cannot be read: " + strings.ToLower(err.Error())}
 }

@@ -116,11 +116,11 @@ func githubData(s string) string     { return githubDataEscapes.Replace(s) }
 func githubProperty(s string) string { return githubPropertyEscapes.Replace(s) }
 
 // colourOf is the colour of a severity.
-func colourOf(s permission.Severity) string {
+func colourOf(s pathresolver.Severity) string {
 	switch s {
-	case permission.Error:
+	case pathresolver.SeverityError:
 		return cli.ColourBad
-	case permission.Warning:
+	case pathresolver.SeverityWarning:
 		return cli.ColourWarn
 	}
 	return cli.ColourDim
@@ -158,7 +158,7 @@ func filesGitHub(o *cli.Output, r *filesReport) error {
 			text += "\n" + p.Hint
 		}
 		command := string(p.Severity)
-		if p.Severity == permission.Note {
+		if p.Severity == permission.SeverityNote {
 			command = "notice"
 		}
 		o.Stdout.Printf("::%s file=%s,line=%d,col=%d,title=%s::%s\n", command, githubProperty(p.File), max(p.Line, 1), max(p.Column, 1),

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/internal/policies"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -19,7 +20,7 @@ func (c *filesCheck) hidesNothing(x *policies.Examination, found []permission.Pr
 		if !missing || told(found, e.Position) {
 			continue
 		}
-		p := permission.Problem{Position: e.Position, Severity: permission.Warning, Code: "hides_nothing", Path: e.Path,
+		p := permission.Problem{Position: e.Position, Severity: pathresolver.SeverityWarning, Code: "hides_nothing", Path: e.Path,
 			Message: fmt.Sprintf("'%s' hides nothing: there is no such file or directory", e.Text),
 			Hint:    fmt.Sprintf("for what may come later write a glob: \"**/%s\"", filepath.Base(e.Text))}
 		if link != "" {

@@ -83,7 +83,7 @@ func (c *filesCheck) leaveOut(b *baseline) ([]permission.Problem, *baselineUse) 
 		}
 		left[e.finding] = 0
 		use.Stale++
-		found = append(found, permission.Problem{Position: access.Position{File: hostfile.Display(b.file), Line: e.line, Column: 1}, Severity: permission.Note, Code: "stale_baseline",
+		found = append(found, permission.Problem{Position: access.Position{File: hostfile.Display(b.file), Line: e.line, Column: 1}, Severity: permission.SeverityNote, Code: "stale_baseline",
 			Message: fmt.Sprintf("%s no longer occurs in %s: %s", e.Code, e.File, e.Message), Hint: "write the baseline anew with --write-baseline"})
 	}
 	return found, use

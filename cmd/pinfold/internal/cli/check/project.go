@@ -15,6 +15,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
 	"github.com/pinfold-dev/pinfold/internal/policies"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -77,7 +78,7 @@ func (c *filesCheck) addProject(f *checkFlags, file string) bool {
 		f.baseline = filepath.Join(dir, filepath.FromSlash(check.Baseline))
 		if _, err := readBaseline(c.root, f.baseline); err != nil {
 			f.baseline = ""
-			c.add(permission.Problem{Position: at("check.baseline"), Severity: permission.Error, Code: "baseline", Path: "check.baseline",
+			c.add(permission.Problem{Position: at("check.baseline"), Severity: pathresolver.SeverityError, Code: "baseline", Path: "check.baseline",
 				Message: err.Error(), Hint: "write it: pinfold check --write-baseline " + check.Baseline})
 		}
 	}
@@ -105,7 +106,7 @@ func (c *filesCheck) addGlobs(dir string, at func(part string) access.Position, 
 	}
 	for i, glob := range list {
 		if !some[i] {
-			c.add(permission.Problem{Position: at("check." + key + "[" + strconv.Itoa(i) + "]"), Severity: permission.Error, Code: "no_match", Path: "check",
+			c.add(permission.Problem{Position: at("check." + key + "[" + strconv.Itoa(i) + "]"), Severity: pathresolver.SeverityError, Code: "no_match", Path: "check",
 				Message: "'" + glob + "' covers no " + what, Hint: hint})
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/internal/gitshare"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
@@ -229,8 +230,8 @@ func (s Shown) Reopen() (*Dir, error) {
 }
 
 // Explain is Explain for a path that leads into it.
-func (b *Dir) Explain(op access.Op, path string) pathresolver.Decision {
-	d := b.Resolver.Explain(op, path)
+func (b *Dir) Explain(op access.Op, path string) resolved.Decision {
+	d := resolved.Explain(b.Resolver, op, path)
 	if d.Place != "" {
 		d.Place = b.path(d.Place)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/internal/gitrepo"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -33,7 +34,7 @@ func HiddenInHistory(cfg pathresolver.Config, r *pathresolver.Resolver, shown []
 		return h, false
 	}
 	names, complete, err := repo.Tracked(func(path string, _ []byte) bool {
-		v := r.Verdict(path)
+		v := resolved.VerdictAt(r, path)
 		return v.Hidden && v.Pattern != ""
 	}, maxHistory)
 	if err != nil || len(names) == 0 {
@@ -47,7 +48,7 @@ func HiddenInHistory(cfg pathresolver.Config, r *pathresolver.Resolver, shown []
 func objectsReadable(repo *gitrepo.Repository, r *pathresolver.Resolver, shown []string) bool {
 	objects := filepath.Join(repo.CommonDir, "objects")
 	if place, err := filepath.Rel(r.Root(), objects); err == nil && filepath.IsLocal(place) {
-		return !r.Verdict(filepath.ToSlash(place)).Hidden
+		return !resolved.VerdictAt(r, filepath.ToSlash(place)).Hidden
 	}
 	for _, dir := range shown {
 		real, err := filepath.EvalSymlinks(dir)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/gitbeside"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -47,7 +48,7 @@ type shownPolicy struct {
 	WriteLists []shownList             `json:"write_lists,omitempty"`
 }
 
-// shownList is a pathresolver.OriginList.
+// shownList is a resolved.OriginList.
 type shownList struct {
 	Paths  []cli.PathText `json:"paths"`
 	Origin cli.PathText   `json:"origin"`
@@ -69,7 +70,7 @@ func ShowPolicy(cfg pathresolver.Config, r *pathresolver.Resolver, arrangement s
 		Beside:      beside,
 		Origins:     map[string]cli.PathText{},
 	}
-	from := r.Origins()
+	from := resolved.Of(r).(interface{ Origins() resolved.Origins }).Origins()
 	for field, origin := range from.Entries {
 		shown.Origins[field] = cli.PathText(origin)
 	}
@@ -77,7 +78,7 @@ func ShowPolicy(cfg pathresolver.Config, r *pathresolver.Resolver, arrangement s
 	return json.Marshal(shown)
 }
 
-func showLists(lists []pathresolver.OriginList) []shownList {
+func showLists(lists []resolved.OriginList) []shownList {
 	var shown []shownList
 	for _, l := range lists {
 		shown = append(shown, shownList{Paths: cli.Convert[cli.PathText](l.Paths), Origin: cli.PathText(l.Origin)})
@@ -85,10 +86,10 @@ func showLists(lists []pathresolver.OriginList) []shownList {
 	return shown
 }
 
-func readLists(shown []shownList) []pathresolver.OriginList {
-	var lists []pathresolver.OriginList
+func readLists(shown []shownList) []resolved.OriginList {
+	var lists []resolved.OriginList
 	for _, l := range shown {
-		lists = append(lists, pathresolver.OriginList{Paths: cli.Convert[string](l.Paths), Origin: string(l.Origin)})
+		lists = append(lists, resolved.OriginList{Paths: cli.Convert[string](l.Paths), Origin: string(l.Origin)})
 	}
 	return lists
 }
@@ -124,7 +125,7 @@ func Policy() (cfg pathresolver.Config, git *gitbeside.Dir, ok bool, err error) 
 			AskWrite:       cli.Convert[string](p.AskWrite),
 			Unprotect:      cli.Convert[string](p.Unprotect),
 			AllowBroadRoot: true, // the run has decided that
-			Origins:        pathresolver.Origins{Entries: map[string]string{}, Read: readLists(p.ReadLists), Write: readLists(p.WriteLists)},
+			Origins:        resolved.Origins{Entries: map[string]string{}, Read: readLists(p.ReadLists), Write: readLists(p.WriteLists)},
 		}
 		if len(p.ReadPaths) > 0 {
 			cfg.ReadPaths = cli.Convert[string](p.ReadPaths)

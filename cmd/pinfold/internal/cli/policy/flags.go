@@ -50,7 +50,7 @@ view is the boundary. What no flag can say is said on standard error.`,
 			if err != nil {
 				return cli.UsageError(err, "")
 			}
-			policyflag.PrintProblems(a.Out, slices.DeleteFunc(found, func(f permission.Problem) bool { return f.Severity == permission.Note }))
+			policyflag.PrintProblems(a.Out, slices.DeleteFunc(found, func(f permission.Problem) bool { return f.Severity == permission.SeverityNote }))
 			if opt.Root, err = filepath.Abs(opt.Root); err != nil {
 				return err
 			}

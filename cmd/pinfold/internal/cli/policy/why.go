@@ -19,6 +19,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -124,7 +125,7 @@ func why(a *cli.App, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 
 // explainIn asks about a path beneath the project, or in the git directory that
 // lies beside it, in which case besides is true.
-func explainIn(r *pathresolver.Resolver, git *gitbeside.Dir, op access.Op, unsafePath string) (d pathresolver.Decision, besides bool) {
+func explainIn(r *pathresolver.Resolver, git *gitbeside.Dir, op access.Op, unsafePath string) (d resolved.Decision, besides bool) {
 	at := unsafePath
 	if !filepath.IsAbs(at) {
 		at = filepath.Join(r.Root(), at)
@@ -132,7 +133,7 @@ func explainIn(r *pathresolver.Resolver, git *gitbeside.Dir, op access.Op, unsaf
 	if git.Holds(at) {
 		return git.Explain(op, at), true
 	}
-	return r.Explain(op, unsafePath), false
+	return resolved.Explain(r, op, unsafePath), false
 }
 
 // whyInvalid prints what is wrong with the policy: that is a wrong call, not
@@ -148,7 +149,7 @@ func whyInvalid(a *cli.App, err error) error {
 
 // whyText prints the answer for a person: a refusal in the words that every
 // surface uses, then what helps to understand it. All of it is escaped.
-func whyText(o *cli.Output, d *pathresolver.Decision) {
+func whyText(o *cli.Output, d *resolved.Decision) {
 	esc := pathresolver.EscapePath
 	out := o.Stdout
 	switch {
@@ -180,7 +181,7 @@ func whyText(o *cli.Output, d *pathresolver.Decision) {
 
 // hintFor is what the person who starts the run can do about a refusal. It names no
 // flag that the policy would refuse.
-func hintFor(p *policyflag.Flags, d *pathresolver.Decision) string {
+func hintFor(p *policyflag.Flags, d *resolved.Decision) string {
 	if p.Held == nil && d.Origin != "" {
 		return "" // inside a run with a policy, which no flag of that run widens
 	}
@@ -200,7 +201,7 @@ func hintFor(p *policyflag.Flags, d *pathresolver.Decision) string {
 }
 
 // ruleHint is the same where flags are all there is.
-func ruleHint(rule pathresolver.Rule, place string) string {
+func ruleHint(rule access.Code, place string) string {
 	switch rule {
 	case pathresolver.RuleNoWritePath:
 		if place == ".git" || strings.HasPrefix(place, ".git/") {
@@ -218,7 +219,7 @@ func ruleHint(rule pathresolver.Rule, place string) string {
 }
 
 // escapeDecision makes every text in d valid UTF-8 without control characters.
-func escapeDecision(d pathresolver.Decision) pathresolver.Decision {
+func escapeDecision(d resolved.Decision) resolved.Decision {
 	for _, s := range []*string{&d.Path, &d.Place, &d.Pattern, &d.Origin, &d.Link, &d.Target} {
 		*s = pathresolver.EscapePath(*s)
 	}
@@ -248,7 +249,7 @@ func fromHere(unsafePath, root string) (string, error) {
 // whyAnswer is the answer of why as JSON: the policy's, and beside it the grant
 // that allows all the same.
 type whyAnswer struct {
-	pathresolver.Decision
+	resolved.Decision
 	Grant *whyGrant `json:"grant,omitempty"`
 	// Denial is what the agent was told when it was asked for and denied.
 	Denial string `json:"denial,omitempty"`

@@ -231,7 +231,7 @@ func PrintProblems(o *cli.Output, found []permission.Problem) {
 
 // Warnings leaves out the notes.
 func Warnings(found []permission.Problem) []permission.Problem {
-	return slices.DeleteFunc(slices.Clone(found), func(p permission.Problem) bool { return p.Severity == permission.Note })
+	return slices.DeleteFunc(slices.Clone(found), func(p permission.Problem) bool { return p.Severity == permission.SeverityNote })
 }
 
 // Given reports whether a flag describes a policy.

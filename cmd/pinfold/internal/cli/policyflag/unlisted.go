@@ -15,7 +15,7 @@ import (
 
 // codeNotListed is the finding about a write path that the flags name, and the
 // list of the policy that is named does not.
-const codeNotListed pathresolver.Code = "path_not_listed"
+const codeNotListed access.Code = "path_not_listed"
 
 // callerLayer is the file name that permission gives to what the flags say.
 const callerLayer = "caller"

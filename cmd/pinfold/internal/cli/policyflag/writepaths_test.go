@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -57,9 +58,9 @@ func TestListIsProtected(t *testing.T) {
 			require.NoError(t, err)
 			r, err := pathresolver.New(cfg)
 			require.NoError(t, err)
-			require.Equal(t, pathresolver.RuleProtected, r.Explain(access.OpWrite, odd).Rule, "%s as %s", from, rootAs)
-			require.Equal(t, pathresolver.RuleProtected, r.Explain(access.OpDelete, odd).Rule)
-			require.True(t, r.Explain(access.OpWrite, "lists/axx").Allowed, "its name is not read as a glob")
+			require.Equal(t, pathresolver.RuleProtected, resolved.Explain(r, access.OpWrite, odd).Rule, "%s as %s", from, rootAs)
+			require.Equal(t, pathresolver.RuleProtected, resolved.Explain(r, access.OpDelete, odd).Rule)
+			require.True(t, resolved.Explain(r, access.OpWrite, "lists/axx").Allowed, "its name is not read as a glob")
 			require.NoError(t, r.Close())
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/launchprofile"
 	"github.com/pinfold-dev/pinfold/internal/hostpath"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -34,7 +35,7 @@ func (f *runFlags) hints(o *cli.Output, cfg pathresolver.Config, r *pathresolver
 	case f.beside != nil && !f.knowsAuthor(f.beside.Resolver, "config"):
 		o.Hint("git knows no name and e-mail for commits inside; --ro ~/.gitconfig shows yours")
 	case info.IsDir():
-		writable := r.Explain(access.OpCreate, ".git/index.lock").Allowed
+		writable := resolved.Explain(r, access.OpCreate, ".git/index.lock").Allowed
 		list := f.ListHint(".git")
 		switch {
 		case !writable && list != "":
@@ -94,7 +95,7 @@ func placeIn(r *pathresolver.Resolver, file string) (place string, in bool) {
 	}
 	place, in = hostpath.Beneath(real, r.Root())
 	place = filepath.ToSlash(place)
-	return place, in && place != "." && r.Explain(access.OpRead, place).Allowed
+	return place, in && place != "." && resolved.Explain(r, access.OpRead, place).Allowed
 }
 
 // author matches a setting of user.email in a configuration of git.

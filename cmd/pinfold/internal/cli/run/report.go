@@ -14,6 +14,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/gitbeside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
@@ -21,17 +22,17 @@ import (
 // reportLine is one line of --report, as docs/schema/report.schema.json
 // describes it.
 type reportLine struct {
-	Time      string            `json:"time"`
-	PID       uint32            `json:"pid"`
-	UID       uint32            `json:"uid"`
-	Program   string            `json:"program"`
-	Operation access.Op         `json:"operation"`
-	Path      string            `json:"path"`
-	Rule      pathresolver.Rule `json:"rule"`
-	Pattern   string            `json:"pattern,omitempty"`
-	Origin    string            `json:"origin,omitempty"`
-	Errno     string            `json:"errno,omitempty"`
-	Request   string            `json:"request,omitempty"`
+	Time      string      `json:"time"`
+	PID       uint32      `json:"pid"`
+	UID       uint32      `json:"uid"`
+	Program   string      `json:"program"`
+	Operation access.Op   `json:"operation"`
+	Path      string      `json:"path"`
+	Rule      access.Code `json:"rule"`
+	Pattern   string      `json:"pattern,omitempty"`
+	Origin    string      `json:"origin,omitempty"`
+	Errno     string      `json:"errno,omitempty"`
+	Request   string      `json:"request,omitempty"`
 }
 
 // unjudgedLine is the last line of --report where attempts came too fast.
@@ -93,7 +94,7 @@ func openReport(name string, r *pathresolver.Resolver, git *gitbeside.Dir) (*rep
 	}
 	// Once before, so that a refused file is not made: neither in a write path,
 	// nor by a link in one, which an earlier command may have left to lead out.
-	if r.Explain(access.OpCreate, abs).Allowed || r.Explain(access.OpDelete, abs).Allowed {
+	if resolved.Explain(r, access.OpCreate, abs).Allowed || resolved.Explain(r, access.OpDelete, abs).Allowed {
 		return nil, reportWritable(name)
 	}
 	f, err := hostfile.Open("--report", name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
@@ -102,7 +103,7 @@ func openReport(name string, r *pathresolver.Resolver, git *gitbeside.Dir) (*rep
 	}
 	// And for good: where the file really lies is asked of the descriptor.
 	at, err := pathOf(f)
-	if err == nil && (git.Holds(at) || r.Explain(access.OpWrite, at).Allowed) {
+	if err == nil && (git.Holds(at) || resolved.Explain(r, access.OpWrite, at).Allowed) {
 		_ = f.Close()
 		return nil, reportWritable(name)
 	}

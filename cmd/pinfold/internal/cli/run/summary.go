@@ -37,7 +37,7 @@ type refused struct {
 type refusalKind struct {
 	op     access.Op
 	place  string
-	rule   pathresolver.Rule
+	rule   access.Code
 	origin string
 	answer string // what the manager said
 }

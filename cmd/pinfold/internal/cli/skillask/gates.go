@@ -66,7 +66,7 @@ func WordsOf(d access.Decision, from *policyflag.From) string {
 // to what fs.read covers, and shows of them nothing else.
 func IsOnlyFiles(c access.Code) bool {
 	switch c {
-	case permission.CodeNoWritePath, permission.CodeHidden, permission.CodeProtected, permission.CodeOutsideRoot, permission.CodeNotReadable:
+	case pathresolver.RuleNoWritePath, pathresolver.RuleHidden, pathresolver.RuleProtected, pathresolver.RuleOutsideRoot, pathresolver.RuleNotReadable:
 		return true
 	}
 	return false

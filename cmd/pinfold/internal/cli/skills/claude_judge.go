@@ -120,7 +120,7 @@ func (c *claudeCall) put(ctx context.Context) (claudecode.Behaviour, string) {
 		return claudecode.Allow, "allowed"
 	case ctx.Err() != nil:
 		return claudecode.Deny, "it was asked for, and nobody has answered yet. The request stays: the same call again goes on waiting"
-	case v.Code == permission.CodeAsk && c.agent == nil:
+	case v.Code == pathresolver.RuleAsk && c.agent == nil:
 		return claudecode.Ask, v.Text()
 	case e.Talk && v.Code == permission.CodeToolNotDeclared:
 		return "", "" // it touches nothing that a policy is about

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/shellshape"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -32,7 +33,7 @@ func (c *claudeCall) command(ctx context.Context, cwd string) {
 	if err != nil {
 		c.ask(c.unknown() + pathresolver.EscapePath(err.Error()))
 	}
-	at := c.resolver.Explain(access.OpRead, cwd)
+	at := resolved.Explain(c.resolver, access.OpRead, cwd)
 	if !at.Allowed || at.Place == "" || at.Place == ".git" || strings.HasPrefix(at.Place, ".git/") {
 		c.ask("the working directory '" + pathresolver.EscapePath(cwd) + "' is no place in the project where commands are known")
 		return
@@ -157,7 +158,7 @@ func (c *claudeCall) operators(root, at string) bool {
 // mayWrite reports whether the rules let the agent write a file, if only after
 // asking.
 func (c *claudeCall) mayWrite(path string) bool {
-	at := c.resolver.Explain(access.OpWrite, path)
+	at := resolved.Explain(c.resolver, access.OpWrite, path)
 	return at.Allowed || at.Rule == pathresolver.RuleAsk
 }
 
@@ -170,7 +171,7 @@ func (c *claudeCall) shellUse(ctx context.Context, u shellshape.Use, cwd string,
 	case shellshape.Write:
 		action = access.FSWrite
 	case shellshape.WriteBeneath:
-		if place := c.resolver.Explain(access.OpRead, cwd).Place; !coversAll(c.resolver.WritePaths(), place) {
+		if place := resolved.Explain(c.resolver, access.OpRead, cwd).Place; !coversAll(c.resolver.WritePaths(), place) {
 			c.refuse(ctx, access.FSWrite, place, "'"+part.Argv[0]+"' may write beneath '"+pathresolver.EscapePath(place)+"', and no write path covers it")
 		}
 		return
@@ -212,10 +213,17 @@ func (c *claudeCall) shellUse(ctx context.Context, u shellshape.Use, cwd string,
 	}
 }
 
+// decide is what the rules say about an operation at a place.
+func (c *claudeCall) decide(op access.Op, place string) *pathresolver.DeniedError {
+	return resolved.Of(c.resolver).(interface {
+		Decide(op access.Op, place string, kind fs.FileMode) *pathresolver.DeniedError
+	}).Decide(op, place, 0)
+}
+
 // inTree decides about a path in git's history. It is one by its name alone: links
 // of the work tree lead it nowhere, and what the name stood for is not told.
 func (c *claudeCall) inTree(ctx context.Context, u shellshape.Use, action access.Action, part shellshape.Part) {
-	switch denied := c.resolver.Decide(access.OpRead, u.Path, 0); {
+	switch denied := c.decide(access.OpRead, u.Path); {
 	case denied == nil:
 	case denied.Rule != pathresolver.RuleAsk:
 		c.refuse(ctx, action, u.Path, denied.Error())
@@ -263,7 +271,7 @@ func (c *claudeCall) listing(path, place string, dots bool) {
 		if !dots && name[0] == '.' {
 			continue
 		}
-		if denied := c.resolver.Decide(access.OpRead, join(place, name), 0); denied != nil && denied.Rule != pathresolver.RuleAsk {
+		if denied := c.decide(access.OpRead, join(place, name)); denied != nil && denied.Rule != pathresolver.RuleAsk {
 			c.ask("'" + pathresolver.EscapePath(place) + "' holds names that the policy keeps back")
 			return
 		}

@@ -50,7 +50,7 @@ func (j callJudge) Check(ctx context.Context, r access.Request) access.Decision 
 		}
 	}
 	if r.Confirm && !asked {
-		asked, refusal = true, skillask.Refusal(permission.CodeAsk, r.Reason)
+		asked, refusal = true, skillask.Refusal(pathresolver.RuleAsk, r.Reason)
 	}
 	switch {
 	case asked && (j.nobody || j.agent == nil && !j.person):
@@ -76,7 +76,7 @@ func (j callJudge) Check(ctx context.Context, r access.Request) access.Decision 
 	if d.Allowed() && asked && !r.Confirm && !grantRule.MatchString(d.Rule) {
 		// The flags' policy wants asked for what the agent's own just allows:
 		// then its manager is never asked.
-		return skillask.Refusal(permission.CodeAsk, "it has to be asked for by the policy of the flags, and the agent's own has nobody asked")
+		return skillask.Refusal(pathresolver.RuleAsk, "it has to be asked for by the policy of the flags, and the agent's own has nobody asked")
 	}
 	return onWire(d, err)
 }
@@ -102,7 +102,7 @@ func bodyOf(r access.Request) brokerhttp.DecideBody {
 // byPerson is the answer of the client's user.
 func byPerson(err error) access.Decision {
 	if err != nil {
-		d := skillask.Refusal(permission.CodeAsk, err.Error())
+		d := skillask.Refusal(pathresolver.RuleAsk, err.Error())
 		d.Unconfirmed = true
 		return d
 	}
