@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
@@ -25,13 +28,16 @@ func NewExport(a *cli.App) *cobra.Command {
 	var from policyflag.From
 	var opt launchOptions
 	var null bool
+	var write []string
 	programs := []string{"claude", "codex", "gemini"}
 	cmd := &cobra.Command{
 		Use:   "export PROGRAM [flags]",
 		Short: "Print the flags that tell an agent's own command line what a policy allows",
 		Long: `export prints the flags of claude, codex or gemini that come closest to a policy,
 so that nothing is offered that would be refused. They are for manners: the
-view is the boundary. What no flag can say is said on standard error.`,
+view is the boundary. What no flag can say is said on standard error. Inside
+'pinfold run', or with --inside, the agent's own sandbox is turned off, since it
+cannot be made there.`,
 		Example: `  pinfold run --agent .claude/agents/coder.md -- sh -c 'eval "claude $(pinfold policy export claude --agent .claude/agents/coder.md)"'
   pinfold policy export claude --agent .claude/agents/coder.md --headless -0 | xargs -0 claude -p 'fix the tests'`,
 		Args:      cli.OneArg("PROGRAM"),
@@ -46,14 +52,22 @@ view is the boundary. What no flag can say is said on standard error.`,
 			} else if !given {
 				return cli.UsageError(errors.New("no policy is given"), "name one by --agent, --policy or --preset")
 			}
-			p, found, err := from.Load(opt.Root, nil)
+			if err := cli.RefuseDashes("--write-path", write...); err != nil {
+				return err
+			}
+			p, found, err := from.Load(opt.Root, policyflag.CallerOf(pathresolver.Config{WritePaths: write}))
 			if err != nil {
 				return cli.UsageError(err, "")
+			}
+			if list := behind(p).Unlisted(); len(list) > 0 {
+				u := list[0]
+				return cli.UsageError(fmt.Errorf("-w %s: %s lists the write paths and %s is not among them", u.Path, from.Placed(u.List), u.Path), "flags only narrow a policy")
 			}
 			policyflag.PrintProblems(a.Out, slices.DeleteFunc(found, func(f permission.Problem) bool { return f.Severity == permission.SeverityNote }))
 			if opt.Root, err = filepath.Abs(opt.Root); err != nil {
 				return err
 			}
+			opt.Inside = opt.Inside || inside.Run()
 			l := flagsOf(p, opt)
 			for _, note := range l.Notes {
 				a.Out.Hint(note)
@@ -69,6 +83,8 @@ view is the boundary. What no flag can say is said on standard error.`,
 	from.Add(cmd)
 	flags := cmd.Flags()
 	flags.StringVarP(&opt.Root, "directory", "C", ".", "the project's directory `DIR`")
+	flags.StringArrayVarP(&write, "write-path", "w", nil, "a write path `PATH` that run is given beside the policy (repeatable)")
+	flags.BoolVar(&opt.Inside, "inside", false, "the agent runs in 'pinfold run'; so it is where this command does")
 	flags.BoolVar(&opt.Headless, "headless", false, "nobody is there to answer a prompt")
 	flags.StringVar(&opt.Model, "model", "", "the `MODEL`, by the program's own name for it")
 	flags.BoolVarP(&null, "null", "0", false, "end each flag with NUL instead of quoting it for a shell")

@@ -22,6 +22,7 @@ type launch struct {
 type launchOptions struct {
 	Root     string // the project's directory
 	Headless bool   // nobody is there to answer a prompt
+	Inside   bool   // it runs in a view, where no sandbox of its own can be made
 	Model    string // "" or "inherit" leave it to the program
 }
 
@@ -33,15 +34,21 @@ func toolEffect(p *permission.Policy, name string) access.Effect {
 // writesAnything reports whether the policy grants a write path.
 func writesAnything(p *permission.Policy) bool { return len(behind(p).Writable()) > 0 }
 
-// fileNotes say which rules about files no flag can express.
-func fileNotes(p *permission.Policy, program string) []string {
+// fileNotes say which rules about files no flag can express. told is whether the program
+// was told what is hidden.
+func fileNotes(p *permission.Policy, program string, told bool) []string {
 	var notes []string
 	if w := behind(p).Writable(); len(w) > 0 && !slices.Contains(w, ".") {
 		notes = append(notes, program+" cannot be told the write paths "+strings.Join(w, ", ")+": the view holds them")
 	}
 	for _, src := range p.Sources() {
-		if fs := src.Document.FS; fs != nil && len(fs.Hide)+len(fs.Protect)+len(fs.AskRead)+len(fs.AskWrite) > 0 {
+		fs := src.Document.FS
+		switch {
+		case fs == nil:
+		case len(fs.Protect)+len(fs.AskRead)+len(fs.AskWrite) > 0, len(fs.Hide) > 0 && !told:
 			return append(notes, program+" cannot be told what is hidden, protected or asked for: the view holds it")
+		case len(fs.Hide) > 0:
+			return append(notes, program+" is told what is hidden for its own tools, and commands get round that: the view holds it")
 		}
 	}
 	return notes
@@ -53,6 +60,31 @@ func fileNotes(p *permission.Policy, program string) []string {
 var besides = map[string][]string{
 	"Bash":      {"TaskOutput", "TaskStop"},
 	"TodoWrite": {"TaskCreate", "TaskGet", "TaskList", "TaskUpdate"},
+}
+
+// claudeHides are the rules of Claude Code that keep its own tools from what a policy
+// hides. Its patterns are those of .gitignore, in a list that commas part; all is false
+// where one of the globs cannot be said so.
+func claudeHides(p *permission.Policy) (rules []string, all bool) {
+	all = true
+	for _, src := range p.Sources() {
+		if src.Document.FS == nil {
+			continue
+		}
+		for _, glob := range src.Document.FS.Hide {
+			rule := "Read(" + glob + ")"
+			if !strings.HasPrefix(glob, "**/") {
+				rule = "Read(./" + glob + ")" // a bare name would mean any depth
+			}
+			switch {
+			case strings.ContainsAny(glob, "{},()\\! \t\n"):
+				all = false
+			case !slices.Contains(rules, rule):
+				rules = append(rules, rule)
+			}
+		}
+	}
+	return rules, all
 }
 
 // flagsClaude returns the flags of Claude Code (as of 2.1). It never asks for
@@ -77,6 +109,8 @@ func flagsClaude(p *permission.Policy, opt launchOptions) launch {
 			allowed = append(allowed, name)
 		}
 	}
+	hides, told := claudeHides(p)
+	denied = append(denied, hides...)
 	l := launch{Args: []string{"--tools", strings.Join(tools, ",")}}
 	add := func(flag, value string) {
 		if value != "" {
@@ -99,7 +133,7 @@ func flagsClaude(p *permission.Policy, opt launchOptions) launch {
 	if listed && toolEffect(p, "Bash") != access.Deny {
 		l.Notes = append(l.Notes, "Bash patterns are advice, which a command can get round: the view is the boundary")
 	}
-	l.Notes = append(l.Notes, fileNotes(p, "claude")...)
+	l.Notes = append(l.Notes, fileNotes(p, "claude", told)...)
 	if on, _, _ := p.Network(); !on {
 		l.Notes = append(l.Notes, "the network is off in this policy, and claude needs it to reach its model")
 	}
@@ -110,7 +144,10 @@ func flagsClaude(p *permission.Policy, opt launchOptions) launch {
 // `codex exec`.
 func flagsCodex(p *permission.Policy, opt launchOptions) launch {
 	sandbox := "read-only"
-	if writesAnything(p) {
+	switch {
+	case opt.Inside:
+		sandbox = "danger-full-access" // any other fails at every command; the view holds
+	case writesAnything(p):
 		sandbox = "workspace-write"
 	}
 	approval := "on-request"
@@ -128,7 +165,7 @@ func flagsCodex(p *permission.Policy, opt launchOptions) launch {
 	if toolEffect(p, "Bash") == access.Deny {
 		l.Notes = append(l.Notes, "codex cannot be told to run no commands, which this policy refuses")
 	}
-	l.Notes = append(l.Notes, fileNotes(p, "codex")...)
+	l.Notes = append(l.Notes, fileNotes(p, "codex", false)...)
 	return l
 }
 
@@ -149,6 +186,6 @@ func flagsGemini(p *permission.Policy, opt launchOptions) launch {
 		l.Notes = append(l.Notes, "gemini refuses commands in auto_edit when nobody is there to allow them; its policy files can")
 	}
 	l.Notes = append(l.Notes, "gemini cannot be told by flags which tools it has")
-	l.Notes = append(l.Notes, fileNotes(p, "gemini")...)
+	l.Notes = append(l.Notes, fileNotes(p, "gemini", false)...)
 	return l
 }

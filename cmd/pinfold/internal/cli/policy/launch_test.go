@@ -46,6 +46,14 @@ func TestFlagsClaude(t *testing.T) {
 	lists := flagsClaude(compile(t, "version: 1\nextends: READ_ONLY\ntools: {TodoWrite: {}}"), launchOptions{})
 	require.Contains(t, lists.Args[1], "TodoWrite,TaskCreate,TaskGet,TaskList,TaskUpdate", "as Claude Code calls it now")
 
+	// What is hidden is told where its patterns can say it.
+	hides := flagsClaude(compile(t, "version: 1\nextends: READ_ONLY\nfs: {hide: ['**/.env', secrets/**]}"), launchOptions{})
+	require.Contains(t, strings.Join(hides.Args, " "), ",Write,Read(**/.env),Read(./secrets/**) ")
+	require.Contains(t, hides.Notes, "claude is told what is hidden for its own tools, and commands get round that: the view holds it")
+	hides = flagsClaude(compile(t, "version: 1\nextends: READ_ONLY\nfs: {hide: ['**/.env', '*.{a,b}']}"), launchOptions{})
+	require.Contains(t, strings.Join(hides.Args, " "), ",Write,Read(**/.env) ")
+	require.Contains(t, hides.Notes, "claude cannot be told what is hidden, protected or asked for: the view holds it")
+
 	// What has to be confirmed is offered, but not allowed beforehand.
 	ask := flagsClaude(compile(t, "version: 1\nextends: READ_ONLY\ntools: {Grep: {requires_confirmation: true}}"), launchOptions{})
 	require.Contains(t, ask.Args[1], "Grep")
@@ -59,6 +67,11 @@ func TestFlagsCodex(t *testing.T) {
 	require.Equal(t, []string{"--sandbox", "workspace-write", "-c", "approval_policy=never", "-c", "sandbox_workspace_write.network_access=true", "--cd", "/p"}, l.Args)
 	require.Contains(t, l.Notes, "codex cannot be told the write paths src: the view holds them")
 	require.NotContains(t, flagsCodex(preset(t, "worker", "src"), launchOptions{}).Args, "sandbox_workspace_write.network_access=true")
+	// inside a run it can make none of its own
+	for _, name := range []string{"READ_ONLY", "WRITE"} {
+		require.Equal(t, []string{"--sandbox", "danger-full-access", "-c", "approval_policy=on-request", "--cd", "/p"},
+			flagsCodex(preset(t, name), launchOptions{Root: "/p", Inside: true}).Args)
+	}
 }
 
 func TestFlagsGemini(t *testing.T) {

@@ -53,6 +53,7 @@ type asked interface {
 	BashCommands() (commands []string, listed bool)
 	DiffTo(after *permission.Policy) []policies.Change
 	Explain(r permission.Registry, req access.Request) (access.Decision, []policies.Step)
+	Unlisted() []policies.Unlisted
 	Unprotected() []string
 	Writable() []string
 }
