@@ -267,3 +267,21 @@ func TestRefusedByRateIsCounted(t *testing.T) {
 		must(w.Verify(t.Context(), operator, broker.Head{}))
 	})
 }
+
+// A database from before there was a bound is brought up to date: what it holds stays,
+// and counts begin.
+func TestBoundOfAnOlderDatabase(t *testing.T) {
+	keeping(t, keep, func(w *world) {
+		_, worker := w.pair()
+		before := must(w.Head(w.Context(), operator))
+		w.halt()
+		w.tamper(`DROP TABLE usages; DELETE FROM schema_version WHERE version = 2`)
+		w.start()
+		must(w.Verify(w.Context(), operator, before))
+		flood(flooding, func(int) error {
+			return second(w.Send(w.Context(), worker, broker.Outgoing{To: "nonsense"}))
+		})
+		require.Len(w, must(w.LeftOut(w.Context(), operator)), 1)
+		require.LessOrEqual(w, must(w.Verify(w.Context(), operator, before)).Seq, before.Seq+most+8)
+	})
+}
