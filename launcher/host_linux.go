@@ -3,6 +3,7 @@ package launcher
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -47,14 +48,14 @@ func lookAtHost(c Config) (hostFacts, error) {
 	written := c.Written
 	if c.Home != "" {
 		if h.HomeDir, err = realDir(c.Home, written); err != nil {
-			return h, namedError("--home", err, "make the directory first")
+			return h, namedError("--home", c.Home, err, "make the directory first")
 		}
 		written = append(slices.Clip(written), h.HomeDir)
 	}
 	for _, p := range c.RO {
 		entries, err := resolve(p, written)
 		if err != nil {
-			return h, namedError("--ro", err, "name a file or directory that exists")
+			return h, namedError("--ro", p, err, "name a file or directory that exists")
 		}
 		h.RO = append(h.RO, entries...)
 	}
@@ -137,8 +138,12 @@ func (e *plantedError) Error() string {
 }
 
 // namedError is what is wrong with a path that a flag names.
-func namedError(flag string, err error, fix string) *SetupError {
+func namedError(flag, named string, err error, fix string) *SetupError {
 	var planted *plantedError
+	var missing *fs.PathError
+	if errors.As(err, &missing) && missing.Path != named {
+		err = fmt.Errorf("%q: %w", named, err)
+	}
 	if errors.As(err, &planted) {
 		fix = fmt.Sprintf("if that is what you mean, name it: %s %q", flag, planted.real)
 	}

@@ -37,7 +37,7 @@ path everything is read-only.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return cli.UsageError(err, cli.SeeHelp(cmd))
+		return cli.UsageError(err, cli.LikeFlag(cmd, err))
 	})
 	root.SetHelpCommand(newHelp())
 	root.SetVersionTemplate("{{.Version}}\n")

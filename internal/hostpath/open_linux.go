@@ -39,3 +39,12 @@ func Open(path string, flag int, perm os.FileMode) (*os.File, error) {
 	}
 	return os.NewFile(uintptr(fd), path), nil
 }
+
+// Owner is the user id that a file belongs to, if that can be told.
+func Owner(path string) (uid int, known bool) {
+	var st unix.Stat_t
+	if unix.Lstat(path, &st) != nil {
+		return 0, false
+	}
+	return int(st.Uid), true
+}

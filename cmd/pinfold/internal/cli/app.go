@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 )
@@ -51,6 +53,39 @@ func likeCommand(cmd *cobra.Command, word string) string {
 		return "did you mean '" + cmd.CommandPath() + " " + like + "'?"
 	}
 	return SeeHelp(cmd)
+}
+
+// wishes are flags that people expect, by the names that other tools have for them.
+var wishes = map[string]string{
+	"no-network": "--net none", "no-net": "--net none", "offline": "--net none",
+	"read-only": "no --write-path: without one nothing can be written", "readonly": "no --write-path: without one nothing can be written",
+	"bind": "--write-path, or --ro", "ro-bind": "--ro", "read-path": "--ro", "allow-read": "--ro",
+	"rw": "--write-path", "allow-write": "--write-path", "cwd": "--directory", "exclude": "--hide",
+}
+
+// LikeFlag is what to type in place of a flag that cmd does not have, or where its help is.
+func LikeFlag(cmd *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
+		return SeeHelp(cmd)
+	}
+	given := unknown.GetSpecifiedName()
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	like := didyoumean.Word(given, names)
+	if like != "" {
+		like = "--" + like
+	} else if wish := wishes[given]; cmd.Flags().Lookup("ro") != nil {
+		like = wish
+	}
+	if like == "" {
+		return SeeHelp(cmd)
+	}
+	return "did you mean " + like + "? " + strings.ToUpper(SeeHelp(cmd)[:1]) + SeeHelp(cmd)[1:]
 }
 
 // OneArg wants exactly one argument, by the name that Use gives it.

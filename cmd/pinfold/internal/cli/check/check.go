@@ -121,7 +121,7 @@ func check(a *cli.App, f *checkFlags) error {
 			continue
 		}
 		cfg.Root = root
-		policyflag.WarnCommas(a.Out, cfg)
+		policyflag.WarnMistyped(a.Out, cfg)
 		cfg.Protect = slices.Concat(protect, policyflag.ProtectList(root, f.ListFrom))
 		report.add(root, len(cfg.WritePaths), slices.Concat(validateForRun(cfg), opened(cfg.Unprotect), historyWarning(cfg)))
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 	"github.com/pinfold-dev/pinfold/internal/trusted"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -169,7 +171,7 @@ func openWarned(cfg pathresolver.Config, o *cli.Output) (*pathresolver.Resolver,
 	if err != nil {
 		return nil, err
 	}
-	WarnCommas(o, cfg)
+	WarnMistyped(o, cfg)
 	for _, v := range r.Warnings() {
 		// -w . --git is meant as it stands. What git runs is told by run, as a hint.
 		if v.Code == pathresolver.CodeGitRuns {
@@ -182,22 +184,48 @@ func openWarned(cfg pathresolver.Config, o *cli.Output) (*pathresolver.Resolver,
 	return r, nil
 }
 
-// WarnCommas warns of a write path that was meant as several: it need not exist, so
-// that nothing else would say so.
-func WarnCommas(o *cli.Output, cfg pathresolver.Config) {
+// WarnMistyped warns of a write path that was meant as several, or that has a name much
+// like one that is there: it need not exist, so that nothing else would say so.
+func WarnMistyped(o *cli.Output, cfg pathresolver.Config) {
 	for _, wp := range cfg.WritePaths {
-		if !strings.Contains(wp, ",") {
-			continue
-		}
 		at := wp
 		if !filepath.IsAbs(at) {
 			at = filepath.Join(cfg.Root, wp)
 		}
-		if _, err := os.Lstat(at); errors.Is(err, os.ErrNotExist) {
-			o.Warning("-w takes one path, and there is no '" + wp + "'")
-			o.Hint("-w " + strings.Join(strings.Split(wp, ","), " -w "))
+		if _, err := os.Lstat(at); !errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if strings.Contains(wp, ",") {
+			o.Warning("-w takes one path, and there is no '" + pathresolver.EscapePath(wp) + "'")
+			o.Hint("-w " + pathresolver.EscapePath(strings.Join(strings.Split(wp, ","), " -w ")))
+		} else if like := likeNeighbour(at); like != "" && !slices.Contains(cfg.WritePaths, path.Join(path.Dir(wp), like)) {
+			o.Warning(fmt.Sprintf("there is no '%s' yet, and there is '%s'", pathresolver.EscapePath(wp), pathresolver.EscapePath(path.Join(path.Dir(wp), like))))
+			o.Hint("did you mean -w " + pathresolver.EscapePath(path.Join(path.Dir(wp), like)) + "?")
 		}
 	}
+}
+
+// likeNeighbour is the name beside a missing file that differs from its own in a letter,
+// or in two of a long one; but not in a number, as out1 and out2 do. No more than 1,000
+// names are looked at.
+func likeNeighbour(at string) string {
+	dir, err := os.Open(filepath.Dir(at))
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = dir.Close() }() // was only read
+	names, _ := dir.Readdirnames(1000)
+	name := filepath.Base(at)
+	if len(name) < 3 {
+		return ""
+	}
+	letters := func(s string) string { return strings.Trim(s, "0123456789") }
+	for _, other := range names {
+		if len(other) < 64 && didyoumean.Distance(name, other) <= 1+len(name)/8 && letters(name) != letters(other) {
+			return other
+		}
+	}
+	return ""
 }
 
 // TellPolicy says on stderr which named policy is held.

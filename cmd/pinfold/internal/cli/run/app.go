@@ -35,7 +35,10 @@ not see files called .env; it has a home of its own that is kept, and your netwo
 -w, --policy and the other flags narrow that; --dry-run shows all of it.`, name),
 			Example: fmt.Sprintf("  pinfold %s\n  pinfold %[1]s -w src -- --help\n  pinfold %[1]s --dry-run", name),
 		})
-		cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+			if like := cli.LikeFlag(cmd, err); like != cli.SeeHelp(cmd) {
+				return cli.UsageError(err, like)
+			}
 			return cli.UsageError(err, fmt.Sprintf("flags of %s itself stand after --: pinfold %[1]s -- ...; see 'pinfold %[1]s --help' for pinfold's", name))
 		})
 		list = append(list, cmd)
@@ -173,6 +176,10 @@ func (f *runFlags) makeKeptHome(o *cli.Output) error {
 // warnNoNetwork says that an agent will not reach its model, before it hangs on that.
 func (f *runFlags) warnNoNetwork(o *cli.Output) {
 	if f.profile == nil || !f.NoNetwork() {
+		return
+	}
+	if f.net == "none" {
+		o.Warning("--net none takes the network away, and " + f.profile.Program + " needs it to reach its model")
 		return
 	}
 	o.Warning(fmt.Sprintf("policy '%s' takes the network away, and %s needs it to reach its model", f.Held.Name(), f.profile.Program))

@@ -26,7 +26,9 @@ import (
 
 // hints tells a person at a terminal, before the command starts, what is likely to
 // surprise them.
-func (f *runFlags) hints(o *cli.Output, cfg pathresolver.Config, r *pathresolver.Resolver) {
+func (f *runFlags) hints(o *cli.Output, cfg pathresolver.Config, r *pathresolver.Resolver, command string) {
+	f.hintPlace(o, r)
+	hintInstaller(o, r, command)
 	info, err := r.Lstat(".git")
 	switch {
 	case err != nil:
@@ -50,8 +52,8 @@ func (f *runFlags) hints(o *cli.Output, cfg pathresolver.Config, r *pathresolver
 		o.Hint(h.String() + " and can be read from git's history, as by '" + h.Shows() + "': " + gitbeside.HistoryAdvice)
 	}
 	tellGitRuns(o, r)
-	if f.Held == nil && f.profile == nil { // a profile's line says it
-		o.Hint("the command has your network; a policy, as by --preset sandboxed, takes it away")
+	if f.Held == nil && f.profile == nil && f.net == "" { // a profile's line says it
+		o.Hint("the command has your network; --net none takes it away")
 	}
 	for _, c := range launcher.Credentials(os.Environ()) {
 		if place, in := placeIn(r, c.Path); in {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"syscall"
@@ -32,6 +33,7 @@ type runFlags struct {
 	home       string
 	user       string
 	env        []string
+	net        string
 	report     string
 	failOnDeny bool
 	failOnLeft leftlog.Flag
@@ -60,7 +62,7 @@ func New(a *cli.App) *cobra.Command {
 		Long: `run shows CMD the directory DIR at its own path, system directories read-only,
 and a private /tmp and home; nothing else of the host's files exists for it.
 It may write beneath the write paths and nowhere else in DIR. The network is the
-host's, unless a policy that is named takes it away.
+host's, unless --net none or a policy that is named takes it away.
 
 The exit code is CMD's own, 128 plus the signal that ended it, 127 when it was
 not found, 126 when it cannot be executed, and 125 for every error of pinfold's
@@ -101,6 +103,8 @@ func newRun(a *cli.App, f *runFlags, cmd *cobra.Command) *cobra.Command {
 	flags.StringVar(&f.home, "home", "", "show `DIR` as the home directory inside, writable, instead of a private empty one")
 	flags.StringVar(&f.user, "user", "", "as root: run CMD as the user `NAME`")
 	flags.StringArrayVar(&f.env, "env", nil, "pass `KEY[=VAL]` on to CMD, besides the few variables that always are (repeatable)")
+	flags.StringVar(&f.net, "net", "", "the network inside: `host|none`; host, unless the policy takes it away")
+	_ = cmd.RegisterFlagCompletionFunc("net", cobra.FixedCompletions([]string{"host", "none"}, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&f.report, "report", "", "append a JSON line to `FILE` for the launch, for each refusal, and for what was left")
 	flags.BoolVar(&f.failOnDeny, "fail-on-deny", false, "exit with 123 when anything was refused, or came too fast to be judged")
 	flags.Var(&f.failOnLeft, "fail-on-left", "exit with 122 when CMD left something that can act later, or something of these `KIND`s (see 'pinfold left')")
@@ -112,7 +116,7 @@ func newRun(a *cli.App, f *runFlags, cmd *cobra.Command) *cobra.Command {
 	f.approveFlag(cmd)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no hints and no summary on a terminal")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the line that would be run, and what it could read and write, and start nothing")
-	cli.Heading(cmd, "Flags", "ro", "home", "env", "approve")
+	cli.Heading(cmd, "Flags", "ro", "home", "env", "net", "approve")
 	cli.Heading(cmd, "What is told", "dry-run", "report", "fail-on-deny", "fail-on-left", "quiet")
 	cli.Heading(cmd, "Users, processes and limits", "user", "wait-background", "grace", "max-tasks", "tmp-size", "nested", "no-sandbox")
 	return cmd
@@ -126,6 +130,9 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	if err := f.limits.check(); err != nil {
 		return err
 	}
+	if f.net != "" && f.net != "host" && f.net != "none" {
+		return cli.UsageError(cli.UnknownWord("choice for --net", f.net, "host", "none"), "")
+	}
 	command, err := f.useProfile(cmd.Flags(), a.Out, args)
 	if err != nil {
 		return err
@@ -137,6 +144,9 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	if err != nil {
 		return err
 	}
+	if f.net == "host" && f.Flags.NoNetwork() {
+		return cli.UsageError(fmt.Errorf("--net host is more than policy '%s' allows", f.Held.Name()), "leave it out, or name another policy")
+	}
 	if f.beside, err = gitbeside.Find(&cfg, f.user); err != nil {
 		return err
 	}
@@ -147,6 +157,7 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
 	f.warnNoNetwork(a.Out)
+	f.warnUnset(a.Out)
 	f.rules = inside.Rules(cfg, r, inside.RulesAbout{Asks: f.asks(cfg), NoNetwork: f.NoNetwork(), KeptHome: f.home != ""})
 	if command, err = f.tellModel(cmd.Flags(), command, args); err != nil {
 		return err
@@ -169,7 +180,7 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 		f.TellPolicy(a.Out)
 		f.beside.Tell(a.Out)
 		policyflag.PrintProblems(a.Out, policyflag.Warnings(f.Found))
-		f.hints(a.Out, cfg, r)
+		f.hints(a.Out, cfg, r, command[0])
 	}
 	viewhost.BecomeServer()
 	result, problem, err := f.inView(ctx, a, cfg, r, refused, command)
@@ -193,7 +204,7 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 		}
 	}
 	if watched {
-		refused.summary(a.Out)
+		refused.summary(a.Out, f.remedy)
 		leftlog.Tell(a.Out, r.Root(), left, saved)
 	}
 	refused.warn(a.Out)
@@ -212,6 +223,9 @@ func (f *runFlags) exitCode(own int, refused *refused, left leftover.Left) int {
 	}
 	return own
 }
+
+// NoNetwork reports whether the command has no network, by the policy or by --net.
+func (f *runFlags) NoNetwork() bool { return f.net == "none" || f.Flags.NoNetwork() }
 
 // RefuseDashes looks at the flags that only run has.
 func (f *runFlags) refuseDashes() error {

@@ -100,8 +100,9 @@ func (c *refused) warn(o *cli.Output) {
 	}
 }
 
-// summary prints each distinct refusal once, the most frequent first.
-func (c *refused) summary(o *cli.Output) {
+// summary prints each distinct refusal once, the most frequent first, and what would have
+// allowed them.
+func (c *refused) summary(o *cli.Output, remedy func([]refusalKind) string) {
 	if c.total == 0 {
 		return
 	}
@@ -123,6 +124,9 @@ func (c *refused) summary(o *cli.Output) {
 		if k.answer != "" {
 			o.Stderr.Printf("          answer: %s\n", pathresolver.EscapePath(k.answer))
 		}
+	}
+	if advice := remedy(kinds); advice != "" {
+		o.Hint(advice)
 	}
 }
 

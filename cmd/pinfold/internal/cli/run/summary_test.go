@@ -26,19 +26,20 @@ func TestSummaryIsBounded(t *testing.T) {
 	require.Len(t, c.kinds, summaryKinds)
 
 	var text bytes.Buffer
-	c.summary(cli.NewOutput(nil, &text))
+	c.summary(cli.NewOutput(nil, &text), (&runFlags{}).remedy)
 	lines := strings.Split(strings.TrimSpace(text.String()), "\n")
-	require.Len(t, lines, 1+cli.SummaryLines+1)
+	require.Len(t, lines, 1+cli.SummaryLines+2)
 	require.Equal(t, "pinfold: 30001 operations refused", lines[0])
 	require.Equal(t, "      2 x create d7  no_write_path", lines[1], "the most frequent first")
+	require.Equal(t, "pinfold: hint: to allow it: -w .", lines[len(lines)-1])
 }
 
 func TestSummaryEscapesNames(t *testing.T) {
 	c := &refused{kinds: map[refusalKind]int{}}
 	c.add(sandboxfs.Refusal{Op: access.OpWrite, Place: clitest.Hostile, Rule: pathresolver.RuleProtected})
 	var text bytes.Buffer
-	c.summary(cli.NewOutput(nil, &text))
-	require.Equal(t, 2, strings.Count(text.String(), "\n"))
+	c.summary(cli.NewOutput(nil, &text), (&runFlags{}).remedy)
+	require.Equal(t, 3, strings.Count(text.String(), "\n"))
 	require.NotContains(t, text.String(), "\x1b")
 	require.NotContains(t, text.String(), "\u202e")
 }
@@ -47,7 +48,7 @@ func TestNothingRefusedNothingSaid(t *testing.T) {
 	var text bytes.Buffer
 	c := &refused{}
 	c.unjudged(0)
-	c.summary(cli.NewOutput(nil, &text))
+	c.summary(cli.NewOutput(nil, &text), (&runFlags{}).remedy)
 	c.warn(cli.NewOutput(nil, &text))
 	require.Empty(t, text.String())
 }

@@ -1,0 +1,150 @@
+package run
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/internal/hostpath"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
+	"github.com/pinfold-dev/pinfold/pathresolver"
+)
+
+// warnUnset warns of variables that --env names and nobody set: the command would find
+// none, and not say why it fails.
+func (f *runFlags) warnUnset(o *cli.Output) {
+	for _, kv := range f.env {
+		if strings.Contains(kv, "=") {
+			continue
+		}
+		if _, set := os.LookupEnv(kv); !set {
+			o.Warning(fmt.Sprintf("--env %s passes nothing on: %[1]s is not set", pathresolver.EscapePath(kv)))
+			o.Hint("set it, or give its value: --env " + pathresolver.EscapePath(kv) + "=VALUE")
+		}
+	}
+}
+
+// hintPlace tells who stands in a place that is likely to be the wrong one: beneath the
+// top of a repository, or as root in a project of somebody else.
+func (f *runFlags) hintPlace(o *cli.Output, r *pathresolver.Resolver) {
+	if _, err := r.Lstat(".git"); err != nil {
+		if top := repositoryAbove(r.Root()); top != "" {
+			o.Hint(fmt.Sprintf("this is a part of the repository %q, and nothing else of it exists inside; -C %s shows all of it", top, cli.ShellLine([]string{top})))
+		}
+	}
+	if os.Geteuid() != 0 || f.user != "" {
+		return
+	}
+	if owner := ownerOf(r.Root()); owner != "" {
+		o.Hint(fmt.Sprintf("the project is %s's, and what the command makes in it will be root's; --user %[1]s runs it as %[1]s", owner))
+	}
+}
+
+// repositoryAbove is the nearest directory above dir that has a .git, "" if there is
+// none below the home directory and the root.
+func repositoryAbove(dir string) string {
+	home, _ := os.UserHomeDir()
+	for dir = filepath.Dir(dir); dir != "/" && dir != home; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+	}
+	return ""
+}
+
+// ownerOf is the name of the user that a directory belongs to, "" for root and for
+// nobody that is known.
+func ownerOf(dir string) string {
+	uid, ok := hostpath.Owner(dir)
+	if !ok || uid == 0 {
+		return ""
+	}
+	u, err := user.LookupId(strconv.Itoa(uid))
+	if err != nil {
+		return ""
+	}
+	return u.Username
+}
+
+// installers are programs that write node_modules, and what else they write.
+var installers = map[string]string{
+	"npm": "package-lock.json", "pnpm": "pnpm-lock.yaml", "yarn": "yarn.lock", "bun": "bun.lock",
+}
+
+// hintInstaller tells what a package manager writes besides its packages.
+func hintInstaller(o *cli.Output, r *pathresolver.Resolver, command string) {
+	lock, known := installers[path.Base(command)]
+	if !known || !slices.Contains(r.WritePaths(), "node_modules") || resolved.Explain(r, access.OpCreate, lock).Allowed {
+		return
+	}
+	o.Hint(fmt.Sprintf("%s writes package.json and %s too, by new files beside them, for which it needs the whole directory: -w .", path.Base(command), lock))
+}
+
+// remedy is what would have allowed what no write path covered: flags, or where a policy
+// lists it. It is "" where nothing of that kind was refused.
+func (f *runFlags) remedy(kinds []refusalKind) string {
+	var places []string
+	git, others := false, false
+	for _, k := range kinds {
+		switch {
+		case k.rule != pathresolver.RuleNoWritePath || k.place == "":
+			others = true
+		case k.place == ".git" || strings.HasPrefix(k.place, ".git/"):
+			git = true
+		case path.Dir(k.place) == ".":
+			places = append(places, k.place)
+		default:
+			places = append(places, path.Dir(k.place))
+		}
+	}
+	places = widest(places)
+	if git {
+		places = append(places, ".git")
+	}
+	var words []string
+	for _, place := range places {
+		shown := pathresolver.EscapePath(cli.ShellLine([]string{place}))
+		switch list := f.ListHint(place); {
+		case list != "":
+			words = append(words, list)
+		case f.Held != nil: // no flag widens a policy
+			others = true
+		case place == ".git":
+			words = append(words, "--git")
+		default:
+			words = append(words, "-w "+shown)
+		}
+	}
+	switch {
+	case len(words) == 0 && others:
+		return "'pinfold why PATH', with the flags of this run, says what would allow it"
+	case len(words) == 0:
+		return ""
+	case others:
+		return "to allow what can be written: " + strings.Join(words, " ") + "; of the rest 'pinfold why PATH' says more"
+	}
+	return "to allow it: " + strings.Join(words, " ")
+}
+
+// widest leaves out what another place covers, and says "." for more than a person
+// would name one by one.
+func widest(places []string) []string {
+	slices.Sort(places)
+	var kept []string
+	for _, p := range places {
+		if !slices.ContainsFunc(kept, func(k string) bool { return p == k || strings.HasPrefix(p, k+"/") }) {
+			kept = append(kept, p)
+		}
+	}
+	if len(kept) > 4 {
+		return []string{"."}
+	}
+	return kept
+}
