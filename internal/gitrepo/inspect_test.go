@@ -306,6 +306,10 @@ func TestOperator(t *testing.T) {
 			s.write("home/.gitconfig", "[core]\nhooksPath = no\n")
 			s.env["GIT_CONFIG_GLOBAL"] = filepath.Join(s.dir, "g")
 		}, both},
+		{"GIT_CONFIG_GLOBAL without a file", func(s *site) {
+			s.write("home/.gitconfig", hooks)
+			s.env["GIT_CONFIG_GLOBAL"], s.env["GIT_CONFIG_SYSTEM"] = "/dev/null", "/dev/null"
+		}, []string{}},
 		{"GIT_CONFIG_SYSTEM", func(s *site) {
 			s.write("g", hooks)
 			s.env["GIT_CONFIG_SYSTEM"], s.env["GIT_CONFIG_NOSYSTEM"] = filepath.Join(s.dir, "g"), "0"

@@ -40,7 +40,11 @@ func (o *opener) open(path string, flags int) (int, error) {
 	return -1, err
 }
 
-// read reads a regular file of at most limit bytes.
+// nullDevice is /dev/null, wherever it stands.
+var nullDevice = unix.Mkdev(1, 3)
+
+// read reads a regular file of at most limit bytes. For /dev/null, with which one
+// tells git that there is no such file, it is an empty one.
 func (o *opener) read(path string, limit int) ([]byte, error) {
 	fd, err := o.open(path, unix.O_NONBLOCK)
 	if err != nil {
@@ -54,6 +58,8 @@ func (o *opener) read(path string, limit int) ([]byte, error) {
 	switch {
 	case st.Mode&unix.S_IFMT == unix.S_IFDIR:
 		return nil, errDirectory
+	case st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev == nullDevice:
+		return nil, nil
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
 		return nil, errSpecial
 	case st.Size > int64(limit):

@@ -22,7 +22,7 @@ func (o *opener) open(path string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	case before.Mode()&fs.ModeSymlink != 0:
 		return nil, nil, errLink
-	case !before.IsDir() && !before.Mode().IsRegular():
+	case !before.IsDir() && !before.Mode().IsRegular() && path != os.DevNull: // with which one tells git that there is no such file
 		return nil, nil, errSpecial
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a FIFO
