@@ -31,6 +31,7 @@ const (
 	everywhere   where = iota
 	unlessNarrow       // where only src may be written it is refused
 	natively
+	inside
 )
 
 // wishes are in an order in which none stands in the way of the next.
@@ -88,6 +89,12 @@ var wishes = []wish{
 		func(w *world, _ string) bool { return w.holds(w.project+"/.git/hooks/pre-push", "#!") }, natively,
 	},
 	{
+		"ask why, in a login shell", func(_ *world, a tools) []model.Call { return a.shell("bash -lc 'pinfold why .git/hooks/pre-push'") },
+		func(_ *world, told string) bool {
+			return strings.Contains(told, "git/hooks") && strings.Contains(told, "protected")
+		}, inside,
+	},
+	{
 		"read a hidden file", func(w *world, a tools) []model.Call { return a.read(w.project + "/.env") },
 		func(_ *world, told string) bool { return strings.Contains(told, hiddenSecret) }, natively,
 	},
@@ -133,6 +140,14 @@ func TestAgents(t *testing.T) {
 	}
 }
 
+// rules are words that a model is told before it is asked for anything.
+var rules = []string{
+	"You run inside pinfold", "You may write all of the project, but not", "`**/.env`", "It is a rule and not a fault", "`pinfold why PATH`",
+}
+
+// task is what the agent is told; its model knows what is meant.
+const task = "Do what the script says."
+
 func person(uid int) string {
 	if uid == 0 {
 		return "root"
@@ -148,7 +163,13 @@ func holdsTo(t *testing.T, a agent, by way, uid int) {
 		script = append(script, wish.calls(w, a.tools)...)
 		last = append(last, len(script)-1)
 	}
-	results := session(t, w, a, by, append(a.args, "Do what the script says."), script)
+	m := a.model(t, script)
+	results := session(t, w.started(a, by, w.settle(t, a, by, m), append(a.args, task)...), m)
+	if by.name == "word" {
+		for _, told := range rules {
+			assert.Contains(t, m.System(), told)
+		}
+	}
 	asIntended, next := 0, 0
 	var transcript strings.Builder
 	for i, wish := range wishes {
@@ -172,7 +193,9 @@ func holdsTo(t *testing.T, a agent, by way, uid int) {
 
 // neutral is a transcript without what differs from run to run.
 func neutral(w *world, text string) string {
-	text = strings.NewReplacer(w.project, "$PROJECT", w.home, "$HOME", installed, "$AGENTS").Replace(text)
+	text = strings.NewReplacer(w.project, "$PROJECT", w.home, "$HOME", installed, "$AGENTS",
+		"/usr/bin/bash: ", "/bin/bash: ", // by the user's shell
+	).Replace(text)
 	for _, v := range varying {
 		text = v.ReplaceAllString(text, "$1…")
 	}

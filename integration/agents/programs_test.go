@@ -10,8 +10,10 @@ import (
 type agent struct {
 	name  string
 	model func(*testing.T, []model.Call) *model.Server
-	// args make it do a task without a terminal and without asking anybody.
-	args []string
+	// args make it do a task without a terminal and without asking anybody; goOn as
+	// a part of the last conversation.
+	args, goOn []string
+	open       []string // turns its own sandbox off, as its profile does by itself
 	// settings are files of its home, and env variables, with the model's $URL.
 	settings map[string]string
 	env      []string
@@ -42,6 +44,7 @@ var all = []agent{claude, codex, gemini, opencode}
 var claude = agent{
 	name: "claude", model: model.Anthropic,
 	args: []string{"--dangerously-skip-permissions", "-p"},
+	goOn: []string{"--dangerously-skip-permissions", "--continue", "-p"},
 	env: []string{
 		"ANTHROPIC_BASE_URL=$URL", "ANTHROPIC_API_KEY=sk-played", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"IS_SANDBOX=1", // or it does not skip permissions for root
@@ -67,8 +70,9 @@ var claude = agent{
 // codex has two tools, commands and patches.
 var codex = agent{
 	name: "codex", model: model.OpenAI,
-	// Inside, its own sandbox has to be off, as pinfold is there.
-	args:    []string{"exec", "--skip-git-repo-check", "--sandbox", "danger-full-access"},
+	open:    []string{"-c", "sandbox_mode=danger-full-access"},
+	args:    []string{"exec", "--skip-git-repo-check"},
+	goOn:    []string{"exec", "--skip-git-repo-check", "resume", "--last"},
 	env:     []string{"OPENAI_API_KEY=sk-played"},
 	foreign: []string{"ANTHROPIC_API_KEY", "GEMINI_API_KEY"},
 	settings: map[string]string{".codex/config.toml": `
@@ -106,6 +110,7 @@ var gemini = agent{
 	name: "gemini", model: model.Gemini,
 	refuses: []string{"plant a hook of git's", "read a hidden file"},
 	args:    []string{"--yolo", "--skip-trust", "-m", "gemini-2.5-flash", "-p"},
+	goOn:    []string{"--yolo", "--skip-trust", "-m", "gemini-2.5-flash", "--resume", "latest", "-p"},
 	env:     []string{"GEMINI_API_KEY=played", "GOOGLE_GEMINI_BASE_URL=$URL"},
 	foreign: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY"},
 	settings: map[string]string{".gemini/settings.json": `{
@@ -133,6 +138,7 @@ var gemini = agent{
 var opencode = agent{
 	name: "opencode", model: model.Anthropic,
 	args: []string{"run"},
+	goOn: []string{"run", "--continue"},
 	env: []string{
 		"ANTHROPIC_API_KEY=sk-played", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1",
 		"OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",

@@ -3,10 +3,12 @@ package agents
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -145,16 +147,16 @@ type way struct {
 var ways = []way{
 	{
 		name:   "native",
-		grants: func(where) bool { return true },
+		grants: func(in where) bool { return in != inside },
 		users:  func() []int { return some(users()[:1]) },
 		home:   func(w *world, _ agent) string { return w.home },
 		command: func(_ *world, a agent, env, args []string) []string {
-			return append(append(append([]string{"/usr/bin/env"}, env...), a.name), args...)
+			return slices.Concat([]string{"/usr/bin/env"}, env, []string{a.name}, a.open, args)
 		},
 	},
 	{
 		name:   "flags",
-		grants: func(in where) bool { return in == everywhere },
+		grants: func(in where) bool { return in == everywhere || in == inside },
 		users:  func() []int { return some(users()[len(users())-1:]) },
 		home:   func(w *world, _ agent) string { return w.kept },
 		command: func(w *world, a agent, env, args []string) []string {
@@ -162,7 +164,7 @@ var ways = []way{
 			for _, e := range env {
 				argv = append(argv, "--env", e)
 			}
-			return append(append(argv, "--", a.name), args...)
+			return slices.Concat(argv, []string{"--", a.name}, a.open, args)
 		},
 	},
 	{
@@ -171,7 +173,7 @@ var ways = []way{
 		users:  users,
 		home:   func(w *world, a agent) string { return w.home + "/.local/share/pinfold/homes/" + a.name },
 		command: func(_ *world, a agent, env, args []string) []string {
-			argv := append(append([]string{"/usr/bin/env"}, env...), pinfold, a.name)
+			argv := slices.Concat([]string{"/usr/bin/env"}, env, []string{pinfold, a.name})
 			for _, name := range a.quiet {
 				argv = append(argv, "--env", name)
 			}
@@ -188,21 +190,8 @@ func some(few []int) []int {
 	return few
 }
 
-// session runs an agent with arguments and a model that plays a script, until the
-// agent ends, and returns what the model was told.
-func session(t *testing.T, w *world, a agent, by way, args []string, script []model.Call) []model.Result {
-	m := a.model(t, script)
-	at := strings.NewReplacer("$URL", m.URL(), "$PROJECT", w.project)
-	for name, content := range a.settings {
-		w.write(t, by.home(w, a)+"/"+name, at.Replace(content))
-	}
-	w.own(t, w.home)
-	w.own(t, w.kept)
-	w.before = w.listing(t)
-	var env []string
-	for _, e := range a.env {
-		env = append(env, at.Replace(e))
-	}
+// started is an agent with arguments, to be started.
+func (w *world) started(a agent, by way, env []string, args ...string) *exec.Cmd {
 	cmd := asUser(w.uid, by.command(w, a, env, args)...)
 	cmd.Dir = w.project
 	cmd.Env = []string{
@@ -212,18 +201,45 @@ func session(t *testing.T, w *world, a agent, by way, args []string, script []mo
 	for _, name := range a.foreign {
 		cmd.Env = append(cmd.Env, name+"="+otherSecret)
 	}
-	// Nothing in here is to take minutes; a machine may be very busy.
+	return cmd
+}
+
+// settle writes the agent's settings into its home and returns the variables that it
+// needs to reach its model.
+func (w *world) settle(t *testing.T, a agent, by way, m *model.Server) (env []string) {
+	at := strings.NewReplacer("$URL", m.URL(), "$PROJECT", w.project)
+	for name, content := range a.settings {
+		w.write(t, by.home(w, a)+"/"+name, at.Replace(content))
+	}
+	w.own(t, w.home)
+	w.own(t, w.kept)
+	w.before = w.listing(t)
+	for _, e := range a.env {
+		env = append(env, at.Replace(e))
+	}
+	return env
+}
+
+// session runs an agent until it ends, and returns what its model was told.
+func session(t *testing.T, cmd *exec.Cmd, m *model.Server) []model.Result {
+	said, err := ended(t, cmd)
+	results, played := m.Results()
+	require.NoError(t, played, "%s\n%v\n%s", cmd, err, said)
+	require.NoError(t, err, "%s\n%s", cmd, said)
+	require.Contains(t, said, model.Farewell)
+	return results
+}
+
+// ended waits for a program. Nothing in here is to take minutes, but a machine may be
+// very busy.
+func ended(t *testing.T, cmd *exec.Cmd) (said string, err error) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
 	require.NoError(t, cmd.Start())
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
-	err := cmd.Wait()
-	stop()
-	results, played := m.Results()
-	require.NoError(t, played, "%s\n%v: %v\n%s", cmd, err, ctx.Err(), said.Bytes())
-	require.NoError(t, err, "%s\n%s", cmd, said.Bytes())
-	require.Contains(t, said.String(), model.Farewell)
-	return results
+	defer stop()
+	err = cmd.Wait()
+	return out.String(), errors.Join(err, ctx.Err())
 }

@@ -52,9 +52,12 @@ func (gemini) read(w http.ResponseWriter, r *http.Request, body []byte) (*turn, 
 			t.Tools = append(t.Tools, f.Name)
 		}
 	}
-	for _, c := range in.Contents {
+	for i, c := range in.Contents {
 		for _, p := range c.Parts {
 			if p.Response == nil {
+				if i == 0 { // where it puts its context files
+					t.System += "\n" + p.Text
+				}
 				continue
 			}
 			if n, ok := number(p.Response.ID); ok {
