@@ -19,26 +19,20 @@ const (
 	maxAligned = 512 << 10
 )
 
-// Diff is what changes between two contents.
-type Diff struct {
-	Text           string // unified, with 3 lines of context
-	Added, Removed int    // lines of the whole
-	Cut            bool   // Text does not hold all: its last line, or the line that was cut, says so
-}
-
-// UnifiedDiff is the diff of two contents, cut at about most bytes, as results
-// have it. nil before is a file that is not there. Its time is linear in the
-// contents. Control characters in them are as they are: whoever shows the text
-// escapes it.
-func UnifiedDiff(name string, before, after []byte, most int) Diff {
+// UnifiedDiff is the diff of two contents, with 3 lines of context, cut at about
+// most bytes, as results have it; added and removed are lines of the whole. cut says
+// that text does not hold all: its last line, or the line that was cut, says so. nil
+// before is a file that is not there. Its time is linear in the contents. Control
+// characters in them are as they are: whoever shows the text escapes it.
+func UnifiedDiff(name string, before, after []byte, most int) (text string, added, removed int, cut bool) {
 	d := newDiffer(before, most)
 	d.addAll(narrow(before, edit{0, len(before), string(after)}))
-	text, added, removed := d.result(name)
+	text, added, removed = d.result(name)
 	if before == nil && text != "" {
 		_, hunks, _ := strings.Cut(text, "\n")
 		text = "--- /dev/null\n" + hunks
 	}
-	return Diff{Text: text, Added: added, Removed: removed, Cut: d.cut || d.clipped}
+	return text, added, removed, d.cut || d.clipped
 }
 
 // diffTexts is the unified diff of two contents, with 3 lines of context, cut

@@ -1,6 +1,11 @@
 package pathresolver
 
-import "github.com/pinfold-dev/pinfold/internal/resolved"
+import (
+	"io/fs"
+
+	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
+)
 
 // HardLinks says what happens when a file that has more than one hard link is
 // about to be changed in place: another of its names may lie outside the
@@ -100,9 +105,17 @@ type Config struct {
 	// down.
 	Grant Grant `json:"-"`
 
-	// Restrict, if set, is asked about each change that these rules allow, and may
-	// refuse it. It is not part of a Config that is written down.
-	Restrict Restricting `json:"-"`
+	// Restrict, if set, may refuse a change that these rules allow, for a reason that
+	// globs cannot express, such as what stood there before. It returns the reason,
+	// one sentence without a full stop, and "" where it agrees: it can only take
+	// away. It is not asked about reading, nor about what the rules refuse.
+	//
+	// It is asked about a place before the operation, which may then fail; op is
+	// OpRename at both ends of a move, and OpCreate or OpLink for a new name. kind is
+	// the type of what OpCreate makes; for other operations it says nothing. It is
+	// safe for use by many goroutines and never waits for anybody: the file system
+	// is waiting for it. It is not part of a Config that is written down.
+	Restrict func(op access.Op, place string, kind fs.FileMode) (reason string) `json:"-"`
 
 	// Unprotect takes entries away from DefaultProtected, each spelled as it
 	// stands there. An entry that is not there is a violation.

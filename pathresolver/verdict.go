@@ -1,6 +1,7 @@
 package pathresolver
 
 import (
+	"io/fs"
 	"slices"
 
 	"github.com/pinfold-dev/pinfold/access"
@@ -22,8 +23,8 @@ type policy struct {
 	gitDir   bool      // ".git" must not become anything but a directory
 	git      *gitGuard // rules beneath git directories; nil: none
 
-	restrict Restricting // what may refuse what the rules allow
-	grant    Grant       // of what askRead and askWrite mark
+	restrict func(op access.Op, place string, kind fs.FileMode) (reason string) // what may refuse what the rules allow
+	grant    Grant                                                              // of what askRead and askWrite mark
 
 	origins    resolved.Origins
 	writeLists []bound

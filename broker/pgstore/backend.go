@@ -20,14 +20,14 @@ const (
 	lockClass = 0x70696e66
 	// transactionTimeout is the longest that a batch of updates takes before
 	// its connection is given up: the server's own timeouts come first.
-	transactionTimeout = 2 * StatementTimeout
+	transactionTimeout = 2 * statementTimeout
 	// rollbackTimeout is how long a connection may take to undo; then it is
 	// closed, which undoes too.
 	rollbackTimeout = 5 * time.Second
 	// attempts is how often a transaction is begun on connections that turn out
 	// to be dead, such as after the server was started again.
 	attempts = 3
-	// diskFull is SQLSTATE disk_full, queryCanceled what StatementTimeout gives.
+	// diskFull is SQLSTATE disk_full, queryCanceled what statementTimeout gives.
 	diskFull, queryCanceled = "53100", "57014"
 )
 
@@ -82,7 +82,7 @@ func (b *backend) Begin(ctx context.Context) error {
 		b.cancel()
 		var e *pgconn.PgError
 		if errors.As(err, &e) && e.Code == queryCanceled {
-			err = fmt.Errorf("other brokers have been writing for %v: %w", StatementTimeout, err)
+			err = fmt.Errorf("other brokers have been writing for %v: %w", statementTimeout, err)
 		}
 		return err
 	}

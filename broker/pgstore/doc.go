@@ -17,7 +17,7 @@
 // process share a commit. No transaction fails because of another,
 // so none is repeated.
 //
-// A broker that hangs within an update loses it after IdleTimeout, and the
+// A broker that hangs within an update loses it after idleTimeout, and the
 // others go on. When the server is gone, operations fail and say so; nothing
 // has to be opened again when it is back.
 //

@@ -77,7 +77,7 @@ func (l *listener) close() {
 }
 
 func (l *listener) connect(ctx context.Context) (*pgx.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, StatementTimeout)
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, l.config.Copy())
 	if err != nil {

@@ -16,21 +16,21 @@ import (
 )
 
 const (
-	// IdleTimeout is how long a transaction may wait for its broker's next
+	// idleTimeout is how long a transaction may wait for its broker's next
 	// statement. They follow each other at once; only a stopped process, or one
 	// that is cut off, lets the server wait.
-	IdleTimeout = 10 * time.Second
-	// StatementTimeout is how long a statement may take, and how long an update
+	idleTimeout = 10 * time.Second
+	// statementTimeout is how long a statement may take, and how long an update
 	// waits for those of other brokers.
-	StatementTimeout = 30 * time.Second
+	statementTimeout = 30 * time.Second
 	// defaultConns is how many connections are used where the DSN's
 	// pool_max_conns does not say: one writes, the others read.
 	defaultConns = 8
 )
 
-// Store is a broker.Store in PostgreSQL. Its methods are safe for use by many
+// store is a broker.Store in PostgreSQL. Its methods are safe for use by many
 // goroutines.
-type Store struct {
+type store struct {
 	pool  *pgxpool.Pool
 	queue *rows.Queue
 	hub   rows.Hub
@@ -40,11 +40,11 @@ type Store struct {
 	closed atomic.Bool
 }
 
-var _ broker.Store = (*Store)(nil)
+var _ broker.Store = (*store)(nil)
 
 // Open connects to the database that dsn names, a URL or key=value words as
 // libpq knows them, and brings its schema up to date.
-func Open(ctx context.Context, dsn string) (*Store, error) {
+func Open(ctx context.Context, dsn string) (broker.Store, error) {
 	s, err := open(ctx, dsn)
 	if err != nil {
 		return nil, fmt.Errorf("the broker's PostgreSQL: %w", err)
@@ -52,7 +52,7 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 	return s, nil
 }
 
-func open(ctx context.Context, dsn string) (*Store, error) {
+func open(ctx context.Context, dsn string) (*store, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		return nil, err
@@ -66,15 +66,15 @@ func open(ctx context.Context, dsn string) (*Store, error) {
 	params := config.ConnConfig.RuntimeParams
 	for name, value := range map[string]string{
 		"application_name":                    "pinfold",
-		"idle_in_transaction_session_timeout": fmt.Sprint(IdleTimeout.Milliseconds()),
-		"statement_timeout":                   fmt.Sprint(StatementTimeout.Milliseconds()),
+		"idle_in_transaction_session_timeout": fmt.Sprint(idleTimeout.Milliseconds()),
+		"statement_timeout":                   fmt.Sprint(statementTimeout.Milliseconds()),
 	} {
 		if _, said := params[name]; !said {
 			params[name] = value
 		}
 	}
 	config.AfterConnect = prepare
-	s := &Store{}
+	s := &store{}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func open(ctx context.Context, dsn string) (*Store, error) {
 }
 
 // start makes the schema, and listens before anybody writes.
-func (s *Store) start(ctx context.Context) error {
+func (s *store) start(ctx context.Context) error {
 	var schema *uint32
 	if err := s.pool.QueryRow(ctx, "SELECT current_schema()::regnamespace::oid").Scan(&schema); err != nil {
 		return err
@@ -121,12 +121,12 @@ func prepare(ctx context.Context, conn *pgx.Conn) error {
 }
 
 // Update implements broker.Store.
-func (s *Store) Update(ctx context.Context, fn func(broker.Tx) error) error {
+func (s *store) Update(ctx context.Context, fn func(broker.Tx) error) error {
 	return s.queue.Update(ctx, fn)
 }
 
 // View implements broker.Store.
-func (s *Store) View(ctx context.Context, fn func(broker.ReadTx) error) error {
+func (s *store) View(ctx context.Context, fn func(broker.ReadTx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -142,13 +142,13 @@ func (s *Store) View(ctx context.Context, fn func(broker.ReadTx) error) error {
 }
 
 // Changes implements broker.Store.
-func (s *Store) Changes(ctx context.Context) (<-chan string, error) {
+func (s *store) Changes(ctx context.Context) (<-chan string, error) {
 	return s.hub.Listen(ctx), nil
 }
 
 // Close implements broker.Store. Afterwards everything is fs.ErrClosed under
 // errors.Is.
-func (s *Store) Close() error {
+func (s *store) Close() error {
 	s.close.Do(func() {
 		s.closed.Store(true)
 		s.queue.Close()

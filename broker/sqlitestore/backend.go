@@ -167,7 +167,7 @@ func explain(err error) error {
 	case e.Code()&0xff == sqlite3.SQLITE_FULL, e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE:
 		return fmt.Errorf("%w: %w", broker.ErrFull, err)
 	case e.Code()&0xff == sqlite3.SQLITE_BUSY:
-		return fmt.Errorf("another process has been writing for %v, is it stopped? %w", BusyTimeout, err)
+		return fmt.Errorf("another process has been writing for %v, is it stopped? %w", busyTimeout, err)
 	}
 	return err
 }

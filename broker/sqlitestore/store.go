@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	// BusyTimeout is how long an update waits for another process to end its
+	// busyTimeout is how long an update waits for another process to end its
 	// own. Those take milliseconds; only a stopped process holds on longer.
-	BusyTimeout = 10 * time.Second
-	// PollInterval is how soon changes by other processes are noticed.
-	PollInterval = 50 * time.Millisecond
+	busyTimeout = 10 * time.Second
+	// pollInterval is how soon changes by other processes are noticed.
+	pollInterval = 50 * time.Millisecond
 	// maxReaders is how many views run at the same time; more wait.
 	maxReaders = 8
 )
 
-// Store is a broker.Store in a SQLite file. Its methods are safe for use by
+// store is a broker.Store in a SQLite file. Its methods are safe for use by
 // many goroutines.
-type Store struct {
+type store struct {
 	writer  *sql.DB // of one connection, the backend's
 	readers *sql.DB
 	backend *backend
@@ -43,11 +43,11 @@ type Store struct {
 	err   error // of Close
 }
 
-var _ broker.Store = (*Store)(nil)
+var _ broker.Store = (*store)(nil)
 
 // Open opens the database, an absolute or relative path, and makes it, and its
 // directory, where there is none.
-func Open(ctx context.Context, path string) (*Store, error) {
+func Open(ctx context.Context, path string) (broker.Store, error) {
 	s, err := open(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("the broker's database %q: %w", path, err)
@@ -55,7 +55,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
-func open(ctx context.Context, path string) (*Store, error) {
+func open(ctx context.Context, path string) (*store, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func open(ctx context.Context, path string) (*Store, error) {
 	if err := file.Close(); err != nil {
 		return nil, err
 	}
-	s := &Store{}
+	s := &store{}
 	if s.writer, err = sql.Open("sqlite", source(path, "journal_mode(WAL)", "synchronous(FULL)", "journal_size_limit(16777216)")); err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.readers.Close(), s.writer.Close())
 	}
-	s.queue = rows.NewQueue(s.backend, &s.hub, PollInterval, func() {
+	s.queue = rows.NewQueue(s.backend, &s.hub, pollInterval, func() {
 		if s.backend.others() {
 			s.hub.Tell(rows.Any)
 		}
@@ -96,7 +96,7 @@ func open(ctx context.Context, path string) (*Store, error) {
 // source is how the driver is told of a file.
 func source(path string, pragmas ...string) string {
 	q := url.Values{"_pragma": append([]string{
-		fmt.Sprintf("busy_timeout(%d)", BusyTimeout.Milliseconds()), "temp_store(MEMORY)",
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "temp_store(MEMORY)",
 	}, pragmas...)}
 	// A drive of Windows is no host.
 	path = "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")
@@ -104,12 +104,12 @@ func source(path string, pragmas ...string) string {
 }
 
 // Update implements broker.Store.
-func (s *Store) Update(ctx context.Context, fn func(broker.Tx) error) error {
+func (s *store) Update(ctx context.Context, fn func(broker.Tx) error) error {
 	return s.queue.Update(ctx, fn)
 }
 
 // View implements broker.Store.
-func (s *Store) View(ctx context.Context, fn func(broker.ReadTx) error) error {
+func (s *store) View(ctx context.Context, fn func(broker.ReadTx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (s *Store) View(ctx context.Context, fn func(broker.ReadTx) error) error {
 }
 
 // enter counts a view that begins, unless the store is closed.
-func (s *Store) enter() bool {
+func (s *store) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -145,13 +145,13 @@ func (s *Store) enter() bool {
 }
 
 // Changes implements broker.Store.
-func (s *Store) Changes(ctx context.Context) (<-chan string, error) {
+func (s *store) Changes(ctx context.Context) (<-chan string, error) {
 	return s.hub.Listen(ctx), nil
 }
 
 // Close implements broker.Store. Afterwards everything is fs.ErrClosed under
 // errors.Is.
-func (s *Store) Close() error {
+func (s *store) Close() error {
 	s.close.Do(func() {
 		s.queue.Close()
 		s.hub.Close()

@@ -22,7 +22,7 @@ func TestStore(t *testing.T) {
 	})
 }
 
-func open(t testing.TB, path string) *sqlitestore.Store {
+func open(t testing.TB, path string) broker.Store {
 	t.Helper()
 	store, err := sqlitestore.Open(context.Background(), path)
 	require.NoError(t, err)

@@ -49,7 +49,7 @@ var locks = map[string]bool{"gc.pid.lock": true, "gc.log.lock": true, "packed-re
 // that replace an object wherever it is used (git-replace(1)).
 var othersRefs = []string{"refs/bisect", "refs/rewritten", "refs/worktree", "refs/replace"}
 
-// restrict is a pathresolver.Restricting.
+// restrict is Config.Restrict.
 func (g *guard) restrict(op access.Op, place string, kind fs.FileMode) string {
 	if !g.repo.Shared() && !strings.HasPrefix(place, "worktrees/") {
 		return ""

@@ -22,9 +22,9 @@ func (o *overlay) difference(p *brokerhttp.Proposal) error {
 		if isBinary(c.old) || isBinary(c.after) {
 			return errors.New("'" + c.place + "' is no text, or would not be")
 		}
-		d := fileskills.UnifiedDiff(c.place, c.old, c.after, maxDiff)
-		text.WriteString(d.Text)
-		p.Added, p.Removed, p.Cut = p.Added+d.Added, p.Removed+d.Removed, p.Cut || d.Cut
+		diff, added, removed, cut := fileskills.UnifiedDiff(c.place, c.old, c.after, maxDiff)
+		text.WriteString(diff)
+		p.Added, p.Removed, p.Cut = p.Added+added, p.Removed+removed, p.Cut || cut
 	}
 	if text.Len() == 0 && p.Note == "" {
 		return errors.New("as the files are now, the call would change nothing")
