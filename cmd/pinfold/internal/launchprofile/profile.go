@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -422,7 +423,7 @@ func (p *Profile) TellIn(home, file string) error {
 			if to, err := root.Readlink(name); err == nil && to == file {
 				continue
 			}
-		} else if old, err := root.ReadFile(name); err == nil && string(old) == text {
+		} else if holds(root, name, text) {
 			continue
 		}
 		err := root.MkdirAll(filepath.Dir(name), 0o700)
@@ -436,13 +437,37 @@ func (p *Profile) TellIn(home, file string) error {
 		case text == "{file}":
 			err = root.Symlink(file, name)
 		default:
-			err = root.WriteFile(name, []byte(text), 0o600)
+			err = writeNew(root, name, text)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// holds reports whether a regular file has this text. An agent may have put a FIFO there.
+func holds(root *os.Root, name, text string) bool {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // was only read
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	data, err := io.ReadAll(io.LimitReader(f, int64(len(text))+1))
+	return err == nil && string(data) == text
+}
+
+// writeNew makes a file that was not there, and opens no other.
+func writeNew(root *os.Root, name, text string) error {
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
 // KeptHome is where a profile's home is kept. It need not exist.

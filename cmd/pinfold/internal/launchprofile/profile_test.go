@@ -2,7 +2,9 @@ package launchprofile
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -165,6 +167,15 @@ func TestTellIn(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(outside, "file"))
 	require.NoError(t, err)
 	require.Equal(t, "mine", string(text))
+
+	if runtime.GOOS == "linux" { // nobody writes to a FIFO, and nothing waits for that
+		require.NoError(t, os.Remove(filepath.Join(home, "a/b/text")))
+		require.NoError(t, exec.CommandContext(t.Context(), "mkfifo", filepath.Join(home, "a/b/text")).Run())
+		require.NoError(t, p.TellIn(home, "/run/rules"))
+		text, err = os.ReadFile(filepath.Join(home, "a/b/text"))
+		require.NoError(t, err)
+		require.Equal(t, "words", string(text))
+	}
 
 	require.NoError(t, os.RemoveAll(filepath.Join(home, "a")))
 	require.NoError(t, os.Symlink(outside, filepath.Join(home, "a")))

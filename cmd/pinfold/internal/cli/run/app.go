@@ -162,6 +162,10 @@ func (f *runFlags) makeKeptHome(o *cli.Output) error {
 	if f.profile == nil {
 		return nil
 	}
+	// Before the launcher looks at it: nothing is made where an agent's link leads.
+	if err := hostfile.Refuse("--home", f.home); err != nil {
+		return err
+	}
 	if kept, err := f.profile.KeptHome(); err == nil && kept == f.home {
 		if err := os.MkdirAll(f.home, 0o700); err != nil {
 			return err
