@@ -31,6 +31,7 @@ func (r inside) DecideLook(place string) *DeniedError           { return r.decid
 func (r inside) GitContent(place string) resolved.GitContent    { return r.gitContent(place) }
 func (r inside) GitHook(place string) bool                      { return r.gitHook(place) }
 func (r inside) GitLock(place string) bool                      { return r.gitLock(place) }
+func (r inside) HasLinkNotes() bool                             { return r.hasNotes() }
 func (r inside) IsGitLockName(name string) bool                 { return isGitLockName(name) }
 func (r inside) NoteLink(before resolved.FileID)                { r.noteLink(before) }
 func (r inside) NoteUnlink(before resolved.FileID)              { r.noteUnlink(before) }

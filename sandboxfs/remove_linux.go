@@ -29,26 +29,28 @@ type unlinked struct {
 
 // removal is what stands at a name before it is removed or replaced.
 type removal struct {
-	n  *node // nil if the kernel does not know of it
-	fd int   // -1 if there is nothing
-	sx unix.Statx_t
+	n  *node        // nil if the kernel does not know of it
+	fd int          // -1 if there is nothing; of another file than n if the host was faster
+	sx unix.Statx_t // empty where no link is noted
 
 	asked bool // removed by a grant, which did not cover what the file held
 }
 
+// beforeRemoval opens what is to be removed. What it is is looked at where somebody
+// wants it back (reopenUnlinked), or a link may go: without that system call, and with
+// a reader loop that does not ask for the time of day, an unlink takes 0.97 of the
+// server's time.
 func (c *connection) beforeRemoval(dir *node, dirfd int, name string) removal {
 	var d removal
 	var err error
 	if d.fd, err = fsat.Openat(dirfd, name, unix.O_PATH|unix.O_NOFOLLOW, 0); err != nil {
 		return removal{fd: -1}
 	}
-	if err := statFD(d.fd, &d.sx); err != nil {
+	if c.r.HasLinkNotes() && statFD(d.fd, &d.sx) != nil {
 		closeFD(d.fd)
 		return removal{fd: -1}
 	}
-	if n := c.tab.child(dir, name); n != nil && c.tab.ident(n) == identityOf(&d.sx) {
-		d.n = n
-	}
+	d.n = c.tab.child(dir, name)
 	return d
 }
 
@@ -78,12 +80,14 @@ func (c *connection) reopenUnlinked(n *node, flags int, sx *unix.Statx_t) (int, 
 	if !ok {
 		return -1, unix.ESTALE
 	}
+	if err := statFD(fd, sx); err != nil {
+		return -1, err
+	}
+	if err := c.same(n, sx); err != nil {
+		return -1, err
+	}
 	if n.typ == unix.S_IFLNK || flags&unix.O_PATH != 0 {
-		fd, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
-		if err != nil {
-			return -1, err
-		}
-		return fd, statFD(fd, sx)
+		return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 	}
 	fd, err := fsat.Openat(unix.AT_FDCWD, procPath(fd), flags&^unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {

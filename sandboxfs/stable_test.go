@@ -3,6 +3,7 @@
 package sandboxfs_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"syscall"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
@@ -93,6 +95,29 @@ func TestWritePathKinds(t *testing.T) {
 		eventually(t, bound, func() bool { return f.read(f.in("notes.md")) == "three" }, "a file that the host replaced")
 		require.NoError(t, write(f.in("notes.md"), "four"))
 		require.Equal(t, "four", f.read(f.on("notes.md")))
+	})
+}
+
+// A file that was removed through the view can be opened again by who has found it
+// before; what the host has put at its name meanwhile cannot.
+func TestRemovedFileIsTheOneThatWasFound(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/a=old", "out/b=old", "other=new")
+		reopened := func(place string, meanwhile func()) (string, error) {
+			found, err := os.OpenFile(f.in(place), unix.O_PATH, 0)
+			require.NoError(t, err)
+			defer found.Close()
+			meanwhile()
+			require.NoError(t, os.Remove(f.in(place)))
+			content, err := os.ReadFile(fmt.Sprintf("/proc/self/fd/%d", found.Fd()))
+			return string(content), err
+		}
+		content, err := reopened("out/a", func() {})
+		require.NoError(t, err)
+		require.Equal(t, "old", content)
+		_, err = reopened("out/b", func() { require.NoError(t, os.Rename(f.on("other"), f.on("out/b"))) })
+		require.ErrorIs(t, err, unix.ESTALE)
+		require.NoFileExists(t, f.on("out/b"))
 	})
 }
 

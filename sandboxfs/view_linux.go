@@ -56,6 +56,7 @@ type resolver interface {
 	OpenPlace(place string, flags int, mode uint32) (int, error)
 	BreakLinks(place string) error
 	CheckLinks(place string, f resolved.FileID) (breakIt bool, denied *pathresolver.DeniedError)
+	HasLinkNotes() bool
 	NoteLink(before resolved.FileID)
 	NoteUnlink(before resolved.FileID)
 	NoteMade(place string, kind fs.FileMode, f resolved.FileID)

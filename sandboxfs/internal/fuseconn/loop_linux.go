@@ -110,8 +110,8 @@ func newLoop(c *Conn, s *Server) *loop { return &loop{c: c, server: s, colocate:
 func (l *loop) run() {
 	buf := getBuffer()
 	defer putBuffer(buf)
-	since := time.Now()
-	for now := since; ; now = time.Now() {
+	since := clock()
+	for now := since; ; now = clock() {
 		since = yield(since, now)
 		q, err := l.c.read(buf)
 		if err != nil {
@@ -119,7 +119,7 @@ func (l *loop) run() {
 			l.c.end(err)
 			return
 		}
-		got := time.Now()
+		got := clock()
 		l.colocate.waited(got.Sub(now))
 		l.c.busy.Add(1)
 		if !l.answer(q, q.awaited() && l.colocate.wanted(got)) {
@@ -128,6 +128,12 @@ func (l *loop) run() {
 		}
 	}
 }
+
+var began = time.Now()
+
+// clock is time.Now without the time of day, which would have to be asked for: 60 ns
+// and not 160, twice a request.
+func clock() time.Time { return began.Add(time.Since(began)) }
 
 // answer answers a request in one turn, and has the next reader loop run beside
 // the process that asked if it is to. It reports whether the caller is still the
