@@ -175,11 +175,8 @@ func (c *call) didYouMean(unsafePath string) string {
 	}
 	unsafePath = strings.TrimRight(unsafePath, "/")
 	dir, name := splitPath(unsafePath)
-	if info, err := c.fs.Stat(dir); err != nil || info.Size() > maxSuggestDir {
-		return ""
-	}
-	d, err := c.fs.OpenDir(dir)
-	if err != nil {
+	d := c.openSmall(dir)
+	if d == nil {
 		return ""
 	}
 	defer d.Close()
@@ -204,6 +201,19 @@ func (c *call) didYouMean(unsafePath string) string {
 	return "Did you mean " + shown(like) + "?"
 }
 
+// openSmall opens a directory that is soon read, for a hint; nil where it is not, or
+// cannot be opened.
+func (c *call) openSmall(unsafePath string) Dir {
+	if info, err := c.fs.Stat(unsafePath); err != nil || info.Size() > maxSuggestDir {
+		return nil
+	}
+	d, err := c.fs.OpenDir(unsafePath)
+	if err != nil {
+		return nil
+	}
+	return d
+}
+
 // splitPath splits an unsafe path at its last name.
 func splitPath(unsafePath string) (dir, name string) {
 	dir, name = path.Split(strings.TrimRight(unsafePath, "/"))
@@ -217,11 +227,8 @@ func splitPath(unsafePath string) (dir, name string) {
 // and its name, or "" where that cannot be told.
 func (c *call) placeOf(unsafePath string) string {
 	dir, name := splitPath(unsafePath)
-	if info, err := c.fs.Stat(dir); err != nil || info.Size() > maxSuggestDir {
-		return ""
-	}
-	d, err := c.fs.OpenDir(dir)
-	if err != nil {
+	d := c.openSmall(dir)
+	if d == nil {
 		return ""
 	}
 	defer d.Close()

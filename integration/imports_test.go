@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 	"cmd/pinfold/internal/keyburst":      {},
 	"cmd/pinfold/internal/launchprofile": {"internal/didyoumean", "internal/hostpath", "github.com/goccy/go-yaml"},
 	"cmd/pinfold/internal/leftover":      {"access", "internal/gitrepo", "internal/hostpath", "internal/resolved", "internal/trusted", "pathresolver", "sandboxfs"},
-	"cmd/pinfold/internal/tuiinbox":      {"cmd/pinfold/internal/keyburst", "pathresolver", "broker", "broker/brokerhttp", "charm.land/bubbletea/v2", "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/x/ansi"},
+	"cmd/pinfold/internal/tuiinbox":      {"cmd/pinfold/internal/cli", "cmd/pinfold/internal/keyburst", "pathresolver", "broker", "broker/brokerhttp", "charm.land/bubbletea/v2", "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/x/ansi"},
 	"cmd/pinfold/internal/webinbox":      {"access", "broker", "broker/brokerhttp", "permission", "pathresolver", "internal/httpguard"},
 }
 

@@ -27,15 +27,20 @@ func (c *call) own() (any, error) {
 	if c.who.Operator() {
 		return nil, fault(broker.CodeInvalid, "the operator is no agent and has no policy")
 	}
-	agent, err := c.s.b.Agent(c.Context(), c.who, c.who.AgentID())
-	if err != nil {
-		return nil, err
-	}
-	policy, err := c.s.b.Policy(c.Context(), agent.ID)
+	agent, policy, err := c.self()
 	if err != nil {
 		return nil, err
 	}
 	return ownBody{Agent: agent, Policy: permission.EncodePolicy(policy)}, nil
+}
+
+// self is the agent that calls, and its policy.
+func (c *call) self() (agent broker.Agent, policy *permission.Policy, err error) {
+	if agent, err = c.s.b.Agent(c.Context(), c.who, c.who.AgentID()); err != nil {
+		return agent, nil, err
+	}
+	policy, err = c.s.b.Policy(c.Context(), agent.ID)
+	return agent, policy, err
 }
 
 // cancel is interrupt as the tool nexus_cancel asks for it.

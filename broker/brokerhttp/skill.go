@@ -44,11 +44,7 @@ func (c *call) skill() (any, error) {
 	if c.s.opt.Skill == nil {
 		return nil, fault(broker.CodeInvalid, "this broker calls no skills")
 	}
-	agent, err := c.s.b.Agent(c.Context(), c.who, c.who.AgentID())
-	if err != nil {
-		return nil, err
-	}
-	policy, err := c.s.b.Policy(c.Context(), agent.ID)
+	agent, policy, err := c.self()
 	if err != nil {
 		return nil, err
 	}

@@ -95,17 +95,3 @@ func plainLine(line string) string {
 	}
 	return strings.Join(parts, "\t")
 }
-
-// age is how long ago something was, in its largest unit.
-func age(t time.Time) string {
-	d := max(time.Since(t), 0)
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", d/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", d/time.Minute)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	}
-	return fmt.Sprintf("%dd", d/(24*time.Hour))
-}

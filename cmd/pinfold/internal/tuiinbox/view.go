@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 )
 
 // View is the whole screen: what waits, the one that is selected, and what can be
@@ -49,7 +50,7 @@ func (m *model) list() []string {
 	from := min(max(m.at-n/2, 0), len(m.rows)-n)
 	for i := from; i < from+n; i++ {
 		r := m.rows[i]
-		line := fmt.Sprintf("  %s  %s  %s", plain(r.AgentID), what(r), age(r.CreatedAt))
+		line := fmt.Sprintf("  %s  %s  %s", plain(r.AgentID), what(r), cli.Age(r.CreatedAt))
 		if r.ID == m.selected {
 			line = chosen(short(">"+line[1:], m.width))
 		}
