@@ -201,6 +201,9 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 		a.Out.Error(result.Reason)
 		if result.ExitCode == cli.ExitNotFound {
 			a.Out.Hint(f.hintOutside(a, r, command[0]))
+			if slices.Contains(launchprofile.Builtins(), command[0]) {
+				a.Out.Hint("'pinfold " + command[0] + "' starts it with all that it needs, and a home that is kept")
+			}
 		}
 	}
 	if watched {
