@@ -27,6 +27,8 @@
 // and a test fails for each that does not:
 //
 //   - its cases in skilltest, and the lists of what is offered (skilltest/run.go);
+//   - the table of path arguments (TestDeclared), and its call over MCP (everyCall in
+//     integration/mcp_test.go);
 //   - the presets and profiles that allow it (permission/builtin), and the tools
 //     of other agents that give it (sameTools in permission/agent_tools.go);
 //   - whether its change is shown to whoever approves it
