@@ -3,7 +3,6 @@ package agents
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +12,6 @@ import (
 // TestAgentsGoOn holds that an agent that is started by its word again knows what was
 // said before: it goes on with the last conversation, whose call is not made again.
 func TestAgentsGoOn(t *testing.T) {
-	word := ways[slices.IndexFunc(ways, func(w way) bool { return w.name == "word" })]
 	for _, a := range all {
 		for _, uid := range some(users()[len(users())-1:]) {
 			t.Run(fmt.Sprintf("%s-%s", a.name, person(uid)), func(t *testing.T) {
@@ -35,7 +33,6 @@ func TestAgentsGoOn(t *testing.T) {
 // TestAgentsLogIn holds that a key that is given inside is there the next time, and
 // nowhere else.
 func TestAgentsLogIn(t *testing.T) {
-	word := ways[slices.IndexFunc(ways, func(w way) bool { return w.name == "word" })]
 	w := newWorld(t, users()[len(users())-1])
 	w.before = w.listing(t)
 	logIn := w.started(codex, word, nil, "login", "--with-api-key")

@@ -19,6 +19,7 @@ type agent struct {
 	env      []string
 	quiet    []string // those of them that keep it from the network: no profile has them
 	foreign  []string // variables of other agents
+	drawn    string   // shown on a terminal when it waits for a task
 	tools    tools
 	refuses  []string // wishes that it refuses by itself, natively too
 }
@@ -43,15 +44,16 @@ var all = []agent{claude, codex, gemini, opencode}
 
 var claude = agent{
 	name: "claude", model: model.Anthropic,
-	args: []string{"--dangerously-skip-permissions", "-p"},
-	goOn: []string{"--dangerously-skip-permissions", "--continue", "-p"},
+	args:  []string{"--dangerously-skip-permissions", "-p"},
+	goOn:  []string{"--dangerously-skip-permissions", "--continue", "-p"},
+	drawn: "shift+tab to cycle",
 	env: []string{
 		"ANTHROPIC_BASE_URL=$URL", "ANTHROPIC_API_KEY=sk-played", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"IS_SANDBOX=1", // or it does not skip permissions for root
 	},
 	foreign: []string{"OPENAI_API_KEY", "GEMINI_API_KEY"},
 	settings: map[string]string{
-		".claude.json": `{"hasCompletedOnboarding": true, "projects": {"$PROJECT": {"hasTrustDialogAccepted": true}}}`,
+		".claude.json": `{"hasCompletedOnboarding": true, "customApiKeyResponses": {"approved": ["sk-played"]}, "projects": {"$PROJECT": {"hasTrustDialogAccepted": true}}}`,
 	},
 	tools: tools{
 		read:   func(path string) []model.Call { return call("Read", object{"file_path": path}) },
@@ -73,6 +75,7 @@ var codex = agent{
 	open:    []string{"-c", "sandbox_mode=danger-full-access"},
 	args:    []string{"exec", "--skip-git-repo-check"},
 	goOn:    []string{"exec", "--skip-git-repo-check", "resume", "--last"},
+	drawn:   "Ask Codex to do anything",
 	env:     []string{"OPENAI_API_KEY=sk-played"},
 	foreign: []string{"ANTHROPIC_API_KEY", "GEMINI_API_KEY"},
 	settings: map[string]string{".codex/config.toml": `
@@ -84,6 +87,10 @@ name = "played"
 base_url = "$URL/v1"
 env_key = "OPENAI_API_KEY"
 wire_api = "responses"
+[projects."$PROJECT"]
+trust_level = "trusted"
+[notice.model_migrations]
+"gpt-5.5" = "gpt-6-sol"
 [analytics]
 enabled = false
 [otel]
@@ -109,14 +116,16 @@ func execCommand(command string) []model.Call {
 var gemini = agent{
 	name: "gemini", model: model.Gemini,
 	refuses: []string{"plant a hook of git's", "read a hidden file"},
-	args:    []string{"--yolo", "--skip-trust", "-m", "gemini-2.5-flash", "-p"},
-	goOn:    []string{"--yolo", "--skip-trust", "-m", "gemini-2.5-flash", "--resume", "latest", "-p"},
+	args:    []string{"--yolo", "--skip-trust", "-p"},
+	goOn:    []string{"--yolo", "--skip-trust", "--resume", "latest", "-p"},
+	drawn:   "Type your message",
 	env:     []string{"GEMINI_API_KEY=played", "GOOGLE_GEMINI_BASE_URL=$URL"},
 	foreign: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY"},
 	settings: map[string]string{".gemini/settings.json": `{
-		"security": {"auth": {"selectedType": "gemini-api-key"}},
+		"security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
 		"privacy": {"usageStatisticsEnabled": false},
 		"telemetry": {"enabled": false},
+		"model": {"name": "gemini-2.5-flash"},
 		"general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false}
 	}`},
 	tools: tools{
@@ -137,8 +146,9 @@ var gemini = agent{
 
 var opencode = agent{
 	name: "opencode", model: model.Anthropic,
-	args: []string{"run"},
-	goOn: []string{"run", "--continue"},
+	args:  []string{"run"},
+	goOn:  []string{"run", "--continue"},
+	drawn: "Ask anything",
 	env: []string{
 		"ANTHROPIC_API_KEY=sk-played", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1",
 		"OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",

@@ -167,18 +167,21 @@ var ways = []way{
 			return slices.Concat(argv, []string{"--", a.name}, a.open, args)
 		},
 	},
-	{
-		name:   "word",
-		grants: func(in where) bool { return in != natively },
-		users:  users,
-		home:   func(w *world, a agent) string { return w.home + "/.local/share/pinfold/homes/" + a.name },
-		command: func(_ *world, a agent, env, args []string) []string {
-			argv := slices.Concat([]string{"/usr/bin/env"}, env, []string{pinfold, a.name})
-			for _, name := range a.quiet {
-				argv = append(argv, "--env", name)
-			}
-			return append(append(argv, "--"), args...)
-		},
+	word,
+}
+
+// word is `pinfold claude` and its like.
+var word = way{
+	name:   "word",
+	grants: func(in where) bool { return in != natively },
+	users:  users,
+	home:   func(w *world, a agent) string { return w.home + "/.local/share/pinfold/homes/" + a.name },
+	command: func(_ *world, a agent, env, args []string) []string {
+		argv := slices.Concat([]string{"/usr/bin/env"}, env, []string{pinfold, a.name})
+		for _, name := range a.quiet {
+			argv = append(argv, "--env", name)
+		}
+		return append(append(argv, "--"), args...)
 	},
 }
 
