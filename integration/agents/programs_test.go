@@ -1,6 +1,8 @@
 package agents
 
 import (
+	"os"
+	"slices"
 	"testing"
 
 	"github.com/pinfold-dev/pinfold/integration/agents/model"
@@ -20,6 +22,7 @@ type agent struct {
 	quiet    []string // those of them that keep it from the network: no profile has them
 	foreign  []string // variables of other agents
 	drawn    string   // shown on a terminal when it waits for a task
+	slow     bool     // takes ten times as long as the others
 	tools    tools
 	refuses  []string // wishes that it refuses by itself, natively too
 }
@@ -41,6 +44,14 @@ func bash(command string) []model.Call {
 }
 
 var all = []agent{claude, codex, gemini, opencode}
+
+// quick are the agents that are tried in all things, or all where there is time.
+func quick() []agent {
+	if os.Getenv("PINFOLD_LONG") != "" {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(a agent) bool { return a.slow })
+}
 
 var claude = agent{
 	name: "claude", model: model.Anthropic,
@@ -145,7 +156,7 @@ var gemini = agent{
 }
 
 var opencode = agent{
-	name: "opencode", model: model.Anthropic,
+	name: "opencode", model: model.Anthropic, slow: true,
 	args:  []string{"run"},
 	goOn:  []string{"run", "--continue"},
 	drawn: "Ask anything",
