@@ -141,11 +141,12 @@ func (c *connection) granted(ctx context.Context, h *fuse.InHeader, q *askFirst,
 func (c *connection) refuseAsked(h *fuse.InHeader, q *askFirst, answer string) error {
 	about := q.Accesses[0]
 	op, _ := about.Action.Op()
+	refused := errno(pathresolver.RuleAsk)
 	c.v.refusals.add(Refusal{
 		Time: time.Now(), PID: h.Pid, UID: h.Uid, Op: op, Place: about.Resource,
-		Rule: pathresolver.RuleAsk, Errno: unix.EACCES, Syscall: q.Syscall, Answer: answer,
+		Rule: pathresolver.RuleAsk, Errno: refused, Syscall: q.Syscall, Answer: answer,
 	})
-	return unix.EACCES
+	return refused
 }
 
 // operation is an operation as the rules are asked about it.

@@ -7,12 +7,11 @@
 // # A new agent
 //
 // An agent that is started by one word is a file in builtin (codex.yaml is the
-// shortest) and its name in Builtins (profile.go); TestBuiltins says what every file
-// has. The command and what app lists come from there. These know it by name:
+// shortest); TestBuiltins says what every file has. The command, the help of --app and
+// what app lists come from there. These know it by name:
 //
 //   - docs/cli.md: a test asks for its block, and -update fills that; its name in
 //     the list at the head of the page;
-//   - the help of --app (New in cli/run/run.go);
 //   - its own settings in a project, which run by themselves (files in
 //     internal/trusted/table.go);
 //   - integration/agents: its package in testdata/npm, and how a model drives it, in

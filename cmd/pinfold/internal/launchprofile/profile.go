@@ -62,7 +62,14 @@ type Profile struct {
 var builtins embed.FS
 
 // Builtins are the names of the profiles that pinfold brings.
-func Builtins() []string { return []string{"claude", "codex", "gemini", "opencode"} }
+func Builtins() []string {
+	entries, _ := builtins.ReadDir("builtin") // sorted; it is in this program
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = strings.TrimSuffix(e.Name(), ".yaml")
+	}
+	return names
+}
 
 // OwnDir is where a user's own profiles lie: NAME.yaml. "" where there is no such place.
 func OwnDir() string {

@@ -12,9 +12,7 @@ import (
 
 func TestBuiltins(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	entries, err := builtins.ReadDir("builtin")
-	require.NoError(t, err)
-	require.Len(t, entries, len(Builtins()))
+	require.Contains(t, Builtins(), "claude")
 	require.Equal(t, Builtins(), Names())
 	for _, name := range Builtins() {
 		p, err := Load(name)

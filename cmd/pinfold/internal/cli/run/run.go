@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -72,7 +73,7 @@ own: CMD did not run then.`,
   pinfold run -w out --ro ~/sdk/go --report refused.jsonl -- make
   pinfold run --app claude -- --resume`,
 	})
-	cmd.Flags().StringVar(&f.app, "app", "", "start the agent of the launch profile `NAME`: claude, codex, gemini, opencode or your own; after -- stand its arguments")
+	cmd.Flags().StringVar(&f.app, "app", "", "start the agent of the launch profile `NAME`: "+strings.Join(launchprofile.Builtins(), ", ")+" or your own; after -- stand its arguments")
 	_ = cmd.RegisterFlagCompletionFunc("app", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return launchprofile.Names(), cobra.ShellCompDirectiveNoFileComp
 	})
