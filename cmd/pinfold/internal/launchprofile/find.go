@@ -157,14 +157,15 @@ func (f *finder) unsafe(name string) bool {
 	if err != nil {
 		return true
 	}
-	for _, p := range append([]string{filepath.Clean(name), path.Real}, path.Links...) {
-		for _, place := range f.host.Unsafe {
-			if _, in := hostpath.Beneath(p, place); in {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(append([]string{filepath.Clean(name), path.Real}, path.Links...), func(p string) bool { return lies(p, f.host.Unsafe) })
+}
+
+// lies reports whether a path is one of places, or lies beneath one.
+func lies(path string, places []string) bool {
+	return slices.ContainsFunc(places, func(place string) bool {
+		_, in := hostpath.Beneath(path, place)
+		return in
+	})
 }
 
 // ledByPath reports whether PATH leads to the program inside, too: its directory

@@ -20,6 +20,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
+	"github.com/pinfold-dev/pinfold/internal/hostpath"
 )
 
 // Profile is how a program is started in a run. The keys of its file are the tags.
@@ -94,11 +95,20 @@ func Names() []string {
 
 var profileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
-// Load reads a profile by its name: the user's own, or else the built-in one.
-func Load(name string) (*Profile, error) {
+// Load reads a profile by its name: the user's own, or else the built-in one. No run can
+// write where the user's own lie; one that lies elsewhere, over a link, is an error
+// where the link or the file lies in one of written, the places that runs could write.
+func Load(name string, written []string) (*Profile, error) {
 	if profileName.MatchString(name) && OwnDir() != "" {
 		file := filepath.Join(OwnDir(), name+".yaml")
-		data, err := readBounded(file)
+		path, err := hostpath.Resolve(file)
+		if err == nil {
+			err = refuseWritten(file, path, written)
+		}
+		var data []byte
+		if err == nil {
+			data, err = readBounded(path.Real)
+		}
 		switch {
 		case err == nil:
 			return Decode(name, file, data)
@@ -110,6 +120,20 @@ func Load(name string) (*Profile, error) {
 		return nil, fmt.Errorf("unknown app '%s': %s", name, didyoumean.Hint(name, Names()))
 	}
 	return builtin(name)
+}
+
+// refuseWritten refuses a profile that a run could have chosen or written.
+func refuseWritten(file string, path hostpath.Path, written []string) error {
+	for _, link := range path.Links {
+		if lies(link, written) {
+			return fmt.Errorf("'%s' leads over '%s', a link that a run could have made: put the file itself there", file, link)
+		}
+	}
+	private, _, err := hostpath.Place(filepath.Dir(OwnDir()))
+	if err == nil && !lies(path.Real, []string{private}) && lies(path.Real, written) {
+		err = fmt.Errorf("'%s' leads to '%s', which a run could write: put the file itself there", file, path.Real)
+	}
+	return err
 }
 
 func builtin(name string) (*Profile, error) {
@@ -137,18 +161,18 @@ const maxFile = 256 << 10
 
 // readBounded reads a regular file that is not too long. A FIFO would hold it up.
 func readBounded(file string) ([]byte, error) {
-	info, err := os.Stat(file)
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // was only read
+	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = &fs.PathError{Op: "read", Path: file, Err: errors.New("not a regular file")}
 	}
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // was only read
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err == nil && len(data) > maxFile {
 		err = &fs.PathError{Op: "read", Path: file, Err: fmt.Errorf("longer than %d bytes", maxFile)}
@@ -413,17 +437,31 @@ func (p *Profile) Telling(file string, text []byte, args []string) (tell, env []
 	return tell, env
 }
 
-// TellIn makes the files of TellHome in a home. An agent can write there: no link in it
-// leads out.
+// TellIn makes the files of TellHome in a home, whose path leads over no link. An agent
+// can write there: no link in it leads out, and what lies in the way is not read unless
+// it is a file of the same length.
 func (p *Profile) TellIn(home, file string) error {
 	if len(p.TellHome) == 0 {
 		return nil
 	}
+	dir, err := hostpath.Open(home, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }() // only compared
 	root, err := os.OpenRoot(home)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = root.Close() }() // holds a descriptor, nothing to lose
+	meant, err := dir.Stat()
+	opened, err2 := root.Stat(".")
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	if !os.SameFile(meant, opened) {
+		return &fs.PathError{Op: "open", Path: home, Err: errors.New("something else has taken its place")}
+	}
 	for _, name := range mapKeys(p.TellHome) {
 		text := p.TellHome[name]
 		if text == "{file}" {

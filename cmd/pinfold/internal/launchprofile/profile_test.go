@@ -15,7 +15,7 @@ func TestBuiltins(t *testing.T) {
 	require.Contains(t, Builtins(), "claude")
 	require.Equal(t, Builtins(), Names())
 	for _, name := range Builtins() {
-		p, err := Load(name)
+		p, err := Load(name, nil)
 		require.NoError(t, err)
 		require.Equal(t, name, p.Program)
 		require.Equal(t, "npm install -g "+p.NPM, p.Install())
@@ -75,9 +75,9 @@ func TestOwnProfile(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "codex.yaml"), []byte("version: 1\nextends: codex\nargs: []\n"), 0o600))
 	require.Equal(t, append(Builtins(), "mine"), Names())
 
-	claude, err := Load("claude")
+	claude, err := Load("claude", nil)
 	require.NoError(t, err)
-	mine, err := Load("mine")
+	mine, err := Load("mine", nil)
 	require.NoError(t, err)
 	require.Equal(t, "claude", mine.Program)
 	require.Equal(t, claude.Env, mine.Env)
@@ -88,17 +88,52 @@ func TestOwnProfile(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, own, string(text))
 
-	codex, err := Load("codex")
+	codex, err := Load("codex", nil)
 	require.NoError(t, err)
 	require.Empty(t, codex.Args, "the user's own comes before the built-in one")
 
-	_, err = Load("min")
+	_, err = Load("min", nil)
 	require.EqualError(t, err, "unknown app 'min': did you mean 'mine'?")
-	_, err = Load("../codex")
+	_, err = Load("../codex", nil)
 	require.ErrorContains(t, err, "unknown app")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "long.yaml"), make([]byte, maxFile+1), 0o600))
-	_, err = Load("long")
+	_, err = Load("long", nil)
 	require.ErrorContains(t, err, "longer than")
+}
+
+// A profile that a run could have written, or to which it could have led, is not read.
+func TestOwnProfileThatARunCouldWrite(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	at := func(p string) string { return filepath.Join(base, p) }
+	t.Setenv("XDG_CONFIG_HOME", at("home/config"))
+	for name, c := range map[string]struct {
+		link, to string // what leads to the profile
+		written  string
+		refused  bool
+	}{
+		"a link of the user's to a directory that is hidden from runs": {"home/config", "dot/config", "dot", false},
+		"a link of a run's": {"home/config", "dot/config", "home", true},
+		"a link beneath the hidden directory to what a run wrote": {"home/config/pinfold/apps", "dot/config/pinfold/apps", "dot", true},
+		"the same where no run wrote":                             {"home/config/pinfold/apps", "dot/config/pinfold/apps", "other", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, os.RemoveAll(at("home")))
+			require.NoError(t, os.MkdirAll(at("dot/config/pinfold/apps"), 0o700))
+			require.NoError(t, os.WriteFile(at("dot/config/pinfold/apps/claude.yaml"), []byte("version: 1\nextends: claude\nshow: [~/.ssh]\n"), 0o600))
+			require.NoError(t, os.MkdirAll(filepath.Dir(at(c.link)), 0o700))
+			require.NoError(t, os.Symlink(at(c.to), at(c.link)))
+			unguarded, err := Load("claude", nil)
+			require.NoError(t, err)
+			require.Equal(t, []string{"~/.ssh"}, unguarded.Show)
+			_, err = Load("claude", []string{at(c.written)})
+			if c.refused {
+				require.ErrorContains(t, err, "a run could")
+				return
+			}
+			require.NoError(t, err)
+		})
+	}
 }
 
 func TestVariables(t *testing.T) {

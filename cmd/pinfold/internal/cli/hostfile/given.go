@@ -43,12 +43,19 @@ func Open(flag, name string, mode int, perm os.FileMode) (*os.File, error) {
 // Refuse is the decision of Open without opening anything: for a directory, or a file
 // that is opened in another way.
 func Refuse(flag, name string) error {
+	_, err := Real(flag, name)
+	return err
+}
+
+// Real is Refuse, and where the name leads, a path without links; "" where it leads
+// nowhere.
+func Real(flag, name string) (string, error) {
 	path, err := followGiven(name)
 	if err != nil {
-		return nil // whoever opens it says why
+		return "", nil // whoever opens it says why
 	}
 	places, _ := writtenPlaces()
-	return plantedError(flag, name, path, places)
+	return path.Real, plantedError(flag, name, path, places)
 }
 
 // followGiven is where a name leads that need not exist.

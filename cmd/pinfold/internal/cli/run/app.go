@@ -67,7 +67,7 @@ func (f *runFlags) useProfile(flags *pflag.FlagSet, o *cli.Output, args []string
 	if f.app == "" {
 		return args, nil
 	}
-	p, err := launchprofile.Load(f.app)
+	p, err := launchprofile.Load(f.app, hostfile.Written(o))
 	if err != nil {
 		return nil, cli.UsageError(err, "'pinfold app list' shows the apps that there are")
 	}
@@ -171,7 +171,11 @@ func (f *runFlags) makeKeptHome(o *cli.Output) error {
 			return err
 		}
 	}
-	if err := f.profile.TellIn(f.home, inside.RulesFile); err != nil {
+	home, err := hostfile.Real("--home", f.home)
+	if err != nil {
+		return err
+	}
+	if err := f.profile.TellIn(home, inside.RulesFile); err != nil {
 		o.Warning(fmt.Sprintf("%s is not told of its limits: %v", f.profile.Program, err))
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/launchprofile"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -31,7 +32,7 @@ type appJSON struct {
 }
 
 func appOf(o *cli.Output, name string) (appJSON, error) {
-	p, err := launchprofile.Load(name)
+	p, err := launchprofile.Load(name, hostfile.Written(o))
 	if err != nil {
 		return appJSON{}, err
 	}
@@ -107,7 +108,7 @@ that it takes over from another, and where the program was found here.`,
 				}
 				return cli.WriteJSON(a.Out.Stdout, app)
 			}
-			p, err := launchprofile.Load(args[0])
+			p, err := launchprofile.Load(args[0], hostfile.Written(a.Out))
 			if err != nil {
 				return cli.UsageError(err, "'pinfold app list' shows the apps that there are")
 			}

@@ -65,10 +65,14 @@ func StartOf(name string) (time.Time, error) {
 }
 
 // Private are the directories with what pinfold itself keeps for this user:
-// the databases of its brokers, their sockets and tokens. No agent is ever shown
-// one: it could answer its own requests there. All but the first exist.
+// the databases of its brokers, their sockets and tokens, and the user's own launch
+// profiles. No agent is ever shown one: it could answer its own requests there, or say
+// what later runs show. The first two need not exist.
 func Private() (dirs []string) {
 	if base, err := Base(); err == nil {
+		dirs = append(dirs, filepath.Join(base, "pinfold"))
+	}
+	if base, err := os.UserConfigDir(); err == nil {
 		dirs = append(dirs, filepath.Join(base, "pinfold"))
 	}
 	known := func(dir string) {
@@ -77,9 +81,6 @@ func Private() (dirs []string) {
 		}
 	}
 	if base := os.Getenv("XDG_RUNTIME_DIR"); base != "" {
-		known(filepath.Join(base, "pinfold"))
-	}
-	if base, err := os.UserConfigDir(); err == nil {
 		known(filepath.Join(base, "pinfold"))
 	}
 	if socket := os.Getenv("PINFOLD_SOCKET"); socket != "" && !inside.Run() {

@@ -1,0 +1,42 @@
+package launchprofile
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What an agent leaves where the rules are told is neither waited for nor read into
+// memory, and a home that was made a link since its path was followed is not written.
+func TestTellInAHomeThatAnAgentPrepared(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	p := &Profile{TellHome: map[string]string{"text": "words"}}
+	for name, plant := range map[string]func(file string) error{
+		"a FIFO":              func(file string) error { return syscall.Mkfifo(file, 0o600) },
+		"a file without end":  func(file string) error { return os.WriteFile(file, nil, 0o600) },
+		"an empty directory":  func(file string) error { return os.Mkdir(file, 0o700) },
+		"a link to a device":  func(file string) error { return os.Symlink("/dev/zero", file) },
+		"a file of its words": func(file string) error { return os.WriteFile(file, []byte("WORDS"), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(base, "text")
+			require.NoError(t, plant(file))
+			if name == "a file without end" {
+				require.NoError(t, os.Truncate(file, 1<<40))
+			}
+			require.NoError(t, p.TellIn(base, "/run/rules"))
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Equal(t, "words", string(text))
+			require.NoError(t, os.Remove(file))
+		})
+	}
+	link := filepath.Join(base, "link")
+	require.NoError(t, os.Symlink(base, link))
+	require.Error(t, p.TellIn(link, "/run/rules"))
+	require.NoFileExists(t, filepath.Join(base, "text"))
+}
