@@ -114,17 +114,23 @@ func TestWatchLooksOnceMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, events := io.Pipe()
 		stream := func() (int, io.ReadCloser) { return http.StatusOK, body }
-		looks, heard := 0, make(chan struct{})
+		looks, looking, heard := 0, make(chan struct{}), make(chan struct{})
 		go func() {
-			for range 1000 {
+			for i := range 1000 {
 				_, _ = io.WriteString(events, "event: change\ndata: {}\n\n") // once it is read
+				if i == 0 {
+					<-looking
+				}
 			}
 			close(heard)
 			_ = events.Close()
 		}()
 		err := clientOf(answers{stream}).Watch(t.Context(), func() {
-			looks++
+			if looks++; looks == 1 {
+				close(looking)
+			}
 			<-heard
+			synctest.Wait() // the last one is more than read: it is noted
 		})
 		require.ErrorContains(t, err, "the stream of events has ended")
 		require.Equal(t, 2, looks)

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -35,7 +36,7 @@ func TestEveryCodeHasASession(t *testing.T) {
 		require.NoError(t, err)
 		sessions.Write(text)
 	}
-	codes := constants(t, "../../pathresolver/violation.go", "Code")
+	codes := constants(t, "../../pathresolver/violation.go", "access.Code")
 	require.NotEmpty(t, codes)
 	for _, code := range codes {
 		shown := regexp.MustCompile(`(error|warning)\\?\[` + code + `\\?\]`).MatchString(sessions.String())
@@ -57,7 +58,7 @@ func constants(t *testing.T, file, typeName string) (values []string) {
 		if !ok {
 			return true
 		}
-		if id, ok := spec.Type.(*ast.Ident); ok && id.Name == typeName {
+		if spec.Type != nil && types.ExprString(spec.Type) == typeName {
 			for _, v := range spec.Values {
 				s, err := strconv.Unquote(v.(*ast.BasicLit).Value)
 				require.NoError(t, err)

@@ -47,7 +47,7 @@ func TestManualIsWhole(t *testing.T) {
 		require.Contains(t, manual, "\n| "+strconv.Itoa(code)+" | ")
 	}
 	require.Contains(t, manual, "\n| "+strconv.Itoa(cli.ExitSignal)+"+n | ")
-	for _, code := range constants(t, "../../pathresolver/violation.go", "Code") {
+	for _, code := range constants(t, "../../pathresolver/violation.go", "access.Code") {
 		require.Contains(t, manual, "`"+code+"`")
 	}
 }
