@@ -40,8 +40,8 @@ check-quick: ## what to run after each change: a minute, no installs, no root
 	@sh .ci/quick
 
 test: ## all tests; a skipped test is a failure
-	@echo "All tests: about 15 minutes on two quiet CPUs, longer beside other work; make check-quick takes one."
-	@echo "What .ci/node, .ci/checkouts and .ci/agents name is fetched once, into $${XDG_CACHE_HOME:-~/.cache}/pinfold-*."
+	@echo "All tests: 15 to 20 minutes on two quiet CPUs, longer beside other work; make check-quick takes one."
+	@echo "What .ci/node, .ci/checkouts and .ci/agents name is fetched once (1.5 GB), into $${XDG_CACHE_HOME:-~/.cache}/pinfold-*."
 	@sh .ci/deps
 	@sh .ci/gotest ./integration $(PKGS) # the longest first
 	@cd integration/bench && sh ../../.ci/gotest $(PKGS)
