@@ -261,3 +261,45 @@ func TestAttackOwnState(t *testing.T) {
 		}
 	})
 }
+
+// TestAttackKeptHomes: what one agent keeps in its home is seen by no run but its own,
+// whatever is shown around it.
+func TestAttackKeptHomes(t *testing.T) {
+	onEachRun(t, "state", func(t *testing.T, uid int) {
+		s := newSite(t, uid, true)
+		s.files(map[string]string{
+			"house/share/pinfold/homes/codex/login": secret, "house/share/pinfold/homes/claude/login": "its-own",
+			"root/share/pinfold/homes/codex/login": secret, "later/file": "later", "nowhere/.keep": "",
+		})
+		at := func(p string) string { return filepath.Join(s.base, p) }
+		run := func(data, script string) string {
+			script = fmt.Sprintf(script, pinfold, s.base)
+			cmd := asUser(uid, modes[0], "/bin/sh", "-c", script)
+			cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+at(data), "HOME=/home/me")
+			return printed(t, cmd)
+		}
+		const homes = "%[2]s/house/share/pinfold/homes"
+		for name, script := range map[string]string{
+			"ro":               "%[1]s run -C %[2]s/root --ro %[2]s/house -- cat " + homes + "/codex/login",
+			"ro-itself":        "%[1]s run -C %[2]s/root --ro " + homes + " -- cat " + homes + "/codex/login",
+			"ro-one":           "%[1]s run -C %[2]s/root --ro " + homes + "/codex -- cat " + homes + "/codex/login",
+			"home":             "%[1]s run -C %[2]s/root --home " + homes + " -- cat /home/me/codex/login",
+			"home-above":       "%[1]s run -C %[2]s/root --home %[2]s/house -- cat /home/me/share/pinfold/homes/codex/login",
+			"beside-a-home":    "%[1]s run -C %[2]s/root --home " + homes + "/claude --ro %[2]s/house -- cat " + homes + "/codex/login",
+			"home-that-leads":  "%[1]s run -C %[2]s/root --home " + homes + "/claude --ro " + homes + "/codex -- cat " + homes + "/codex/login",
+			"project-in-homes": "%[1]s run -C " + homes + "/codex -- cat login",
+		} {
+			assert.NotContains(t, run("house/share", script), secret, name)
+			assert.Contains(t, run("nowhere", script), secret, "%s: unguarded", name)
+		}
+		const project = "%[1]s run -C %[2]s/root -- cat share/pinfold/homes/codex/login"
+		assert.NotContains(t, run("root/share", project), secret)
+		assert.Contains(t, run("nowhere", project), secret, "unguarded")
+		assert.Contains(t, run("house/share", "%[1]s run -C %[2]s/root --home "+homes+"/claude -- cat /home/me/login"), "its-own", "a run sees its own")
+		// A home that is made later is not seen either.
+		const later = "%[1]s run -C %[2]s/root --ro %[2]s/later -- sh -c 'cat %[2]s/later/file; ls %[2]s/later/pinfold/homes'"
+		out := run("later", later)
+		assert.Contains(t, out, "later")
+		assert.Contains(t, out, "Permission denied")
+	})
+}

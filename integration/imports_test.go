@@ -81,7 +81,7 @@ var commandMayImport = map[string][]string{
 	"cli/child":        {"golang.org/x/sys"},
 	"cli/clitest":      {"access", "broker", "broker/brokerhttp", "broker/sqlitestore", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "github.com/santhosh-tekuri/jsonschema/v6", "github.com/stretchr/testify", "internal/trusted", "permission"},
 	"cli/gitbeside":    {"access", "cli", "internal/gitrepo", "internal/gitshare", "launcher", "pathresolver", "internal/resolved", "sandboxfs"},
-	"cli/hostfile":     {"cli", "cli/state", "internal/hostpath", "pathresolver"},
+	"cli/hostfile":     {"cli", "cli/state", "cmd/pinfold/internal/launchprofile", "internal/hostpath", "pathresolver"},
 	"cli/inside":       {"cli", "cli/gitbeside", "golang.org/x/sys", "pathresolver", "internal/resolved"},
 	"cli/leftlog":      {"cli", "cli/state", "cmd/pinfold/internal/leftover", "github.com/spf13/cobra", "internal/didyoumean", "internal/hostpath", "pathresolver"},
 	"cli/localnet":     {"cli"},

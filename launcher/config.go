@@ -90,6 +90,9 @@ type Config struct {
 	// alone, where it would be seen once it is there. What holds for the project
 	// is the view's to say.
 	Private []string
+	// KeptHomes is a directory of homes that are kept, "" for none. It is as Private,
+	// but that Home may be one of them: no run sees what another one kept.
+	KeptHomes string
 	// User is the name or number of the user to run as, for root only.
 	User string
 	// Env are additions to the environment allowlist: KEY copies the

@@ -36,8 +36,9 @@ type hostFacts struct {
 	HomeDir string
 	// Private are Config.Private under all their names. Credentials are what
 	// variables of Env name, and Homes the homes of the password file that lie in
-	// System, likewise. They exist, and their paths have no links.
-	Private, Credentials, Homes []string
+	// System, likewise. They exist, and their paths have no links. KeptHomes, also among
+	// Private, are Config.KeptHomes.
+	Private, Credentials, Homes, KeptHomes []string
 	// Self is the running program's file; "" if it is gone.
 	Self string
 	// Profile is what login shells read first, profileFile; nil if there is none.

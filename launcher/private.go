@@ -74,6 +74,7 @@ func inSystem(system []hostEntry, p string) bool {
 type shownTree struct {
 	from, at string
 	system   bool // nobody asked for it
+	home     bool // it is Config.Home
 }
 
 // cover covers what is private wherever a tree that is shown would show it. home
@@ -93,11 +94,14 @@ func (b *builder) cover(c Config, home string) error {
 		}
 	}
 	if h := b.host.HomeDir; h != "" {
-		trees = append(trees, shownTree{from: h, at: home})
+		trees = append(trees, shownTree{from: h, at: home, home: true})
 	}
 	covered := map[string]bool{}
 	for _, t := range trees {
 		for _, p := range b.host.Private {
+			if t.home && t.from != p && beneath(t.from, p) && slices.Contains(b.host.KeptHomes, p) {
+				continue // the home that is this run's
+			}
 			if beneath(t.from, p) {
 				return &SetupError{Step: "show " + t.from, Err: fmt.Errorf("%q holds the state of pinfold itself, which no run shows", p),
 					Fix: "name another directory"}

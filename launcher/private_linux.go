@@ -37,6 +37,12 @@ func (h *hostFacts) lookAtPrivate(c Config) error {
 		}
 		h.Private = append(h.Private, names...)
 	}
+	if c.KeptHomes != "" {
+		if h.KeptHomes, err = h.settle(c.KeptHomes, mounts); err != nil {
+			return fmt.Errorf("cover %q: %w", c.KeptHomes, err)
+		}
+		h.Private = append(h.Private, h.KeptHomes...)
+	}
 	for _, secret := range Credentials(h.Env) {
 		if real, err := filepath.EvalSymlinks(secret.Path); err == nil && !passes(c.Env, secret.Variable) {
 			h.Credentials = append(h.Credentials, mounts.Names(real)...)

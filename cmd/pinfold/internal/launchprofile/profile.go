@@ -515,17 +515,27 @@ func writeNew(root *os.Root, name, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// KeptHome is where a profile's home is kept. It need not exist.
-func (p *Profile) KeptHome() (string, error) {
+// HomesDir is where the homes of all profiles are kept, with the logins in them; ""
+// where there is no such place. It need not exist.
+func HomesDir() string {
 	base := os.Getenv("XDG_DATA_HOME")
 	if !filepath.IsAbs(base) {
 		home := os.Getenv("HOME")
 		if !filepath.IsAbs(home) {
-			return "", errors.New("neither $XDG_DATA_HOME nor $HOME names a directory for its home")
+			return ""
 		}
 		base = filepath.Join(home, ".local", "share")
 	}
-	return filepath.Join(base, "pinfold", "homes", p.Home), nil
+	return filepath.Join(base, "pinfold", "homes")
+}
+
+// KeptHome is where a profile's home is kept. It need not exist.
+func (p *Profile) KeptHome() (string, error) {
+	dir := HomesDir()
+	if dir == "" {
+		return "", errors.New("neither $XDG_DATA_HOME nor $HOME names a directory for its home")
+	}
+	return filepath.Join(dir, p.Home), nil
 }
 
 // Install is what to type to install the program; "" where nobody said.

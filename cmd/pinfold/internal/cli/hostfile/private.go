@@ -8,12 +8,13 @@ import (
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/state"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/launchprofile"
 	"github.com/pinfold-dev/pinfold/internal/hostpath"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // HidePrivate hides in a project what pinfold itself keeps there, whether or not
-// it exists yet, under each name that the host's mounts give it. A project that
+// it exists yet, the homes of agents among it, under each name that the host's mounts give it. A project that
 // lies in such a directory is refused.
 func HidePrivate(cfg pathresolver.Config) (pathresolver.Config, error) {
 	root, err := hostpath.Resolve(cfg.Root)
@@ -24,7 +25,11 @@ func HidePrivate(cfg pathresolver.Config) (pathresolver.Config, error) {
 	if err != nil {
 		return cfg, err
 	}
-	for _, dir := range state.Private() {
+	private := state.Private()
+	if dir := launchprofile.HomesDir(); dir != "" {
+		private = append(private, dir)
+	}
+	for _, dir := range private {
 		real, _, err := hostpath.Place(dir)
 		if hostpath.Unreachable(err) {
 			continue // nothing is there, and nothing can be

@@ -18,6 +18,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/leftlog"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/state"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/launchprofile"
 	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
@@ -96,7 +97,7 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View) (launcher.Resu
 		Command: v.Command,
 		Env:     append([]string{"PINFOLD_SOCKET=" + brokerhost.SocketInside}, v.Env...),
 		Self:    "pinfold",
-		Private: state.Private(),
+		Private: state.Private(), KeptHomes: launchprofile.HomesDir(),
 		Files: map[string][]byte{
 			inside.PolicyFile: shown,
 			inside.RulesFile:  inside.Rules(v.Policy, r, inside.RulesAbout{Asks: true, NoNetwork: v.NoNetwork}),
