@@ -230,4 +230,7 @@ type Finding struct {
 	Detail   string `json:"detail"`        // what was seen
 	Means    string `json:"means"`         // what it means for the user
 	Fix      string `json:"fix,omitempty"` // how to fix it; "" if OK
+	// Paste is a line for a shell that does it, or the flags that a container wants;
+	// "" if there is none.
+	Paste string `json:"paste,omitempty"`
 }

@@ -28,11 +28,35 @@ func no(name string, detail any, means, fix string, required bool) Finding {
 	return Finding{Name: name, Required: required, Detail: fmt.Sprint(detail), Means: means, Fix: fix}
 }
 
+// paste adds the line that does what Fix says.
+func (f Finding) paste(line string) Finding {
+	f.Paste = line
+	return f
+}
+
+// containerFlags are what docker run and podman run want to be given.
+const (
+	deviceFlag  = "--device /dev/fuse"
+	seccompFlag = "--security-opt seccomp=unconfined"
+	procFlag    = "--security-opt systempaths=unconfined"
+)
+
+// container reports whether this looks like a container of Docker's or Podman's.
+func container() bool {
+	for _, mark := range []string{"/.dockerenv", "/run/.containerenv"} {
+		if _, err := os.Lstat(mark); err == nil {
+			return true
+		}
+	}
+	return os.Getenv("container") != ""
+}
+
 func probeFuse(t trial) Finding {
 	const name, means = "fuse", "the view is a FUSE file system; run and mount need it"
 	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return no(name, fmt.Errorf("open /dev/fuse: %w", err), means, fuseHint(err), true)
+		fix, line := fuseFix(err)
+		return no(name, fmt.Errorf("open /dev/fuse: %w", err), means, fix, true).paste(line)
 	}
 	unix.Close(fd)
 	if t.Spawn == "" && t.Fuse != "" {
@@ -48,19 +72,22 @@ func probeNamespaces(t trial) Finding {
 		means = "run, as root, makes mount, pid, ipc and uts namespaces"
 	}
 	if t.Spawn != "" {
-		return no(name, t.Spawn, means, namespaceFix(), true)
+		fix, line := namespaceFix()
+		return no(name, t.Spawn, means, fix, true).paste(line)
 	}
 	return yes(name, "can be made", means, true)
 }
 
-func namespaceFix() string {
+func namespaceFix() (fix, paste string) {
 	switch {
+	case !procMounted():
+		return "see proc", ""
 	case sysctl("user/max_user_namespaces") == "0":
-		return "sysctl -w user.max_user_namespaces=15000"
+		return "allow user namespaces", "sudo sysctl -w user.max_user_namespaces=15000"
 	case sysctl("kernel/unprivileged_userns_clone") == "0":
-		return "sysctl -w kernel.unprivileged_userns_clone=1"
+		return "allow ordinary users to make user namespaces", "sudo sysctl -w kernel.unprivileged_userns_clone=1"
 	}
-	return "in a container, allow the clone and unshare system calls (docker: --security-opt seccomp=unconfined)"
+	return "in a container, allow the clone and unshare system calls: flags of docker run and podman run", seccompFlag
 }
 
 func probeMounts(t trial) Finding {
@@ -69,7 +96,7 @@ func probeMounts(t trial) Finding {
 	case t.Spawn != "":
 		return no(name, "not tried without namespaces", means, "see namespaces", true)
 	case t.Mount != "":
-		return no(name, t.Mount, means, "use Linux 5.12 or later; where AppArmor restricts user namespaces see apparmor", true)
+		return no(name, t.Mount, means, "use Linux 5.12 or later; where AppArmor restricts user namespaces see apparmor; in a container allow these calls: flags of docker run and podman run", true).paste(seccompFlag)
 	}
 	return yes(name, "work", means, true)
 }
@@ -77,12 +104,19 @@ func probeMounts(t trial) Finding {
 func probeProc(t trial) Finding {
 	const name, means = "proc", "run mounts /proc for the processes inside"
 	switch {
+	case !procMounted():
+		return no(name, "/proc is not mounted", means, "mount it", true).paste("sudo mount -t proc proc /proc")
 	case t.Spawn != "":
 		return no(name, "not tried without namespaces", means, "see namespaces", true)
 	case t.Proc != "":
-		return no(name, t.Proc, means, "containers mask parts of /proc: docker run --security-opt systempaths=unconfined", true)
+		return no(name, t.Proc, means, "containers mask parts of /proc: flags of docker run and podman run", true).paste(procFlag)
 	}
 	return yes(name, "can be mounted", means, true)
+}
+
+func procMounted() bool {
+	_, err := os.Lstat("/proc/self")
+	return err == nil
 }
 
 // probeAppArmor is silent where the kernel has no such restriction.
@@ -95,8 +129,8 @@ func probeAppArmor() []Finding {
 		return []Finding{yes(name, "no restriction applies", means, false)}
 	}
 	self, _ := os.Readlink("/proc/self/exe")
-	return []Finding{no(name, "kernel.apparmor_restrict_unprivileged_userns is 1", means,
-		fmt.Sprintf("write \"abi <abi/4.0>, profile pinfold %s flags=(unconfined) { userns, }\" to /etc/apparmor.d/pinfold and load it with apparmor_parser -r", self), false)}
+	return []Finding{no(name, "kernel.apparmor_restrict_unprivileged_userns is 1", means, "load a profile for pinfold, as its packages do", false).
+		paste(fmt.Sprintf(`echo 'abi <abi/4.0>, profile pinfold %s flags=(unconfined) { userns, }' | sudo tee /etc/apparmor.d/pinfold && sudo apparmor_parser -r /etc/apparmor.d/pinfold`, self))}
 }
 
 func probePassthrough() Finding {
@@ -193,5 +227,5 @@ func probeFusermount() Finding {
 	case os.Geteuid() == 0:
 		return yes(name, "not there, and not needed by root", means, false)
 	}
-	return no(name, "not in "+helper.Directories[0]+" and the like; PATH is not looked at", means, "install the package fuse3", false)
+	return no(name, "not in "+helper.Directories[0]+" and the like; PATH is not looked at", means, "install the package fuse3", false).paste("sudo apt install fuse3")
 }

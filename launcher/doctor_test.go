@@ -81,6 +81,6 @@ func TestProbeFindsWhatIsMissing(t *testing.T) {
 			cmd.SysProcAttr = &syscall.SysProcAttr{}
 		})
 		assert.False(t, found["namespaces"].OK)
-		assert.Contains(t, found["namespaces"].Fix, "max_user_namespaces")
+		assert.Equal(t, "sudo sysctl -w user.max_user_namespaces=15000", found["namespaces"].Paste)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -77,8 +78,17 @@ func readProfile() []byte {
 	return data
 }
 
-// privileged reports whether namespaces can be made without a user namespace.
-func privileged() bool { return os.Geteuid() == 0 && capable(unix.CAP_SYS_ADMIN) }
+// privileged reports whether namespaces can be made without a user namespace, and
+// root's groups be dropped. In a user namespace that an ordinary user has made they
+// cannot (user_namespaces(7)): who is root there is treated as that user would be.
+func privileged() bool {
+	return os.Geteuid() == 0 && capable(unix.CAP_SYS_ADMIN) && mayDropGroups()
+}
+
+func mayDropGroups() bool {
+	data, err := os.ReadFile("/proc/self/setgroups")
+	return err != nil || strings.TrimSpace(string(data)) != "deny"
+}
 
 // capable reports whether this thread has one of the first 32 capabilities.
 func capable(capability uint) bool {

@@ -26,7 +26,8 @@ type viewMounter struct {
 func (v *viewMounter) mount(t *tree, s planStep) error {
 	fuse, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return &SetupError{Step: "open /dev/fuse", Err: err, Fix: fuseHint(err)}
+		fix, line := fuseFix(err)
+		return &SetupError{Step: "open /dev/fuse", Err: err, Fix: strings.TrimSuffix(fix+": "+line, ": ")}
 	}
 	// The mount options name a descriptor that was agreed on beforehand.
 	if err := unix.Dup3(fuse, fdFuse, unix.O_CLOEXEC); err != nil {
@@ -122,12 +123,16 @@ func (v *viewMounter) abort() {
 	}
 }
 
-func fuseHint(err error) string {
-	switch err {
-	case unix.ENOENT, unix.ENODEV, unix.ENXIO:
-		return "load the module with \"modprobe fuse\"; in a container start it with --device /dev/fuse"
-	case unix.EACCES, unix.EPERM:
-		return "let ordinary users open it: chmod 0666 /dev/fuse"
+// fuseFix says what lets /dev/fuse be opened, and the line that does it.
+func fuseFix(err error) (fix, paste string) {
+	missing := err == unix.ENOENT || err == unix.ENODEV || err == unix.ENXIO
+	switch {
+	case missing && container(), err == unix.EPERM:
+		return "give the container the device: flags of docker run and podman run", deviceFlag
+	case missing:
+		return "load the module", "sudo modprobe fuse"
+	case err == unix.EACCES:
+		return "let ordinary users open it", "sudo chmod 0666 /dev/fuse"
 	}
-	return ""
+	return "", ""
 }

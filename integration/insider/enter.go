@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"strconv"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -93,20 +92,5 @@ func as(args []string) error {
 	return unix.Exec(args[3], args[3:], os.Environ())
 }
 
-// withoutOpenat2 answers ENOSYS to openat2(2), as an old kernel does. Root
-// needs no no_new_privs for it, which would take fusermount3 its power.
-func withoutOpenat2() error {
-	if os.Geteuid() != 0 {
-		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-			return err
-		}
-	}
-	filter := []unix.SockFilter{
-		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}, // seccomp_data.nr
-		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_OPENAT2, Jf: 1},
-		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
-		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
-	}
-	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0)
-}
+// withoutOpenat2 answers ENOSYS to openat2(2), as an old kernel does.
+func withoutOpenat2() error { return refuse(unix.ENOSYS, unix.SYS_OPENAT2) }

@@ -18,6 +18,7 @@ var roles = map[string]func(args []string) error{
 	"plant":    plant,
 	"view":     view,
 	"as":       as,
+	"place":    place,
 	"churn":    churn,
 	"writer":   writer,
 	"walk":     walk,

@@ -138,7 +138,7 @@ func mount(ctx context.Context, a *cli.App, f *mountFlags, mnt string) (err erro
 func mountHint() string {
 	for _, found := range launcher.Probe() {
 		if !found.OK && (found.Name == "fuse" || found.Name == "fusermount3") && found.Fix != "" {
-			return found.Detail + ": " + found.Fix
+			return strings.TrimSuffix(found.Detail+": "+found.Fix+": "+found.Paste, ": ")
 		}
 	}
 	return "'pinfold doctor' says what works here"
