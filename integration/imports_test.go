@@ -67,17 +67,17 @@ var mayImport = map[string][]string{
 }
 
 // commandMayImport is the same for the command: "cli" is cmd/pinfold/internal/cli. A
-// package of what users type (run, check, policy, agents, approvals, skills, mount,
-// leftlog) imports no other of them but what runs left.
+// package of what users type (run, check, policy, project, agents, approvals, skills,
+// mount, leftlog) imports no other of them but what runs left.
 var commandMayImport = map[string][]string{
-	"cmd/pinfold":      {"cli", "cli/agents", "cli/approvals", "cli/check", "cli/leftlog", "cli/mount", "cli/policy", "cli/run", "cli/skills", "github.com/spf13/cobra"},
+	"cmd/pinfold":      {"cli", "cli/agents", "cli/approvals", "cli/check", "cli/leftlog", "cli/mount", "cli/policy", "cli/project", "cli/run", "cli/skills", "github.com/spf13/cobra"},
 	"cli":              {"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "internal/didyoumean", "pathresolver"},
 	"cli/agents":       {"broker", "broker/brokerhttp", "broker/otelaudit", "cli", "cli/brokerclient", "cli/brokerhost", "cli/hostfile", "cli/inside", "cli/localnet", "cli/policyflag", "cli/state", "cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "pathresolver"},
 	"cli/approvals":    {"access", "broker", "broker/brokerhttp", "cli", "cli/brokerclient", "cli/inside", "cmd/pinfold/internal/tuiinbox", "github.com/spf13/cobra", "pathresolver"},
 	"cli/approver":     {"access", "broker", "broker/brokerhttp", "cli", "cli/brokerhost", "cli/child", "cli/hostfile", "cmd/pinfold/internal/keyburst", "cmd/pinfold/internal/webinbox", "golang.org/x/sys", "internal/helper", "launcher", "pathresolver", "internal/resolved"},
 	"cli/brokerclient": {"broker", "broker/brokerhttp", "cli", "cli/state", "github.com/spf13/cobra", "pathresolver"},
 	"cli/brokerhost":   {"broker", "broker/brokerhttp", "broker/pgstore", "broker/sqlitestore", "cli", "cli/child", "cli/hostfile", "cli/localnet", "cli/skillask", "cli/viewhost", "cmd/pinfold/internal/webinbox", "fileskills", "pathresolver"},
-	"cli/check":        {"access", "cli", "cli/gitbeside", "cli/hostfile", "cli/policyflag", "github.com/spf13/cobra", "github.com/spf13/pflag", "internal/gitshare", "internal/trusted", "internal/policies", "pathresolver", "permission"},
+	"cli/check":        {"access", "cli", "cli/gitbeside", "cli/hostfile", "cli/policyflag", "cli/projectfile", "github.com/spf13/cobra", "github.com/spf13/pflag", "internal/gitshare", "internal/trusted", "internal/policies", "pathresolver", "permission"},
 	"cli/child":        {"golang.org/x/sys"},
 	"cli/clitest":      {"access", "broker", "broker/brokerhttp", "broker/sqlitestore", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "github.com/santhosh-tekuri/jsonschema/v6", "github.com/stretchr/testify", "internal/trusted", "permission"},
 	"cli/gitbeside":    {"access", "cli", "internal/gitrepo", "internal/gitshare", "launcher", "pathresolver", "internal/resolved", "sandboxfs"},
@@ -86,9 +86,11 @@ var commandMayImport = map[string][]string{
 	"cli/leftlog":      {"cli", "cli/state", "cmd/pinfold/internal/leftover", "github.com/spf13/cobra", "internal/didyoumean", "internal/hostpath", "pathresolver"},
 	"cli/localnet":     {"cli"},
 	"cli/mount":        {"cli", "cli/child", "cli/hostfile", "cli/leftlog", "cli/policyflag", "cli/state", "cli/viewhost", "github.com/spf13/cobra", "golang.org/x/sys", "internal/confine", "internal/helper", "internal/hostpath", "launcher", "pathresolver", "sandboxfs"},
-	"cli/policy":       {"access", "broker", "broker/brokerhttp", "cli", "cli/gitbeside", "cli/hostfile", "cli/inside", "cli/policyflag", "github.com/spf13/cobra", "internal/didyoumean", "internal/trusted", "internal/policies", "pathresolver", "internal/resolved", "permission"},
-	"cli/policyflag":   {"access", "broker/brokerhttp", "cli", "cli/hostfile", "github.com/spf13/cobra", "internal/didyoumean", "internal/trusted", "internal/policies", "pathresolver", "permission"},
-	"cli/run":          {"access", "broker", "broker/brokerhttp", "cli", "cli/approver", "cli/brokerclient", "cli/brokerhost", "cli/child", "cli/gitbeside", "cli/hostfile", "cli/inside", "cli/leftlog", "cli/policyflag", "cli/state", "cli/viewhost", "cmd/pinfold/internal/launchprofile", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "internal/hostpath", "launcher", "pathresolver", "internal/resolved", "permission", "sandboxfs"},
+	"cli/policy":       {"access", "broker", "broker/brokerhttp", "cli", "cli/gitbeside", "cli/hostfile", "cli/inside", "cli/policyflag", "cli/projectfile", "github.com/spf13/cobra", "internal/didyoumean", "internal/trusted", "internal/policies", "pathresolver", "internal/resolved", "permission"},
+	"cli/policyflag":   {"access", "broker/brokerhttp", "cli", "cli/hostfile", "cli/projectfile", "github.com/spf13/cobra", "github.com/spf13/pflag", "internal/didyoumean", "internal/trusted", "internal/policies", "pathresolver", "permission"},
+	"cli/project":      {"cli", "cli/hostfile", "cli/inside", "cli/projectfile", "cmd/pinfold/internal/launchprofile", "github.com/spf13/cobra", "internal/hostpath", "internal/policies", "launcher", "pathresolver"},
+	"cli/projectfile":  {"access", "cli/hostfile", "cli/state", "golang.org/x/sys", "internal/hostpath", "internal/policies"},
+	"cli/run":          {"access", "broker", "broker/brokerhttp", "cli", "cli/approver", "cli/brokerclient", "cli/brokerhost", "cli/child", "cli/gitbeside", "cli/hostfile", "cli/inside", "cli/leftlog", "cli/policyflag", "cli/projectfile", "cli/state", "cli/viewhost", "internal/policies", "cmd/pinfold/internal/launchprofile", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "internal/hostpath", "launcher", "pathresolver", "internal/resolved", "permission", "sandboxfs"},
 	"cli/skillask":     {"access", "broker", "broker/brokerhttp", "cli/policyflag", "fileskills", "pathresolver", "permission"},
 	"cli/skills":       {"access", "broker/brokerhttp", "cmd/pinfold/internal/agenttools", "cmd/pinfold/internal/claudecode", "cli", "cli/brokerclient", "cli/hostfile", "cli/inside", "cli/localnet", "cli/policyflag", "cli/skillask", "cli/state", "cmd/pinfold/internal/shellshape", "fileskills", "fileskills/mcpserver", "github.com/spf13/cobra", "internal/confine", "internal/didyoumean", "internal/policies", "pathresolver", "internal/resolved", "permission"},
 	"cli/state":        {"broker/brokerhttp", "cli/inside", "golang.org/x/sys"},

@@ -3,8 +3,12 @@ package permission
 import (
 	"fmt"
 	"reflect"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 	"github.com/pinfold-dev/pinfold/internal/policies"
 )
 
@@ -35,6 +39,17 @@ func (s *projectSource) validate(ps *problems) {
 	if n := s.Version; n != 1 {
 		v.bad("version", fmt.Sprintf("version %d is not known", n), "this program reads version: 1")
 	}
+	_, checks := s.at["check"]
+	if !checks && s.Run == nil {
+		ps.add(Problem{Position: access.Position{File: s.file, Line: 1, Column: 1}, Code: "missing_key", Path: "check",
+			Message: "neither 'check' nor 'run' is given", Hint: "'pinfold init --print' prints a 'run' for this project"})
+	}
+	if s.Run != nil {
+		v.run(s.Run)
+	}
+	if !checks {
+		return
+	}
 	check := &s.Check
 	v.patterns("check.policies", check.Policies, false)
 	v.patterns("check.agents", check.Agents, false)
@@ -44,5 +59,39 @@ func (s *projectSource) validate(ps *problems) {
 	v.plain("check.baseline", check.Baseline)
 	if leadsOut(check.Baseline) {
 		v.bad("check.baseline", fmt.Sprintf("check.baseline: '%s' lies elsewhere", check.Baseline), "name a file beneath the directory of this one")
+	}
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func (v *validator) run(run *policies.ProjectRun) {
+	v.patterns("run.hide", run.Hide, false)
+	v.patterns("run.protect", run.Protect, false)
+	for i, p := range run.Write {
+		at := fmt.Sprintf("run.write[%d]", i)
+		if v.plain(at, p) && leadsOut(p) {
+			v.bad(at, fmt.Sprintf("%s: '%s' lies elsewhere", at, p), "a write path lies beneath the directory of this file, and is relative to it")
+		}
+	}
+	for i, p := range run.RO {
+		v.hostPath(fmt.Sprintf("run.ro[%d]", i), p)
+	}
+	if run.Home != "" {
+		v.hostPath("run.home", run.Home)
+	}
+	for i, name := range run.Env {
+		if at := fmt.Sprintf("run.env[%d]", i); !variableName.MatchString(name) {
+			v.bad(at, fmt.Sprintf("%s: '%s' is not the name of a variable", at, name), "name it here, and set it where you type the command")
+		}
+	}
+	if run.Preset != "" && !slices.Contains(Builtins(), run.Preset) {
+		v.badCode("unknown_word", "run.preset", fmt.Sprintf("run.preset: unknown preset %q", run.Preset), didyoumean.Hint(run.Preset, Builtins()))
+	}
+}
+
+// hostPath refuses a path of the host that means another place for each who reads it.
+func (v *validator) hostPath(at, p string) {
+	if v.plain(at, p) && (!strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~/") || strings.Contains(p+"/", "/../")) {
+		v.bad(at, fmt.Sprintf("%s: '%s' begins neither with / nor with ~/, or leads up", at, p), "")
 	}
 }

@@ -37,12 +37,36 @@ func TestDecodeProject(t *testing.T) {
 	require.Equal(t, access.Position{File: policies.ProjectFile, Line: 4, Column: 12}, at("check.agents[0]"))
 }
 
+func TestDecodeProjectRun(t *testing.T) {
+	project, at, err := decodeProject(policies.ProjectFile, []byte(`version: 1
+run:
+  write: [src, .]
+  git: true
+  hide: ["**/.env"]
+  protect: [go.mod]
+  ro: [~/go, /srv/sdk]
+  home: ~/.agent-home
+  env: [NPM_TOKEN]
+  net: none
+  preset: WRITE
+`))
+	require.NoError(t, err)
+	yes := true
+	require.Equal(t, policies.Project{Version: 1, Run: &policies.ProjectRun{Write: []string{"src", "."}, Git: &yes, Hide: []string{"**/.env"},
+		Protect: []string{"go.mod"}, RO: []string{"~/go", "/srv/sdk"}, Home: "~/.agent-home", Env: []string{"NPM_TOKEN"}, Net: "none", Preset: "WRITE"}}, project)
+	require.Equal(t, access.Position{File: policies.ProjectFile, Line: 3, Column: 11}, at("run.write[0]"))
+	project, _, err = decodeProject(policies.ProjectFile, []byte("version: 1\nrun: {write: [], git: false}\n"))
+	require.NoError(t, err)
+	require.NotNil(t, project.Run.Write, "an empty list narrows, and none does not")
+	require.False(t, *project.Run.Git)
+}
+
 // What is not known is refused, in its place.
 func TestDecodeProjectIsStrict(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                                  "1:1: the document is empty",
 		"[]":                                                "1:1: the document is a list; want a mapping",
-		"version: 1":                                        "1:1: key 'check' is missing",
+		"version: 1":                                        "1:1: neither 'check' nor 'run' is given",
 		"version: 1\ncheck: {}":                             "2:1: check names nothing (list 'policies' or 'agents')",
 		"version: 2\ncheck: {agents: [a]}":                  "1:1: version 2 is not known",
 		"version: 1\ncheck: {agent: [a]}":                   "2:9: unknown key 'agent' in check (did you mean 'agents'?)",
@@ -56,6 +80,18 @@ func TestDecodeProjectIsStrict(t *testing.T) {
 		"version: 1\ncheck: {agents: [a], baseline: ../b}":  "2:22: check.baseline: '../b' lies elsewhere",
 		"version: 1\ncheck: {agents: [a]}\ncheck: {}":       "3:1: key 'check' is given twice",
 		"version: 1\ncheck: {agents: &a [a], policies: *a}": "2:17: anchors are not allowed",
+		"version: 1\nrun: {wirte: [a]}":                     "2:7: unknown key 'wirte' in run (did you mean 'write'?)",
+		"version: 1\nrun: {write: [../a]}":                  "2:15: run.write[0]: '../a' lies elsewhere",
+		"version: 1\nrun: {write: [/a]}":                    "2:15: run.write[0]: '/a' lies elsewhere",
+		"version: 1\nrun: {ro: [a]}":                        "2:12: run.ro[0]: 'a' begins neither with / nor with ~/",
+		"version: 1\nrun: {ro: [~/a/../..]}":                "2:12: run.ro[0]: '~/a/../..' begins neither with / nor with ~/, or leads up",
+		"version: 1\nrun: {home: a}":                        "2:7: run.home: 'a' begins neither",
+		"version: 1\nrun: {env: [A=b]}":                     "2:13: run.env[0]: 'A=b' is not the name of a variable",
+		"version: 1\nrun: {net: host}":                      "2:12: run.net: unknown word \"host\"",
+		"version: 1\nrun: {preset: wroker}":                 "2:7: run.preset: unknown preset \"wroker\" (did you mean 'worker'?)",
+		"version: 1\nrun: {git: [a]}":                       "2:12: run.git is a list; want true or false",
+		"version: 1\nrun: {hide: ['[']}":                    "2:14: run.hide[0]: '[' is not a valid glob",
+		"version: 1\nrun: {command: [sh]}":                  "2:7: unknown key 'command' in run",
 	} {
 		_, _, err := decodeProject(policies.ProjectFile, []byte(text))
 		var de *DocumentError
@@ -91,7 +127,10 @@ func TestProjectSchemaIsShipped(t *testing.T) {
 	s, err := c.Compile(projectSchemaID)
 	require.NoError(t, err)
 	require.NoError(t, fits(t, s, []byte(`{"version": 1, "check": {"agents": ["a/**/*.md"], "policies": [], "strict": true, "baseline": "b.json"}}`)))
-	for _, text := range []string{`{}`, `{"version": 1}`, `{"version": 2, "check": {}}`, `{"version": 1, "check": {"agent": []}}`, `{"version": 1, "check": {"strict": "yes"}}`} {
+	require.NoError(t, fits(t, s, []byte(`{"version": 1, "run": {"write": ["src"], "git": true, "net": "none"}}`)))
+	_, _, err = decodeProject(policies.ProjectFile, []byte(`{"version": 1}`))
+	require.Error(t, err, "which the schema does not say")
+	for _, text := range []string{`{}`, `{"version": 1, "run": {"net": "host"}}`, `{"version": 2, "check": {}}`, `{"version": 1, "check": {"agent": []}}`, `{"version": 1, "check": {"strict": "yes"}}`} {
 		require.Error(t, fits(t, s, []byte(text)), text)
 		_, _, err := decodeProject(policies.ProjectFile, []byte(text))
 		require.Error(t, err, text)

@@ -44,15 +44,38 @@ type Found struct {
 var Find func(fsys fs.FS, list []string, kinds ...Kind) (found []Found, some []bool)
 
 // ProjectFile is the name of the file at a repository's root that says what
-// `pinfold check` validates there.
+// `pinfold check` validates there, and what a run there may do.
 const ProjectFile = ".pinfold.yaml"
 
-// Project is what ProjectFile says. It grants nothing. The struct tags are its
-// schema, as those of permission.Document are.
+// Project is what ProjectFile says. It grants nothing by itself: what Run widens counts
+// only where the user has trusted the file. The struct tags are its schema, as those of
+// permission.Document are.
 type Project struct {
 	Version int          `yaml:"version" required:"true" doc:"The version of this schema: 1."`
-	Check   ProjectCheck `yaml:"check" required:"true" doc:"What pinfold check validates when no file is named."`
+	Check   ProjectCheck `yaml:"check" doc:"What pinfold check validates when no file is named."`
+	Run     *ProjectRun  `yaml:"run" doc:"What pinfold run and the agents by one word take as if it were typed. What widens a run needs pinfold trust."`
 }
+
+// ProjectRun is what a run in the project takes, as flags of the same meaning. Nil and
+// empty differ: an empty Write, or a Git that is false, narrows what a launch profile
+// would open.
+type ProjectRun struct {
+	Write   []string   `yaml:"write" doc:"Write paths, relative to this file: --write-path. Needs trust."`
+	Git     *bool      `yaml:"git" doc:"Whether git commit works inside: --git. true needs trust."`
+	Hide    []string   `yaml:"hide" doc:"Doublestar globs of names that do not exist inside: --hide."`
+	Protect []string   `yaml:"protect" doc:"Doublestar globs of names that are never writable: --protect."`
+	RO      []string   `yaml:"ro" doc:"Paths of the host, beginning with / or ~/, that are shown read-only where they exist: --ro. Needs trust."`
+	Home    string     `yaml:"home" doc:"A directory, beginning with / or ~/, that is the home inside: --home. Needs trust."`
+	Env     []string   `yaml:"env" doc:"Names of variables that are passed on where they are set: --env. Needs trust."`
+	Net     NetworkOff `yaml:"net" doc:"none takes the network away: --net none."`
+	Preset  string     `yaml:"preset" doc:"A preset or profile that is held, by its name: --preset. Needs trust."`
+}
+
+// NetworkOff is what a project may say of the network: to take it away.
+type NetworkOff string
+
+// Words are the values there are.
+func (NetworkOff) Words() []string { return []string{"none"} }
 
 // ProjectCheck is what `pinfold check` does without arguments. Paths are
 // relative to the directory of ProjectFile.

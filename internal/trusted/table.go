@@ -53,7 +53,7 @@ var files = []File{
 	{Glob: "**/.pi/**", Name: ".pi", Program: "pi", Why: "runs its extensions", Source: "https://github.com/badlogic/pi-mono/tree/main/packages/coding-agent#extensions"},
 	{Glob: "**/.github/{agents,copilot,extensions,hooks,skills}/**", Name: ".github/hooks", Program: "GitHub Copilot", Why: "runs its hooks and extensions, and takes tools from its agents", Source: "https://docs.github.com/en/copilot/how-tos/use-copilot-agents/coding-agent/use-hooks"},
 	{Glob: "**/.github/mcp.json", Name: ".github/mcp.json", Program: "GitHub Copilot", Why: "starts the MCP servers that it names", Source: "https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers"},
-	{Glob: "**/.pinfold.yaml", Name: ".pinfold.yaml", Program: "pinfold", Why: "checks the policies that it names, and no others", Source: "docs/policy.md"},
+	{Glob: "**/.pinfold.yaml", Name: ".pinfold.yaml", Program: "pinfold", Why: "takes from it what runs may do, and which policies it checks", Source: "docs/project-file.md"},
 
 	// Editors, and debuggers that read the directory they start in.
 	{Glob: "**/.vscode/tasks.json", Name: ".vscode", Program: "VS Code", Why: "runs its tasks", Source: "https://code.visualstudio.com/docs/debugtest/tasks"},

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,7 +14,7 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
-	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/projectfile"
 	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -57,7 +58,7 @@ func checkProject(a *cli.App, f *checkFlags, file string) error {
 
 // addProject checks what a .pinfold.yaml names, and reports whether it stands.
 func (c *filesCheck) addProject(f *checkFlags, file string) bool {
-	data, err := hostfile.ReadWithin(c.root, file, policyflag.MaxProject)
+	data, err := hostfile.ReadWithin(c.root, file, projectfile.MaxSize)
 	if err != nil {
 		c.add(unreadable(file, err))
 		return false
@@ -71,6 +72,9 @@ func (c *filesCheck) addProject(f *checkFlags, file string) bool {
 		return false
 	}
 	check, dir := &project.Check, filepath.Dir(file)
+	if project.Run != nil {
+		c.addRun(project.Run, at)
+	}
 	f.strict = f.strict || check.Strict
 	c.addGlobs(dir, at, "policies", check.Policies, policies.PolicyFile)
 	c.addGlobs(dir, at, "agents", check.Agents, policies.AgentFile)
@@ -108,6 +112,28 @@ func (c *filesCheck) addGlobs(dir string, at func(part string) access.Position, 
 		if !some[i] {
 			c.add(permission.Problem{Position: at("check." + key + "[" + strconv.Itoa(i) + "]"), Severity: pathresolver.SeverityError, Code: "no_match", Path: "check",
 				Message: "'" + glob + "' covers no " + what, Hint: hint})
+		}
+	}
+}
+
+// addRun checks what the project says of runs, as run would with it.
+func (c *filesCheck) addRun(run *policies.ProjectRun, at func(part string) access.Position) {
+	c.files[c.project] = true
+	cfg := pathresolver.Config{Root: c.root, WritePaths: run.Write, Git: run.Git != nil && *run.Git, Hide: run.Hide, Protect: run.Protect}
+	for _, v := range validateForRun(cfg) {
+		if part, ok := strings.CutPrefix(v.Field, "write_paths"); ok {
+			v.Field = "write" + part
+		}
+		if v.Field == "root" {
+			continue // it is of the machine, not of the file
+		}
+		c.add(permission.Problem{Position: at("run." + v.Field), Severity: v.Severity, Code: string(v.Code), Path: "run." + v.Field, Message: v.Message, Hint: v.Hint})
+	}
+	for i, path := range run.RO {
+		if projectfile.HoldsHome(path) {
+			part := "run.ro[" + strconv.Itoa(i) + "]"
+			c.add(permission.Problem{Position: at(part), Severity: pathresolver.SeverityWarning, Code: "shows_home", Path: part,
+				Message: "'" + path + "' shows all of a home, with its keys and tokens", Hint: "name the directories in it that are needed"})
 		}
 	}
 }

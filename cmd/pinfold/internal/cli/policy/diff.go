@@ -12,7 +12,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
-	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/projectfile"
 	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -133,7 +133,7 @@ func diffProjects(a *cli.App, before, after string) error {
 // whether there is one.
 func projectFiles(dir string) (list []policies.Found, named bool, err error) {
 	file := filepath.Join(dir, policies.ProjectFile)
-	data, err := hostfile.ReadWithin(dir, file, policyflag.MaxProject)
+	data, err := hostfile.ReadWithin(dir, file, projectfile.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}

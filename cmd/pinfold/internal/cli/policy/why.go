@@ -19,6 +19,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/projectfile"
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -63,7 +64,11 @@ func why(a *cli.App, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 	if err != nil {
 		return cli.UsageError(err, "")
 	}
-	given := unsafePath
+	asGiven := unsafePath
+	given := policyflag.Given(cmd)
+	if err := f.takeProject(cmd, a); err != nil {
+		return err
+	}
 	cfg, err := f.Config(a.Stdin)
 	if err != nil {
 		return err
@@ -71,7 +76,7 @@ func why(a *cli.App, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 	inRun := false
 	var git *gitbeside.Dir
 	defer func() { git.Close() }()
-	if !policyflag.Given(cmd) {
+	if !given {
 		inside, beside, ok, err := inside.Policy()
 		if err != nil {
 			return cli.UsageError(err, "name the policy by -C and -w")
@@ -97,7 +102,7 @@ func why(a *cli.App, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
 	d, besides := explainIn(r, git, op, unsafePath)
-	d.Path = given
+	d.Path = asGiven
 	var grant *whyGrant
 	denial := ""
 	if inRun && d.Rule == pathresolver.RuleAsk {
@@ -120,6 +125,29 @@ func why(a *cli.App, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 	if err == nil && !d.Allowed {
 		err = cli.Silent(cli.ExitFailed)
 	}
+	return err
+}
+
+// takeProject takes what the project's file says of a policy, as run does. Inside a run
+// its policy stands.
+func (f *whyFlags) takeProject(cmd *cobra.Command, a *cli.App) error {
+	if inside.Run() {
+		return nil
+	}
+	file, err := projectfile.Read(f.Root)
+	if err != nil {
+		a.Out.Warning(fmt.Sprintf("what the project's file says of runs is not known: %v", err))
+		return nil
+	}
+	if file == nil || file.Project.Run == nil {
+		return nil
+	}
+	state, err := file.State()
+	if err != nil {
+		a.Out.Warning(err.Error())
+	}
+	left, err := f.TakeProject(cmd.Flags(), file.Project.Run, state == projectfile.Agreed)
+	policyflag.WarnUntrusted(a.Out, file, f.Root, state, left)
 	return err
 }
 

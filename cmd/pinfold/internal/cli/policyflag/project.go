@@ -9,16 +9,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/projectfile"
 	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/internal/trusted"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
-
-// MaxProject is how many bytes are read as a .pinfold.yaml.
-const MaxProject = 1 << 20
 
 // protectProject protects the policies, agent definitions and baselines that the
 // project's .pinfold.yaml names, whether or not this run uses them: what an agent
@@ -31,7 +31,7 @@ func protectProject(cfg *pathresolver.Config) error {
 	if protected.Covers(policies.ProjectFile) == nil || len(cfg.WritePaths)+len(cfg.AskWrite) == 0 {
 		return nil
 	}
-	data, err := hostfile.ReadWithin(cfg.Root, file, MaxProject)
+	data, err := hostfile.ReadWithin(cfg.Root, file, projectfile.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -91,4 +91,66 @@ func named(root, entry string, suffixes ...string) []string {
 		}
 	}
 	return beneath
+}
+
+// TakeProject adds to the flags of a command what the project's file says of a policy, as
+// if it were typed: what narrows in any case, what widens where the file is trusted.
+// Write paths and --git that were typed, or a policy that was named, stand in the place of
+// the file's; names that are hidden or protected are added. left are the keys that would
+// have widened and were not taken.
+func (p *Flags) TakeProject(flags *pflag.FlagSet, run *policies.ProjectRun, trusted bool) (left []string, err error) {
+	named, err := p.Named.Given()
+	if err != nil {
+		return nil, err
+	}
+	set := func(flag string, values ...string) {
+		for _, value := range values {
+			err = errors.Join(err, flags.Set(flag, value))
+		}
+	}
+	widen := func(key, flag string, values ...string) {
+		switch {
+		case len(values) == 0:
+		case trusted:
+			set(flag, values...)
+		default:
+			left = append(left, key)
+		}
+	}
+	set("hide", run.Hide...)
+	set("protect", run.Protect...)
+	if !named && run.Preset != "" {
+		widen("preset", "preset", run.Preset)
+	}
+	if !named && !flags.Changed("write-path") && !flags.Changed("write-paths-from") {
+		if run.Write != nil && len(run.Write) == 0 {
+			flags.Lookup("write-path").Changed = true // nobody else fills it in
+		}
+		widen("write", "write-path", run.Write...)
+	}
+	if !named && run.Git != nil && !flags.Changed("git") {
+		if *run.Git {
+			widen("git", "git", "true")
+		} else {
+			set("git", "false")
+		}
+	}
+	return left, err
+}
+
+// WarnUntrusted says what of a project's file was not taken, and what to type.
+func WarnUntrusted(o *cli.Output, f *projectfile.File, root string, state projectfile.State, left []string) {
+	if len(left) == 0 {
+		return
+	}
+	is := "is not trusted"
+	if state == projectfile.Changed {
+		is = "has changed since it was trusted"
+	}
+	line := []string{"pinfold", "trust"}
+	if root != "." {
+		line = append(line, "-C", root)
+	}
+	o.Warning(fmt.Sprintf("'%s' %s: not taken from it: %s", f.Name, is, strings.Join(left, ", ")))
+	o.Hint("'" + cli.ShellLine(line) + "' shows what it would open, and asks")
 }

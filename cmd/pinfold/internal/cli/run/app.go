@@ -95,7 +95,6 @@ func (f *runFlags) useProfile(flags *pflag.FlagSet, o *cli.Output, args []string
 		return nil, err
 	}
 	f.profile = p
-	type setting struct{ flag, value string }
 	var add []setting
 	named, err := f.Named.Given()
 	if err != nil {
@@ -246,7 +245,7 @@ func short(path string) string {
 func (f *runFlags) printDry(flags *pflag.FlagSet, o *cli.Output, cfg pathresolver.Config, r *pathresolver.Resolver, command []string) {
 	line := []string{"pinfold", "run"}
 	flags.Visit(func(flag *pflag.Flag) {
-		if flag.Name == "app" || flag.Name == "dry-run" {
+		if flag.Name == "app" || flag.Name == "dry-run" || flag.Name == "no-project" {
 			return
 		}
 		values := []string{flag.Value.String()}
@@ -264,6 +263,9 @@ func (f *runFlags) printDry(flags *pflag.FlagSet, o *cli.Output, cfg pathresolve
 			}
 		}
 	})
+	if f.project != nil || f.noProject {
+		line = append(line, "--no-project") // what was taken of its file stands here
+	}
 	o.Stdout.Printf("%s\n", pathresolver.EscapePath(cli.ShellLine(append(append(line, "--"), command...))))
 	say := func(what string, words []string) {
 		if len(words) > 0 {
@@ -273,6 +275,13 @@ func (f *runFlags) printDry(flags *pflag.FlagSet, o *cli.Output, cfg pathresolve
 	reads := []string{r.Root()}
 	if paths := r.ReadPaths(); len(paths) > 0 {
 		reads[0] += ", of it: " + strings.Join(paths, "  ")
+	}
+	if f.project != nil {
+		is := ", not trusted: what it would open is not taken"
+		if f.trusted {
+			is = ", trusted"
+		}
+		say("project", []string{f.project.Name + is})
 	}
 	say("reads", append(append(reads, f.ro...), "system directories"))
 	writes := r.WritePaths()

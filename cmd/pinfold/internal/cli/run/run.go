@@ -18,6 +18,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/leftlog"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/projectfile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/state"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/launchprofile"
@@ -45,7 +46,10 @@ type runFlags struct {
 	quiet      bool
 	app        string
 	dryRun     bool
+	noProject  bool
 
+	project *projectfile.File          // whose part run was taken; nil: none
+	trusted bool                       // it is, and so what widens was taken as well
 	profile *launchprofile.Profile     // of app; nil: none
 	rules   []byte                     // what a model is told of this run
 	found   launchprofile.Installation // of profile
@@ -116,9 +120,11 @@ func newRun(a *cli.App, f *runFlags, cmd *cobra.Command) *cobra.Command {
 	f.limits.add(cmd)
 	f.approveFlag(cmd)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no hints and no summary on a terminal")
+	flags.BoolVar(&f.noProject, "no-project", false, "take nothing from the project's .pinfold.yaml")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the line that would be run, and what it could read and write, and start nothing")
 	cli.Heading(cmd, "Flags", "ro", "home", "env", "net", "approve")
 	cli.Heading(cmd, "What is told", "dry-run", "report", "fail-on-deny", "fail-on-left", "quiet")
+	cli.Heading(cmd, "The policy in detail", "no-project")
 	cli.Heading(cmd, "Users, processes and limits", "user", "wait-background", "grace", "max-tasks", "tmp-size", "nested", "no-sandbox")
 	return cmd
 }
@@ -133,6 +139,9 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	}
 	if f.net != "" && f.net != "host" && f.net != "none" {
 		return cli.UsageError(cli.UnknownWord("choice for --net", f.net, "host", "none"), "")
+	}
+	if err := f.takeProject(cmd.Flags(), a.Out); err != nil {
+		return err
 	}
 	command, err := f.useProfile(cmd.Flags(), a.Out, args)
 	if err != nil {
@@ -179,6 +188,7 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	if watched {
 		f.tellProfile(a.Out, r)
 		f.TellPolicy(a.Out)
+		f.tellProject(a.Out)
 		f.beside.Tell(a.Out)
 		policyflag.PrintProblems(a.Out, policyflag.Warnings(f.Found))
 		f.hints(a.Out, cfg, r, command[0])
