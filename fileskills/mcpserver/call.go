@@ -11,7 +11,7 @@ import (
 )
 
 // ErrorKey is the key in _meta of a result with isError whose value is the
-// fileskills.Error as JSON.
+// fileskills.Error as JSON, for clients that get structured content.
 const ErrorKey = "io.github.pinfold-dev/error"
 
 // handle is the handler of every tool.

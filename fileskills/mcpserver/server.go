@@ -121,19 +121,28 @@ func (s *Server) perClient(next mcp.MethodHandler) mcp.MethodHandler {
 		case *mcp.ListResourcesRequest:
 			return s.listResources(ctx, req)
 		case *mcp.CallToolRequest:
-			if s.lists(req.Params.Name) {
-				break
+			res, err := s.callAny(ctx, method, req, next)
+			if called, ok := res.(*mcp.CallToolResult); ok && err == nil && !s.structured(req.ClientInfo()) {
+				delete(called.Meta, ErrorKey) // Gemini CLI shows it to its model as a second text
 			}
-			if _, ours := s.tools[req.Params.Name]; ours {
-				return s.use(ctx, req)
-			}
-			// A skill by its alias, or one that the policy does not offer: the
-			// refusal says what would be allowed. A name that no skill has is
-			// the SDK's to refuse.
-			if res := s.call(ctx, req); !unknown(res) {
-				return res, nil
-			}
+			return res, err
 		}
 		return next(ctx, method, req)
 	}
+}
+
+// callAny calls what has the name, whether it is listed or not.
+func (s *Server) callAny(ctx context.Context, method string, req *mcp.CallToolRequest, next mcp.MethodHandler) (mcp.Result, error) {
+	if s.lists(req.Params.Name) {
+		return next(ctx, method, req)
+	}
+	if _, ours := s.tools[req.Params.Name]; ours {
+		return s.use(ctx, req)
+	}
+	// A skill by its alias, or one that the policy does not offer: the refusal says
+	// what would be allowed. A name that no skill has is the SDK's to refuse.
+	if res := s.call(ctx, req); !unknown(res) {
+		return res, nil
+	}
+	return next(ctx, method, req)
 }

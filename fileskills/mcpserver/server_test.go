@@ -59,6 +59,11 @@ func TestStructuredContentByClient(t *testing.T) {
 		require.Equal(t, c.want, r.StructuredContent != nil, c.client)
 		require.Contains(t, r.Content[0].Text, "the body of the file")
 		require.Equal(t, 1, strings.Count(string(a.Result), "the body of the file"), "never sent twice")
+
+		p.send(toolCall(2, "write_file", map[string]any{"path": "a.txt", "content": "y"}))
+		r = resultOf(t, p.next())
+		require.True(t, r.IsError)
+		require.Equal(t, c.want, r.Meta[mcpserver.ErrorKey] != nil, "a refusal reaches %s once", c.client)
 	}
 }
 

@@ -21,11 +21,12 @@ type HookInput struct {
 	ToolUseID string          `json:"tool_use_id"`
 }
 
-// The events that are answered: before a tool is called, and when its user would
-// be asked.
+// The events that are answered: before a tool is called, when its user would be
+// asked, and when a call has failed.
 const (
-	PreToolUse        = "PreToolUse"
-	PermissionRequest = "PermissionRequest"
+	PreToolUse         = "PreToolUse"
+	PermissionRequest  = "PermissionRequest"
+	PostToolUseFailure = "PostToolUseFailure"
 )
 
 // ReadHook reads a hook's input. Unknown fields are ignored, since each version has
@@ -42,8 +43,8 @@ func ReadHook(r io.Reader) (HookInput, error) {
 	if err := json.Unmarshal(data, &in); err != nil {
 		return in, fmt.Errorf("the hook's input is not what Claude Code sends: %w", err)
 	}
-	if in.Event != PreToolUse && in.Event != PermissionRequest {
-		return in, fmt.Errorf("event %q: this hook is for PreToolUse and PermissionRequest", in.Event)
+	if in.Event != PreToolUse && in.Event != PermissionRequest && in.Event != PostToolUseFailure {
+		return in, fmt.Errorf("event %q: this hook is for PreToolUse, PermissionRequest and PostToolUseFailure", in.Event)
 	}
 	return in, nil
 }
@@ -74,6 +75,11 @@ func HookOutput(event string, b Behaviour, reason string) any {
 	return map[string]any{"hookSpecificOutput": map[string]any{
 		"hookEventName": event, "permissionDecision": b, "permissionDecisionReason": reason,
 	}}
+}
+
+// FailureOutput is what a hook writes to tell a model why its call has failed.
+func FailureOutput(why string) any {
+	return map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": PostToolUseFailure, "additionalContext": why}}
 }
 
 // PromptInput is what the tool of --permission-prompt-tool is called with.

@@ -73,6 +73,30 @@ func (j *claudeJudge) answer(ctx context.Context, tool string, input json.RawMes
 	return b, reason, nil
 }
 
+// why says which rule of the project refuses a call that has failed; "" for none. It
+// decides nothing: a grant that the rules do not have in them may have allowed the call.
+func (j *claudeJudge) why(tool string, input json.RawMessage, cwd string) string {
+	if cwd == "" {
+		cwd = j.resolver.Root()
+	}
+	e, err := claudecode.EffectsOf(tool, input, cwd)
+	if err != nil {
+		return "" // it is the agent's to say what was wrong
+	}
+	for _, u := range e.Uses {
+		op, ok := u.Action.Op()
+		if !ok {
+			continue
+		}
+		_, err := j.resolver.Resolve(op, u.Path, 0)
+		var denied *pathresolver.DeniedError
+		if errors.As(err, &denied) && denied.Rule != pathresolver.RuleOutsideRoot && denied.Rule != pathresolver.RuleSymlinkEscape {
+			return denied.Error()
+		}
+	}
+	return ""
+}
+
 // refuse notes why the call is refused; the first reason counts.
 func (c *claudeCall) refuse(ctx context.Context, action access.Action, place, why string) {
 	if c.refused == "" {

@@ -65,6 +65,9 @@ rules allow each path in it. Where PINFOLD_SOCKET names
 a broker the policy is the agent's own, and what has to be asked for waits for its
 manager. Whatever is not understood is refused.
 
+After a call that failed, as a PostToolUseFailure hook, it only says which rule
+refused it. Inside a run it needs no flags for that.
+
 It is advice that a command of Bash can get round: 'pinfold run' is the boundary.`,
 		Example: `  pinfold hook claude -C "$CLAUDE_PROJECT_DIR" --policy policy.yaml`,
 		Args:    cli.NoArgs,
@@ -93,14 +96,19 @@ func hookClaude(ctx context.Context, a *cli.App, f *hookFlags) error {
 	// The broker that does not answer is waited for no longer than the manager.
 	ctx, cancel := context.WithTimeout(ctx, f.wait)
 	defer cancel()
-	if f.agent, err = asAgent(ctx); err != nil {
-		return err
+	failed := in.Event == claudecode.PostToolUseFailure // why is told, and nobody asked
+	if !failed {
+		if f.agent, err = asAgent(ctx); err != nil {
+			return err
+		}
 	}
 	if f.agent != nil {
 		defer f.agent.Close()
 	}
-	if err := f.place(); err != nil {
-		return err
+	if !failed || !f.ofRun() {
+		if err := f.place(); err != nil {
+			return err
+		}
 	}
 	f.guard, f.also = "off", hookFiles
 	_, r, err := f.set(nil, cli.NewOutput(io.Discard, io.Discard))
@@ -108,6 +116,12 @@ func hookClaude(ctx context.Context, a *cli.App, f *hookFlags) error {
 		return err
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
+	if failed {
+		if why := f.claudeJudge(r).why(in.Tool, in.Input, in.Cwd); why != "" {
+			return cli.WriteJSON(a.Out.Stdout, claudecode.FailureOutput(why))
+		}
+		return nil
+	}
 	b, reason, err := f.claudeJudge(r).answer(ctx, in.Tool, in.Input, in.Cwd)
 	if err != nil {
 		return fmt.Errorf("the call is refused, since it is not understood: %w", err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/agenttools"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/localnet"
 	"github.com/pinfold-dev/pinfold/fileskills/mcpserver"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -50,7 +51,9 @@ the agent's user may. 'pinfold run' confines a program, and what it starts.
 Where PINFOLD_SOCKET names a broker, it serves as that agent: beneath the agent's
 own policy, unless flags name a narrower one; what has to be asked for waits for
 the agent's manager; and nexus_send and its like are offered as far as the policy
-permits them.`,
+permits them.
+
+Inside a run it needs no flags: it holds the run's own rules, so that refusals say why.`,
 		Example: `  pinfold mcp -C . -w src -w docs
   pinfold mcp -C ~/project --http 127.0.0.1:8901 --token-file ~/.config/pinfold/token
   claude mcp add files -- pinfold mcp -C . -w src`,
@@ -61,7 +64,7 @@ permits them.`,
 	flags := cmd.Flags()
 	// A server never takes its own working directory as the root: the person who
 	// starts it often does not know which one that is.
-	flags.StringVarP(&f.Root, "directory", "C", "", "the directory `DIR` that bounds all access; must be given")
+	flags.StringVarP(&f.Root, "directory", "C", "", "the directory `DIR` that bounds all access; must be given, but inside a run")
 	flags.StringVar(&f.structured, "structured", "auto", "send structured content beside the text: `auto|always|never`; auto leaves it out for agents that would drop the text")
 	flags.BoolVar(&f.confirm, "confirm", false, "ask the person in front of the agent before each write; refuse where the agent cannot ask")
 	flags.StringVar(&f.approve, "approve", "broker", "who is asked for what the policy wants asked for: `broker|elicit|deny`; elicit is the person in front of the client, or else the broker")
@@ -94,7 +97,7 @@ func serveMCP(cmd *cobra.Command, a *cli.App, f *mcpFlags) error {
 		return cli.UsageError(cli.UnknownWord("choice for --structured", f.structured, "auto", "always", "never"), "")
 	case !slices.Contains(approvers, f.approve):
 		return cli.UsageError(cli.UnknownWord("choice for --approve", f.approve, approvers...), "")
-	case !cmd.Flags().Changed("directory"):
+	case !cmd.Flags().Changed("directory") && !inside.Run():
 		return cli.UsageError(errors.New("no directory is given"), "name it by -C DIR: a server does not take its own working directory for one")
 	case f.http == "" && (f.tokenFile != "" || f.remote || len(f.hosts) > 0):
 		return cli.UsageError(errors.New("--token-file, --allow-host and --allow-remote are for --http"), cli.SeeHelp(cmd))
@@ -113,6 +116,9 @@ func serveMCP(cmd *cobra.Command, a *cli.App, f *mcpFlags) error {
 	}
 	if agent != nil {
 		defer agent.Close()
+		if f.Root == "" {
+			f.Root = agent.own.Agent.Cwd
+		}
 		if err := agent.worksAt(f.Root); err != nil {
 			return err
 		}

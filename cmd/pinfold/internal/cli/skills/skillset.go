@@ -80,7 +80,7 @@ func (f *skillFlags) set(stdin io.Reader, o *cli.Output) (*fileskills.Set, *path
 	if !ok {
 		return nil, nil, cli.UsageError(cli.UnknownWord("guard", f.guard, "off", "warn", "require"), "")
 	}
-	cfg, err := f.Config(stdin)
+	cfg, err := f.config(stdin)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -138,6 +138,20 @@ func (f *skillFlags) set(stdin io.Reader, o *cli.Output) (*fileskills.Set, *path
 		f.call = asked.Call
 	}
 	return set, r, nil
+}
+
+// ofRun reports whether it is the run around this process whose rules are meant: no
+// flag says anything, not even a directory.
+func (f *skillFlags) ofRun() bool { return f.Root == "" && !f.saysWhat() && inside.Run() }
+
+// config is what the flags describe, or else what the run around this process holds.
+func (f *skillFlags) config(stdin io.Reader) (pathresolver.Config, error) {
+	if f.agent != nil || !f.ofRun() {
+		return f.Config(stdin)
+	}
+	cfg, git, _, err := inside.Policy()
+	git.Close() // no skill works there
+	return cfg, err
 }
 
 // timeout is what the policy gives a skill.
