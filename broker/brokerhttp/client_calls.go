@@ -86,6 +86,9 @@ func (c *Client) Exit(ctx context.Context, id string, exit broker.Exit) (a broke
 // Ask asks for leave for what a question is about. The request may be pending
 // still: Wait waits for its end.
 func (c *Client) Ask(ctx context.Context, q DecideBody) (r broker.Request, err error) {
+	if err := q.whole(); err != nil {
+		return r, err
+	}
 	body := askBody{Action: q.Action, Resource: q.Resource, Also: q.Also, Tool: q.Tool, Input: q.Input, Reason: q.Reason, Observed: q.Observed}
 	return r, c.do(ctx, http.MethodPost, "/v1/requests", body, &r)
 }

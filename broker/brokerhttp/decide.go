@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"unicode/utf8"
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
@@ -31,6 +32,17 @@ type DecideBody struct {
 	// Peek asks what would be answered, and does nothing: no grant is used up,
 	// nothing is recorded, and nothing may be done because of it.
 	Peek bool `json:"peek,omitempty"`
+}
+
+// whole refuses a question about names that would be others on the way: JSON has UTF-8
+// alone.
+func (b *DecideBody) whole() error {
+	for _, a := range append([]access.Access{{Resource: b.Resource}}, b.Also...) {
+		if !utf8.ValidString(a.Resource) {
+			return fault(broker.CodeInvalid, "a name that is no UTF-8 cannot be asked for")
+		}
+	}
+	return nil
 }
 
 // call is the question as the broker takes it.
@@ -115,6 +127,9 @@ func decided(d access.Decision, request string) Decided {
 // Decide asks whether the caller may do something, and does not wait: where its
 // manager has to be asked the effect is ask, and the answer names the request.
 func (c *Client) Decide(ctx context.Context, body DecideBody) (d Decided, err error) {
+	if err := body.whole(); err != nil {
+		return d, err
+	}
 	return d, c.do(ctx, http.MethodPost, "/v1/decide", body, &d)
 }
 

@@ -85,7 +85,7 @@ func (s *Server) launch(ctx context.Context, agent broker.Agent, command []strin
 	}
 	return s.opt.Launch(ctx, Launch{
 		Agent: agent, Policy: policy, Command: command, Socket: AgentSocket(s.opt.Dir, agent.ID),
-		Serve: func(c net.Conn) { s.servePrivate(c, agent.ID) },
+		Serve: func(c net.Conn) { s.ServeConn(c, agent.ID) },
 		Ended: func() { s.Dismiss(agent.ID) },
 	})
 }

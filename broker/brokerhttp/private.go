@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"strings"
 
@@ -28,16 +31,43 @@ func overHTTP2() *http.Protocols {
 	return p
 }
 
-// servePrivate answers on c as to an agent, until one side closes it. It returns at
-// once; a server that is ending closes c.
-func (s *Server) servePrivate(c net.Conn, agent string) {
-	one := make(onlyConn, 1)
-	one <- &identified{Conn: c, who: broker.AgentIdentity(agent), private: true}
-	_ = s.private.Serve(one) // ends when c is accepted, which is then the server's
+// ServeConn answers on c as to an agent, until either side closes it. It returns at once;
+// a server that is ending closes c. Its other half is for the process that serves the
+// agent's view (NewConnClient): whoever holds it is the agent.
+func (s *Server) ServeConn(c net.Conn, agent string) {
+	_ = s.private.Serve(only(&identified{Conn: c, who: broker.AgentIdentity(agent), private: true})) // ends when it is accepted
+}
+
+// Forward answers on conn what the broker answers c, until either side closes it. It
+// returns at once. The other half is for a process that is to reach no broker by itself
+// (NewConnClient). Whoever holds it is whom c stands for.
+func (c *Client) Forward(conn net.Conn) {
+	to, _ := url.Parse(c.base) // NewClient has made it
+	s := &http.Server{Protocols: overHTTP2(), HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams}, Handler: &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to)
+			if c.token != "" {
+				r.Out.Header.Set("Authorization", "Bearer "+c.token)
+			}
+		},
+		Transport:     c.http.Transport,
+		FlushInterval: -1, // events are due when they are said
+		ErrorLog:      log.New(io.Discard, "", 0),
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			writeError(w, fault(broker.CodeUnavailable, "%s", (&UnreachableError{err}).Error()))
+		},
+	}}
+	_ = s.Serve(only(conn)) // ends when it is accepted
 }
 
 // onlyConn is a listener with one connection, and no other to come.
 type onlyConn chan net.Conn
+
+func only(c net.Conn) onlyConn {
+	one := make(onlyConn, 1)
+	one <- c
+	return one
+}
 
 func (l onlyConn) Accept() (net.Conn, error) {
 	select {
@@ -59,13 +89,13 @@ func (l onlyConn) Close() error {
 
 func (onlyConn) Addr() net.Addr { return &net.UnixAddr{Net: "unix"} }
 
-// NewConnClient is a client over conn, whose other half was given to Launch.Serve.
+// NewConnClient is a client over conn, whose other half was given to ServeConn, Launch.Serve or Forward.
 // It owns conn, and connects to nothing else: once conn has ended, every call fails,
 // and none waits for a broker to come back.
 func NewConnClient(conn net.Conn) (*Client, error) {
 	if off := http2Off(os.Getenv("GODEBUG")); off != "" {
 		_ = conn.Close()
-		return nil, fmt.Errorf("GODEBUG has %s, and a view asks its broker over HTTP/2: start the broker without it", off)
+		return nil, fmt.Errorf("GODEBUG has %s, and a view asks its broker over HTTP/2: unset it", off)
 	}
 	t := &http.Transport{
 		Protocols:   overHTTP2(),

@@ -166,7 +166,7 @@ func TestPrivateConnectionTooLate(t *testing.T) {
 	s, _, _ := hireWithView(t)
 	s.end()
 	half, theirs := connPair(t)
-	s.srv.servePrivate(half, "kid")
+	s.srv.ServeConn(half, "kid")
 	_, err := theirs.Read(make([]byte, 1))
 	require.Error(t, err)
 	require.NoError(t, theirs.Close())
@@ -203,4 +203,52 @@ func TestPrivateConnectionWithoutHTTP2(t *testing.T) {
 	for _, on := range []string{"", "http2client=1", "http2client=0,http2client=1", "xhttp2client=0", "http2server=01"} {
 		require.Empty(t, http2Off(on), on)
 	}
+}
+
+// A client's broker answers on a connection that is forwarded, as to the client, also
+// what waits; where the broker is away the connection stays, and says so.
+func TestForwarded(t *testing.T) {
+	s := serve(t, private(t), Options{})
+	s.hire("boss", "", "trusted")
+	_, err := s.as("boss").Hire(t.Context(), HireBody{ID: "kid", Policy: &Text{Name: "p.yaml", Text: asking}})
+	require.NoError(t, err)
+	own := s.as("kid")
+	ours, theirs := connPair(t)
+	own.Forward(ours)
+	c, err := NewConnClient(theirs)
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	seen, err := c.Status(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "kid", seen.You)
+	looked := make(chan struct{}, 100) // more often than anything changes here
+	watching, unwatch := context.WithCancel(t.Context())
+	watched := make(chan error, 1)
+	go func() { watched <- c.Watch(watching, func() { looked <- struct{}{} }) }()
+	<-looked
+	answer := make(chan error, 1)
+	go func() {
+		d, err := c.DecideWaiting(t.Context(), wantSrc)
+		if err == nil && !d.Allowed() {
+			err = errors.New(d.Reason)
+		}
+		answer <- err
+	}()
+	require.Eventually(t, func() bool { return s.waits("kid") == 1 }, time.Minute, 5*time.Millisecond)
+	rows, err := s.as("boss").Requests(t.Context())
+	require.NoError(t, err)
+	_, err = s.as("boss").Approve(t.Context(), rows[0].ID, ApproveBody{})
+	require.NoError(t, err)
+	require.NoError(t, <-answer)
+	unwatch()
+	require.ErrorIs(t, <-watched, context.Canceled)
+
+	require.NoError(t, s.srv.Close())
+	_, err = c.Decide(t.Context(), wantSrc)
+	var refused *broker.Error
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, broker.CodeUnavailable, refused.Code)
+	require.NoError(t, ours.Close())
+	_, err = c.Decide(t.Context(), wantSrc)
+	require.ErrorAs(t, err, new(*UnreachableError))
 }

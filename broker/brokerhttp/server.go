@@ -50,9 +50,7 @@ type Launch struct {
 	Policy  *permission.Policy
 	Command []string
 	Socket  string // the agent's, on the host
-	// Serve answers on a connection as to this agent, until either side closes it.
-	// Its other half is for the process that serves the agent's view (NewConnClient):
-	// whoever holds it is the agent.
+	// Serve is Server.ServeConn for this agent.
 	Serve func(net.Conn)
 	Ended func() // to be called once the command has ended: its socket goes
 }

@@ -1,7 +1,6 @@
 package brokerhost
 
 import (
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"net"
@@ -16,11 +15,11 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// hiredProcess is a process of ours that runs one agent's command in its view.
+// hiredProcess is a process of ours that runs one agent's command in its view. It ends
+// with us.
 type hiredProcess struct {
 	cmd  *exec.Cmd
-	life *os.File // what it reads; it ends with us
-	told *os.File // what it says at the end
+	line *child.Line
 	asks net.Conn // over which its view asks
 	out  child.Tail
 	gone chan struct{} // closed once it has been waited for
@@ -28,39 +27,20 @@ type hiredProcess struct {
 
 // startView starts such a process. It returns before the command runs.
 func startView(v View) (*hiredProcess, error) {
-	self, err := child.Self()
+	cmd, err := child.Command("hired-view")
 	if err != nil {
 		return nil, err
 	}
-	p := &hiredProcess{gone: make(chan struct{})}
-	theirLife, life, err := os.Pipe()
+	asks, theirs, err := child.Pair("asks")
 	if err != nil {
 		return nil, err
 	}
-	told, theirReport, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(err, theirLife.Close(), life.Close())
-	}
-	asks, theirAsks, err := child.SocketPair("asks")
-	if err != nil {
-		return nil, errors.Join(err, theirLife.Close(), life.Close(), told.Close(), theirReport.Close())
-	}
-	p.life, p.told, p.asks = life, told, asks
-	p.cmd = exec.Command(self, "hired-view")
-	p.cmd.Args[0] = "pinfold"
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirLife, &p.out, &p.out
-	p.cmd.ExtraFiles = []*os.File{ReportFD - 3: theirReport, AsksFD - 3: theirAsks}
-	p.cmd.SysProcAttr = child.OwnGroup() // a Ctrl-C for the broker is none for its agents
-	err = p.cmd.Start()
-	_ = theirLife.Close()   // the process has its own
-	_ = theirReport.Close() // likewise
-	_ = theirAsks.Close()   // likewise
-	if err == nil {
-		err = gob.NewEncoder(life).Encode(v)
-	}
-	if err != nil {
-		p.kill()
-		return nil, errors.Join(fmt.Errorf("start the view: %w", err), p.close())
+	p := &hiredProcess{cmd: cmd, asks: asks, gone: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = &p.out, &p.out
+	cmd.ExtraFiles = []*os.File{theirs}
+	cmd.SysProcAttr = child.OwnGroup() // a Ctrl-C for the broker is none for its agents
+	if p.line, err = child.Start(cmd, v); err != nil {
+		return nil, errors.Join(fmt.Errorf("start the view: %w", err), asks.Close())
 	}
 	return p, nil
 }
@@ -69,25 +49,13 @@ func (p *hiredProcess) signal(sig os.Signal) {
 	_ = p.cmd.Process.Signal(sig) // one that has ended needs none
 }
 
-// kill ends a process that nobody waits for yet.
-func (p *hiredProcess) kill() {
-	if p.cmd.Process != nil {
-		_ = p.cmd.Process.Kill()
-		_ = p.cmd.Wait() // it was killed
-	}
-}
-
-func (p *hiredProcess) close() error {
-	return errors.Join(p.life.Close(), p.told.Close(), p.asks.Close())
-}
-
 // wait returns how the command ended, once nothing of it is left.
 func (p *hiredProcess) wait() broker.Exit {
 	var end End
-	said := gob.NewDecoder(p.told).Decode(&end)
+	said := p.line.Hear(&end)
 	waited := p.cmd.Wait()
 	close(p.gone)
-	_ = p.close() // of what nobody is at the other end any more
+	_, _ = p.line.Close(), p.asks.Close() // nobody is at the other end any more
 	if said != nil {
 		end = End{Code: cli.ExitRunOwn, Reason: fmt.Sprintf("its view ended without a word (%v)", waited)}
 	}
@@ -104,9 +72,8 @@ func (p *hiredProcess) wait() broker.Exit {
 // SocketInside is where an agent finds its broker inside its view.
 const SocketInside = "/run/pinfold/broker.sock"
 
-// View is what the broker tells the process that runs a hired agent's
-// command in its view, on standard input, as gob: a path may hold any byte.
-// The stream stays open as long as the broker lives.
+// View is what the broker tells the process that runs a hired agent's command in its
+// view. That process inherits a connection to the broker, as the agent (Launch.Serve).
 type View struct {
 	Agent     string // its id
 	Policy    pathresolver.Config
@@ -117,13 +84,7 @@ type View struct {
 	Socket    string // of this agent, on the host
 }
 
-// Descriptors of the process that runs a hired agent's command.
-const (
-	ReportFD = 3 // End, at the end
-	AsksFD   = 4 // a private connection to the broker, as the agent; see brokerhttp.NewConnClient
-)
-
-// End is what that process says at the end.
+// End is what that process tells at the end.
 type End struct {
 	Code   int
 	Signal syscall.Signal

@@ -1,9 +1,7 @@
 package mount
 
 import (
-	"encoding/gob"
 	"errors"
-	"io"
 	"os/exec"
 	"os/signal"
 	"syscall"
@@ -17,7 +15,7 @@ import (
 // The process that serves a mount confines itself. Landlock then forbids it to unmount
 // anything, so it starts another process beforehand, which unmounts for it at the end.
 
-// unmountWish is what that process is told, as gob: a path may hold any byte.
+// unmountWish is what that process is told.
 type unmountWish struct {
 	Path  string
 	Force bool // end what is in use
@@ -32,39 +30,27 @@ type unmountAnswer struct {
 // unmounter is that process, as the serving process sees it.
 type unmounter struct {
 	cmd  *exec.Cmd
-	life io.Closer // it ends with it
-	tell *gob.Encoder
-	hear *gob.Decoder
+	line *child.Line
 }
 
 func startUnmounter() (*unmounter, error) {
-	self, err := child.Self()
+	cmd, err := child.Command("unmounter")
 	if err != nil {
 		return nil, err
 	}
-	u := &unmounter{cmd: exec.Command(self, "unmounter")}
-	u.cmd.Args[0] = "pinfold"
-	u.cmd.Dir = "/"                      // no directory is in use by it
-	u.cmd.SysProcAttr = child.OwnGroup() // a Ctrl-C is for the process that serves
-	hear, err := u.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	tell, err := u.cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	u.life, u.tell, u.hear = tell, gob.NewEncoder(tell), gob.NewDecoder(hear)
-	return u, u.cmd.Start()
+	cmd.Dir = "/"                      // no directory is in use by it
+	cmd.SysProcAttr = child.OwnGroup() // a Ctrl-C is for the process that serves
+	line, err := child.Start(cmd, true)
+	return &unmounter{cmd, line}, err
 }
 
 // unmount is sandboxfs.Options.Unmounter.
 func (u *unmounter) unmount(path string, force bool) (lazily bool, err error) {
-	if err := u.tell.Encode(unmountWish{path, force}); err != nil {
+	if err := u.line.Tell(unmountWish{path, force}); err != nil {
 		return false, err
 	}
 	var answer unmountAnswer
-	if err := u.hear.Decode(&answer); err != nil {
+	if err := u.line.Hear(&answer); err != nil {
 		return false, err
 	}
 	if answer.Err != "" {
@@ -74,11 +60,11 @@ func (u *unmounter) unmount(path string, force bool) (lazily bool, err error) {
 }
 
 // close ends the process, once nothing has to be unmounted any more.
-func (u *unmounter) close() error { return errors.Join(u.life.Close(), u.cmd.Wait()) }
+func (u *unmounter) close() error { return errors.Join(u.line.Close(), u.cmd.Wait()) }
 
 // NewUnmounter is how the serving process starts it. It is hidden: 'pinfold
 // unmount' is for people.
-func NewUnmounter(a *cli.App) *cobra.Command {
+func NewUnmounter(*cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:    "unmounter",
 		Short:  "Unmount what the process that starts this has mounted",
@@ -86,18 +72,20 @@ func NewUnmounter(a *cli.App) *cobra.Command {
 		Args:   cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // the process that serves needs it until its end
-			in, out := gob.NewDecoder(a.Stdin), gob.NewEncoder(a.Out.Stdout)
+			line, err := child.Parent(new(bool))
+			if err != nil {
+				return cli.UsageError(errors.New("this command is pinfold's own"), "'pinfold unmount' takes a mount away")
+			}
 			for {
 				var wish unmountWish
-				if err := in.Decode(&wish); err != nil {
+				if line.Hear(&wish) != nil {
 					return nil // it serves no more
 				}
 				var answer unmountAnswer
-				var err error
 				if answer.Lazily, err = UnmountOne(wish.Path, wish.Force); err != nil {
 					answer.Err = err.Error()
 				}
-				if err := out.Encode(answer); err != nil {
+				if err := line.Tell(answer); err != nil {
 					return err
 				}
 			}

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"slices"
 	"time"
@@ -19,26 +20,74 @@ import (
 	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
-	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
-// answers are where a run's command gets answers to what its policy wants asked
-// for: a broker of the run's own, or one that it has joined. nil asks nobody.
-type answers struct {
-	asker  sandboxfs.Asker
-	wait   time.Duration // that an open may wait
-	socket string        // the command's own, on the host
+// found is how the command finds its broker, and its view whom to ask.
+type found struct {
+	Agent  string        // that the command is
+	Socket string        // the command's own, on the host
+	Wait   time.Duration // that an open may wait
+	Waits  int           // how many opens may wait at a time
+}
 
-	signals <-chan os.Signal // for the command, beside those that this process gets
+// reached is the broker that answers for a run, in the process that has found it: one of
+// the run's own, or one that it has joined.
+type reached interface {
+	found() found
+	// serve answers on a connection as to the command's agent.
+	serve(net.Conn)
+	// stopped returns once the agent was fired and what it has hired runs no more, or
+	// where that cannot be known.
+	stopped()
+	// end says how the command has ended, and lets go of everything.
+	end(broker.Exit) error
+}
+
+// answers are where a run's command gets answers to what its policy wants asked
+// for. nil asks nobody.
+type answers struct {
+	found
+	asker *viewhost.Asker
+
+	signals chan os.Signal // for the command, beside those that this process gets
 
 	pause *launcher.Pause // for asking at the command's terminal; nil: not done
 
 	// fired is done once the command's agent was fired.
-	fired context.Context
+	fired  context.Context
+	forget context.CancelFunc // of fired
 	// end says how the command has ended, and lets go of everything.
 	end func(broker.Exit) error
 
 	apart bool // in a process of its own, so that this one can confine itself
+}
+
+// newAnswers asks on conn, which somebody serves who was reached. stopped and end are
+// theirs.
+func newAnswers(ctx context.Context, conn net.Conn, at found, stopped func(), end func(broker.Exit) error) (_ *answers, err error) {
+	w := &answers{found: at, signals: make(chan os.Signal, 1)}
+	w.fired, w.forget = context.WithCancel(context.WithoutCancel(ctx))
+	interrupt := func() {
+		select {
+		case w.signals <- os.Interrupt:
+		default: // the command has not had the last one yet
+		}
+	}
+	fired := func() {
+		go func() { // leaves first
+			stopped()
+			w.forget()
+		}()
+	}
+	if w.asker, err = viewhost.Join(conn, at.Agent, at.Waits, interrupt, fired); err != nil {
+		return nil, errors.Join(err, end(broker.Exit{Code: cli.ExitRunOwn, Output: err.Error()}))
+	}
+	w.end = func(exit broker.Exit) error {
+		defer w.forget()
+		w.asker.Close()
+		return end(exit)
+	}
+	return w, nil
 }
 
 // answers finds who answers for the run. Where nothing can be asked for and no flag
@@ -69,7 +118,7 @@ func (f *runFlags) answers(ctx context.Context, a *cli.App, cfg pathresolver.Con
 	case err != nil:
 		return nil, err
 	case o.Mode.AtTerminal():
-		return o.embed(ctx, a)
+		return o.here(ctx, a)
 	}
 	return o.apart(ctx, a)
 }
@@ -86,12 +135,28 @@ type asked struct {
 	Quiet  bool
 }
 
-// here finds who answers, in this process.
-func (o *asked) here(ctx context.Context, a *cli.App) (*answers, error) {
+// reach finds who answers, from this process.
+func (o *asked) reach(ctx context.Context, a *cli.App) (reached, error) {
 	if o.Join != nil {
 		return o.join(ctx, a)
 	}
 	return o.embed(ctx, a)
+}
+
+// here has this process answer itself.
+func (o *asked) here(ctx context.Context, a *cli.App) (*answers, error) {
+	e, err := o.embed(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	ours, theirs := net.Pipe()
+	e.serve(theirs)
+	w, err := newAnswers(ctx, ours, e.found(), e.stopped, e.end)
+	if err != nil {
+		return nil, err
+	}
+	w.pause = e.pause
+	return w, nil
 }
 
 // asks reports whether somebody can be asked in this run.
@@ -103,7 +168,7 @@ func (f *runFlags) asks(cfg pathresolver.Config) bool {
 func (w *answers) into(c *launcher.Config) {
 	if w != nil {
 		c.Env = append(c.Env, "PINFOLD_SOCKET="+brokerhost.SocketInside)
-		c.Sockets = map[string]string{brokerhost.SocketInside: w.socket}
+		c.Sockets = map[string]string{brokerhost.SocketInside: w.Socket}
 		c.Signals, c.Pause = w.signals, w.pause
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,7 +17,6 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/approver"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerhost"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/state"
-	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/proposal"
 	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -39,44 +39,50 @@ type embedded struct {
 	propose *proposal.Maker
 	answers *approver.Answering
 
-	agent   string
-	signals chan os.Signal // for the command
-	pause   *launcher.Pause
-	ctx     context.Context // of what goes on beside the command
-	stop    context.CancelFunc
-	follow  chan struct{} // closed once fires and interrupts are no longer followed
+	at    found
+	pause *launcher.Pause
+	ctx   context.Context // of what goes on beside the command
+	stop  context.CancelFunc
 }
 
+var _ reached = (*embedded)(nil)
+
+// ownWaits is how many opens wait at a time that ask over a connection of their view's
+// alone: as many as the broker lets an agent wait with whose manager is an agent.
+const ownWaits = 200
+
 // embed starts a broker of the run's own, and registers the command with it.
-func (o *asked) embed(ctx context.Context, a *cli.App) (_ *answers, err error) {
-	e := &embedded{out: a.Out, agent: runAgent, signals: make(chan os.Signal, 1), pause: launcher.NewPause(), follow: make(chan struct{})}
+func (o *asked) embed(ctx context.Context, a *cli.App) (_ *embedded, err error) {
+	e := &embedded{out: a.Out, at: found{Agent: runAgent, Wait: o.Wait, Waits: ownWaits}, pause: launcher.NewPause()}
 	e.ctx, e.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
-			close(e.follow)
 			err = errors.Join(err, e.close(), e.remove())
 		}
 	}()
 	if err := e.makeDir(o.Shown); err != nil {
 		return nil, err
 	}
-	if err := e.serve(ctx); err != nil {
+	if err := e.begin(ctx); err != nil {
 		return nil, err
 	}
-	socket, err := e.register(ctx, o)
-	if err != nil {
+	if e.at.Socket, err = e.register(ctx, o); err != nil {
 		return nil, err
 	}
 	by := approver.Run{Broker: e.b, Dir: e.dir, Temporary: e.temporary, Pause: e.pause, Propose: e.propose.Of}
 	if e.answers, err = o.Mode.Start(e.ctx, by, a, o.Quiet); err != nil {
 		return nil, err
 	}
-	fired, cancel := context.WithCancel(e.ctx)
-	go e.followAgent(cancel)
-	return &answers{asker: viewhost.NewBroker(e.ctx, e.b, e.agent), wait: o.Wait, socket: socket, signals: e.signals, pause: e.pause, fired: fired, end: e.end}, nil
+	return e, nil
 }
 
-func (e *embedded) serve(ctx context.Context) (err error) {
+func (e *embedded) found() found { return e.at }
+
+func (e *embedded) serve(conn net.Conn) { e.srv.ServeConn(conn, e.at.Agent) }
+
+func (e *embedded) stopped() { _ = e.b.AwaitStop(e.ctx, e.at.Agent) }
+
+func (e *embedded) begin(ctx context.Context) (err error) {
 	if e.store, err = brokerhost.OpenStore(ctx, e.dir, ""); err != nil {
 		return err
 	}
@@ -98,44 +104,20 @@ func (e *embedded) register(ctx context.Context, o *asked) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, _, err = e.b.Hire(ctx, broker.OperatorIdentity(), broker.HireSpec{ID: e.agent, Policy: policy, Cwd: o.Root, Task: o.Task}); err != nil {
+	if _, _, err = e.b.Hire(ctx, broker.OperatorIdentity(), broker.HireSpec{ID: e.at.Agent, Policy: policy, Cwd: o.Root, Task: o.Task}); err != nil {
 		return "", err
 	}
 	process, err := e.srv.OwnProcess()
 	if err != nil {
 		return "", err
 	}
-	if err := e.b.Started(ctx, e.agent, process); err != nil {
+	if err := e.b.Started(ctx, e.at.Agent, process); err != nil {
 		return "", err
 	}
 	if e.still, err = e.b.Head(ctx, broker.OperatorIdentity()); err != nil {
 		return "", err
 	}
-	return e.srv.Admit(ctx, e.agent)
-}
-
-// followAgent passes interrupts on to the command, and says when it is fired.
-func (e *embedded) followAgent(fired context.CancelFunc) {
-	defer close(e.follow)
-	var seen int64
-	for {
-		agent, err := e.b.AwaitAgent(e.ctx, e.agent, func(g broker.Agent) bool { return g.State.Ended() || g.Interrupts > seen })
-		switch {
-		case err != nil:
-			return // the run ends
-		case agent.State == broker.Fired:
-			_ = e.b.AwaitStop(e.ctx, e.agent) // leaves first; when that cannot be known, at once
-			fired()
-			return
-		case agent.State.Ended():
-			return
-		}
-		seen = agent.Interrupts
-		select {
-		case e.signals <- os.Interrupt:
-		default: // the command has not had the last one yet
-		}
-	}
+	return e.srv.Admit(ctx, e.at.Agent)
 }
 
 // end records how the command ended, ends what it has hired, and removes the
@@ -145,9 +127,8 @@ func (e *embedded) end(exit broker.Exit) error {
 	defer cancel()
 	now, err := e.b.Head(ctx, broker.OperatorIdentity())
 	unused := err == nil && now == e.still
-	err = errors.Join(err, e.b.Exited(ctx, e.agent, exit))
+	err = errors.Join(err, e.b.Exited(ctx, e.at.Agent, exit))
 	e.stop()
-	<-e.follow
 	if err = errors.Join(err, e.close()); err == nil && (unused || e.temporary) {
 		err = e.remove()
 	}

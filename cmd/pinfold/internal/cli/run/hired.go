@@ -2,17 +2,13 @@ package run
 
 import (
 	"context"
-	"encoding/gob"
 	"errors"
-	"io"
-	"net"
-	"os"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerhost"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/child"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/leftlog"
@@ -33,16 +29,15 @@ func NewHiredView(a *cli.App) *cobra.Command {
 		Args:        cli.NoArgs,
 		Annotations: map[string]string{cli.OwnErrors: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			report := os.NewFile(brokerhost.ReportFD, "report")
-			in := gob.NewDecoder(a.Stdin)
 			var v brokerhost.View
-			if err := in.Decode(&v); err != nil {
+			line, err := child.Parent(&v)
+			if err != nil {
 				return cli.UsageError(errors.New("this command is the broker's own"), "'pinfold hire' starts an agent, 'pinfold run' a command")
 			}
 			ctx, stop := context.WithCancel(cmd.Context())
 			defer stop()
 			go func() { // the broker's end is ours
-				_, _ = io.Copy(io.Discard, a.Stdin)
+				_ = line.Hear(new(bool))
 				stop()
 			}()
 			result, err := runHired(ctx, a, v)
@@ -50,16 +45,15 @@ func NewHiredView(a *cli.App) *cobra.Command {
 			if err != nil {
 				end.Code, end.Reason = cli.ExitRunOwn, err.Error()
 			}
-			return errors.Join(gob.NewEncoder(report).Encode(end), report.Close())
+			return line.Tell(end)
 		},
 	}
 }
 
 // runHired is `pinfold run` without flags: the policy has been decided.
 func runHired(ctx context.Context, a *cli.App, v brokerhost.View) (launcher.Result, error) {
-	given := os.NewFile(brokerhost.AsksFD, "asks")
-	asks, err := net.FileConn(given) // a copy that no process inherits
-	if err = errors.Join(err, given.Close()); err != nil {
+	asks, err := child.Inherited()
+	if err != nil {
 		return launcher.Result{}, err
 	}
 	defer func() { _ = asks.Close() }()                             // nothing is owed on it
@@ -76,11 +70,12 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View) (launcher.Resu
 	f := runFlags{}
 	options := f.viewOptions(&refused{})
 	if viewhost.AsksAnything(v.Policy) {
-		asker, leave, err := joinHirer(ctx, asks, v.Agent)
+		nothing := func() {} // the broker signals this process by itself
+		asker, err := viewhost.Join(asks, v.Agent, ownWaits, nothing, nothing)
 		if err != nil {
 			return launcher.Result{}, err
 		}
-		defer leave() // the view is closed, and asks no more
+		defer asker.Close() // the view is closed, and asks no more
 		options.Ask, options.AskWait = asker, v.Wait
 	}
 	f.traces.Follow(r, &options)
@@ -111,29 +106,4 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View) (launcher.Resu
 	err = errors.Join(err, view.Close())
 	leftlog.Keep(a.Out, r, v.Command, f.traces.Left())
 	return result, err
-}
-
-// maxHiredWaits is how many opens of a hired agent wait at a time: as many as the
-// broker lets an agent wait with whose manager is an agent.
-const maxHiredWaits = 200
-
-// joinHirer asks the broker that started this process, over the connection that it
-// gave it, until leave.
-func joinHirer(ctx context.Context, conn net.Conn, agent string) (asker *viewhost.Joined, leave func(), err error) {
-	c, err := brokerhttp.NewConnClient(conn)
-	if err != nil {
-		return nil, nil, err
-	}
-	asker = viewhost.NewJoined(c, agent, maxHiredWaits)
-	ctx, stop := context.WithCancel(ctx)
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		asker.Watch(ctx, func() {}) // the broker signals this process by itself
-	}()
-	return asker, func() {
-		stop()
-		<-watched
-		c.Close()
-	}, nil
 }

@@ -3,7 +3,7 @@ package run
 import (
 	"context"
 	"errors"
-	"os"
+	"net"
 	"path/filepath"
 
 	"github.com/pinfold-dev/pinfold/broker"
@@ -23,18 +23,16 @@ const maxWaits = 40
 // by whom PINFOLD_SOCKET stands for. The broker meets one peer, this process;
 // the command speaks through a relay, which holds that it is in this run's view.
 type joined struct {
-	agent   broker.Agent
-	own     *brokerhttp.Client // as the agent
-	relay   *brokerhttp.Relay
-	signals chan os.Signal
-
-	ctx     context.Context // of what goes on beside the command
-	stop    context.CancelFunc
-	watched chan struct{} // closed once nothing is watched any more
+	agent broker.Agent
+	own   *brokerhttp.Client // as the agent
+	relay *brokerhttp.Relay
+	at    found
 }
 
+var _ reached = (*joined)(nil)
+
 // join hires the command where PINFOLD_SOCKET leads.
-func (o *asked) join(ctx context.Context, a *cli.App) (_ *answers, err error) {
+func (o *asked) join(ctx context.Context, a *cli.App) (*joined, error) {
 	manager, err := brokerclient.Find(ctx)
 	if err != nil {
 		return nil, err
@@ -44,8 +42,7 @@ func (o *asked) join(ctx context.Context, a *cli.App) (_ *answers, err error) {
 	if err != nil {
 		return nil, brokerclient.Error(ctx, a, err)
 	}
-	j := &joined{agent: hired.Agent, signals: make(chan os.Signal, 1), watched: make(chan struct{})}
-	j.ctx, j.stop = context.WithCancel(context.WithoutCancel(ctx))
+	j := &joined{agent: hired.Agent}
 	if j.own, err = brokerhttp.NewClient(brokerhttp.Endpoint{Socket: hired.Socket}); err != nil {
 		return nil, err
 	}
@@ -55,21 +52,18 @@ func (o *asked) join(ctx context.Context, a *cli.App) (_ *answers, err error) {
 		err = j.relayTo(ctx, o.Shown, hired.Socket)
 	}
 	if err != nil {
-		close(j.watched)
 		return nil, errors.Join(err, j.end(broker.Exit{Code: cli.ExitRunOwn, Output: err.Error()}))
 	}
-	fired, cancel := context.WithCancel(j.ctx)
-	asker := viewhost.NewJoined(j.own, j.agent.ID, maxWaits)
-	go func() {
-		defer close(j.watched)
-		defer cancel()
-		asker.Watch(j.ctx, j.interrupt)
-	}()
-	return &answers{
-		asker: asker, wait: viewhost.FUSEWait(policy),
-		socket: brokerhttp.RelaySocket(hired.Socket), signals: j.signals, fired: fired, end: j.end,
-	}, nil
+	j.at = found{Agent: j.agent.ID, Socket: brokerhttp.RelaySocket(hired.Socket), Wait: viewhost.FUSEWait(policy), Waits: maxWaits}
+	return j, nil
 }
+
+func (j *joined) found() found { return j.at }
+
+func (j *joined) serve(conn net.Conn) { j.own.Forward(conn) }
+
+// stopped waits for nothing: the broker's own process stops what was hired there.
+func (j *joined) stopped() {}
 
 // meet returns the policy that the agent was hired with, within its manager's.
 func (j *joined) meet(ctx context.Context) (*permission.Policy, error) {
@@ -89,19 +83,9 @@ func (j *joined) relayTo(ctx context.Context, shown []string, socket string) (er
 	return err
 }
 
-// interrupt passes an interrupt on to the command.
-func (j *joined) interrupt() {
-	select {
-	case j.signals <- os.Interrupt:
-	default: // the command has not had the last one yet
-	}
-}
-
 // end says how the command has ended, and lets go of everything. A broker that
 // is away by then finds this process gone when it is back.
 func (j *joined) end(exit broker.Exit) error {
-	j.stop()
-	<-j.watched
 	ctx, cancel := context.WithTimeout(context.Background(), brokerhost.TellPatience)
 	defer cancel()
 	_, err := j.own.Exit(ctx, j.agent.ID, exit)

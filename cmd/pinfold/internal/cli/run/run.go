@@ -258,7 +258,7 @@ func (f *runFlags) inView(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 	}
 	options := f.viewOptions(refused)
 	if who != nil {
-		options.Ask, options.AskWait = who.asker, who.wait
+		options.Ask, options.AskWait = who.asker, who.Wait
 	}
 	f.traces.Follow(r, &options)
 	view, err := sandboxfs.New(r, options)

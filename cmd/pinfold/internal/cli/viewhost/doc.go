@@ -1,4 +1,4 @@
 // Package viewhost is what serving a view takes besides the view: the options for this
-// user, whoever answers what it asks (a broker in this process, or one in another over
-// its API), and the memory of what is changed in it.
+// user, who asks a broker for it over the broker's API, and the memory of what is
+// changed in it.
 package viewhost

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// SocketPair fails: there is no view here that would ask.
-func SocketPair(string) (ours net.Conn, theirs *os.File, err error) {
+// Pair fails: there is no view here that would ask.
+func Pair(string) (ours net.Conn, theirs *os.File, err error) {
 	return nil, nil, errors.New("agents have views on Linux only")
 }

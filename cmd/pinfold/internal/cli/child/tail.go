@@ -1,9 +1,6 @@
 package child
 
-import (
-	"os"
-	"sync"
-)
+import "sync"
 
 // lastOutput is how many bytes of a command's output its end is told with.
 const lastOutput = 4 << 10
@@ -28,15 +25,4 @@ func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return string(t.data)
-}
-
-// Self is the path by which this program starts itself again: where there is one, the
-// kernel's link to the running file. By now an agent may have put another file at the
-// path that it was started from.
-func Self() (string, error) {
-	const self = "/proc/self/exe"
-	if _, err := os.Stat(self); err == nil {
-		return self, nil
-	}
-	return os.Executable()
 }

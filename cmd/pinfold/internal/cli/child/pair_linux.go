@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SocketPair are two ends of a connection that nobody else can reach; theirs is to be
+// Pair are two ends of a connection that nobody else can reach; theirs is to be
 // inherited.
-func SocketPair(name string) (ours net.Conn, theirs *os.File, err error) {
+func Pair(name string) (ours net.Conn, theirs *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, os.NewSyscallError("socketpair", err)
