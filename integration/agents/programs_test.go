@@ -24,6 +24,7 @@ type agent struct {
 	drawn    string   // shown on a terminal when it waits for a task
 	slow     bool     // takes ten times as long as the others
 	tools    tools
+	mcp      string   // how it calls the tools of pinfold's server: before their names
 	refuses  []string // wishes that it refuses by itself, natively too
 }
 
@@ -54,7 +55,7 @@ func quick() []agent {
 }
 
 var claude = agent{
-	name: "claude", model: model.Anthropic,
+	name: "claude", model: model.Anthropic, mcp: "mcp__pinfold__",
 	args:  []string{"--dangerously-skip-permissions", "-p"},
 	goOn:  []string{"--dangerously-skip-permissions", "--continue", "-p"},
 	drawn: "shift+tab to cycle",
@@ -82,7 +83,7 @@ var claude = agent{
 
 // codex has two tools, commands and patches.
 var codex = agent{
-	name: "codex", model: model.OpenAI,
+	name: "codex", model: model.OpenAI, mcp: "mcp__pinfold.",
 	open:    []string{"-c", "sandbox_mode=danger-full-access"},
 	args:    []string{"exec", "--skip-git-repo-check"},
 	goOn:    []string{"exec", "--skip-git-repo-check", "resume", "--last"},
@@ -125,7 +126,7 @@ func execCommand(command string) []model.Call {
 }
 
 var gemini = agent{
-	name: "gemini", model: model.Gemini,
+	name: "gemini", model: model.Gemini, mcp: "mcp_pinfold_",
 	refuses: []string{"plant a hook of git's", "read a hidden file"},
 	args:    []string{"--yolo", "--skip-trust", "-p"},
 	goOn:    []string{"--yolo", "--skip-trust", "--resume", "latest", "-p"},
@@ -156,7 +157,7 @@ var gemini = agent{
 }
 
 var opencode = agent{
-	name: "opencode", model: model.Anthropic, slow: true,
+	name: "opencode", model: model.Anthropic, slow: true, mcp: "pinfold_",
 	args:  []string{"run"},
 	goOn:  []string{"run", "--continue"},
 	drawn: "Ask anything",

@@ -40,6 +40,11 @@ func (anthropic) read(w http.ResponseWriter, r *http.Request, body []byte) (*tur
 			Failed  bool `json:"is_error"`
 		}
 		_ = json.Unmarshal(m.Content, &parts) // or it is a text
+		for paragraph := range strings.SplitSeq(texts(m.Content), "\n\n") {
+			if strings.Contains(paragraph, " hook additional context: ") {
+				t.Remarks += paragraph + "\n\n"
+			}
+		}
 		for _, p := range parts {
 			if n, ok := number(p.ID); ok && p.Type == "tool_result" {
 				t.Results[n] = Result{Text: texts(p.Content), Failed: p.Failed}

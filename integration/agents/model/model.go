@@ -52,6 +52,7 @@ type Server struct {
 	mu      sync.Mutex
 	results map[int]Result
 	system  string
+	remarks string
 	offered []string
 	over    bool
 	unknown []string
@@ -70,6 +71,7 @@ type protocol interface {
 // turn is one request for the model's next message, with all that was said before.
 type turn struct {
 	System  string
+	Remarks string // of hooks
 	Tools   []string
 	Results map[int]Result // by number of the call
 	Stream  bool
@@ -120,7 +122,7 @@ func (s *Server) next(w http.ResponseWriter, p protocol, t *turn) {
 		n++
 	}
 	s.note(func() {
-		s.system, s.offered = t.System, t.Tools
+		s.system, s.remarks, s.offered = t.System, t.Remarks, t.Tools
 		for i, r := range t.Results {
 			s.results[i] = r
 		}
@@ -163,6 +165,13 @@ func (s *Server) System() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.system
+}
+
+// Remarks are what hooks told the model beside the results of its calls.
+func (s *Server) Remarks() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.remarks
 }
 
 // Unknown are the requests that the model has no answer for.

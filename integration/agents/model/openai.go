@@ -56,7 +56,11 @@ func (o openAI) call(w http.ResponseWriter, _ *turn, id string, c Call) {
 		o.answer(w, object{"type": "custom_tool_call", "id": "ctc_" + id, "call_id": id, "name": c.Tool, "input": c.Text, "status": "completed"})
 		return
 	}
-	o.answer(w, object{"type": "function_call", "id": "fc_" + id, "call_id": id, "name": c.Tool, "arguments": asText(c.Input), "status": "completed"})
+	item := object{"type": "function_call", "id": "fc_" + id, "call_id": id, "name": c.Tool, "arguments": asText(c.Input), "status": "completed"}
+	if server, tool, ok := strings.Cut(c.Tool, "."); ok { // of an MCP server
+		item["namespace"], item["name"] = server, tool
+	}
+	o.answer(w, item)
 }
 
 func (o openAI) say(w http.ResponseWriter, _ *turn, text string) {

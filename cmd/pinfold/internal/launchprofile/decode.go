@@ -209,12 +209,16 @@ func (p *Profile) check() (key string, err error) {
 			}
 		}
 	}
-	for _, path := range mapKeys(p.TellHome) {
-		if !filepath.IsLocal(path) {
-			return "tell_home", fmt.Errorf("'%s' is no path in its home", path)
+	for key, files := range map[string]map[string]string{"tell_home": p.TellHome, "mcp_home": p.MCPHome} {
+		for _, path := range mapKeys(files) {
+			if !filepath.IsLocal(path) {
+				return key, fmt.Errorf("'%s' is no path in its home", path)
+			}
 		}
 	}
-	for key, list := range map[string][]string{"env": p.Env, "set": mapKeys(p.Set), "set_as_root": mapKeys(p.SetAsRoot), "tell_set": mapKeys(p.TellSet)} {
+	for key, list := range map[string][]string{
+		"env": p.Env, "set": mapKeys(p.Set), "set_as_root": mapKeys(p.SetAsRoot), "tell_set": mapKeys(p.TellSet), "mcp_set": mapKeys(p.MCPSet),
+	} {
 		for _, name := range list {
 			if !variable.MatchString(name) {
 				return key, fmt.Errorf("'%s' is not the name of a variable", name)

@@ -45,12 +45,24 @@ type Profile struct {
 	SetAsRoot map[string]string `yaml:"set_as_root" json:"set_as_root"`
 	Hosts     []string          `yaml:"hosts" json:"hosts"` // that it needs; told, and nothing more
 
-	// How its model is told the rules of the run. {file} is where the run shows them, and
-	// {json} is their text as a string of JSON.
+	// What its user may say for a sandbox of its own, which it cannot make inside, and
+	// what is started instead; "" is refused.
+	OwnSandbox map[string]string `yaml:"own_sandbox" json:"own_sandbox"`
+
+	// How its model is told the rules of the run. {file} is where the run shows them,
+	// {text} their text, and {json} that as a string of JSON.
 	TellArgs   []string          `yaml:"tell_args" json:"tell_args"`     // after Args
-	TellUnless []string          `yaml:"tell_unless" json:"tell_unless"` // user's arguments that begin so take their place
+	TellUnless []string          `yaml:"tell_unless" json:"tell_unless"` // where user's arguments begin so,
+	TellElse   []string          `yaml:"tell_else" json:"tell_else"`     // these are used instead
+	TellJoin   string            `yaml:"tell_join" json:"tell_join"`     // or the rules join what follows this: a string of JSON, or a word
 	TellSet    map[string]string `yaml:"tell_set" json:"tell_set"`       // variables
 	TellHome   map[string]string `yaml:"tell_home" json:"tell_home"`     // files of its home; one that is {file} is a link
+
+	// How 'pinfold mcp' is connected where that is wanted: beside TellArgs, and instead of
+	// what TellSet and TellHome have of the same name.
+	MCPArgs []string          `yaml:"mcp_args" json:"mcp_args"`
+	MCPSet  map[string]string `yaml:"mcp_set" json:"mcp_set"`
+	MCPHome map[string]string `yaml:"mcp_home" json:"mcp_home"`
 }
 
 //go:embed builtin/*.yaml

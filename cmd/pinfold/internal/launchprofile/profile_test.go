@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,6 +54,7 @@ func TestDecodeIsStrict(t *testing.T) {
 		least + "show: [.gitconfig]\n":       "x.yaml:4: show: '.gitconfig' begins neither",
 		least + "layouts: [~/a/../../b]\n":   "x.yaml:4: layouts: '~/a/../../b' begins neither",
 		least + "tell_home: {../x: y}\n":     "x.yaml:4: tell_home: '../x' is no path in its home",
+		least + "mcp_home: {../x: y}\n":      "x.yaml:4: mcp_home: '../x' is no path in its home",
 		least + "extends: nobody\n":          "x.yaml:4: extends: nobody is not built in",
 		"version: 2\nprogram: x\nhome: x\n":  "x.yaml:1: version: this program reads version: 1",
 		"version: one\n":                     "x.yaml:1: version: want a number",
@@ -159,18 +161,66 @@ func TestKeptHome(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A user's own argument of the kind takes the place of what tells the rules.
+// A user's own words in the same place are joined, or others tell the rules, or nothing
+// can and that is said. The server is connected where it is wanted, and nothing else.
 func TestTelling(t *testing.T) {
 	p := &Profile{
-		TellArgs: []string{"-c", "told={json}"}, TellUnless: []string{"told=", "--told"},
+		TellArgs: []string{"-c", "told={json}"}, TellUnless: []string{"told=", "--told"}, TellJoin: "told=",
 		TellSet: map[string]string{"B": "[{file}]", "A": "1"},
+		MCPArgs: []string{"--mcp"}, MCPSet: map[string]string{"A": "2"},
 	}
-	tell, env := p.Telling("/run/rules", []byte("a \"b\"\nc"), []string{"-c", "other=1"})
+	rules := Told{File: "/run/rules", Text: []byte("a \"b\"\nc")}
+	tell, own, env, told := p.Telling(rules, []string{"-c", "other=1"})
 	require.Equal(t, []string{"-c", `told="a \"b\"\nc"`}, tell)
+	require.Equal(t, []string{"-c", "other=1"}, own)
 	require.Equal(t, []string{"A=1", "B=[/run/rules]"}, env)
-	for _, own := range []string{"told=x", "--told", "--told-file=x"} {
-		tell, _ = p.Telling("/run/rules", nil, []string{"-c", own})
+	require.True(t, told)
+	for _, said := range []string{"told=mine", `told="mine"`} {
+		tell, own, _, told = p.Telling(rules, []string{"-c", said})
 		require.Empty(t, tell)
+		require.Equal(t, []string{"-c", `told="mine\n\na \"b\"\nc"`}, own)
+		require.True(t, told)
+	}
+	for _, said := range []string{"told='mine'", "--told"} {
+		tell, own, _, told = p.Telling(rules, []string{said})
+		require.Empty(t, tell)
+		require.Equal(t, []string{said}, own)
+		require.False(t, told)
+	}
+	p.TellElse = []string{"--also", "{text}"}
+	tell, _, _, told = p.Telling(rules, []string{"--told"})
+	require.Equal(t, []string{"--also", "a \"b\"\nc"}, tell)
+	require.True(t, told)
+
+	require.True(t, p.Connects())
+	rules.MCP = true
+	tell, _, env, _ = p.Telling(rules, nil)
+	require.Equal(t, "--mcp", tell[0])
+	require.Equal(t, []string{"A=2", "B=[/run/rules]"}, env)
+	require.False(t, (&Profile{}).Connects())
+}
+
+// What a user says for the agent's own sandbox is replaced or refused, and only that.
+func TestWithoutOwnSandbox(t *testing.T) {
+	p := &Profile{Program: "x", OwnSandbox: map[string]string{"--box tight": "--box off", "-b": "--box off", "--box none": ""}}
+	for said, want := range map[string]string{
+		"a --box tight b": "a --box off b",
+		"a --box=tight":   "a --box off",
+		"-b":              "--box off",
+		"--box off":       "--box off",
+		"tight --box":     "tight --box",
+		"--boxes tight":   "--boxes tight",
+		"--box none":      "",
+		"--box=none a":    "",
+	} {
+		own, changed, err := p.WithoutOwnSandbox(strings.Fields(said))
+		if want == "" {
+			require.ErrorContains(t, err, "'--box none' asks for one")
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, strings.Fields(want), own)
+		require.Equal(t, said != want, len(changed) > 0)
 	}
 }
 
@@ -179,9 +229,9 @@ func TestTelling(t *testing.T) {
 func TestTellIn(t *testing.T) {
 	home, outside := t.TempDir(), t.TempDir()
 	p := &Profile{TellHome: map[string]string{"a/b/text": "words", "a/link": "{file}"}}
-	require.NoError(t, (&Profile{}).TellIn(filepath.Join(home, "missing"), "/run/rules"))
+	require.NoError(t, (&Profile{}).TellIn(filepath.Join(home, "missing"), Told{File: "/run/rules"}))
 	for range 2 {
-		require.NoError(t, p.TellIn(home, "/run/rules"))
+		require.NoError(t, p.TellIn(home, Told{File: "/run/rules"}))
 		text, err := os.ReadFile(filepath.Join(home, "a/b/text"))
 		require.NoError(t, err)
 		require.Equal(t, "words", string(text))
@@ -196,7 +246,7 @@ func TestTellIn(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(outside, "file"), []byte("mine"), 0o600))
 	require.NoError(t, os.Remove(filepath.Join(home, "a/b/text")))
 	require.NoError(t, os.Symlink(filepath.Join(outside, "file"), filepath.Join(home, "a/b/text")))
-	require.NoError(t, p.TellIn(home, "/run/rules"), "the link itself is replaced")
+	require.NoError(t, p.TellIn(home, Told{File: "/run/rules"}), "the link itself is replaced")
 	text, err := os.ReadFile(filepath.Join(outside, "file"))
 	require.NoError(t, err)
 	require.Equal(t, "mine", string(text))
@@ -204,7 +254,7 @@ func TestTellIn(t *testing.T) {
 	if runtime.GOOS == "linux" { // nobody writes to a FIFO, and nothing waits for that
 		require.NoError(t, os.Remove(filepath.Join(home, "a/b/text")))
 		require.NoError(t, exec.CommandContext(t.Context(), "mkfifo", filepath.Join(home, "a/b/text")).Run())
-		require.NoError(t, p.TellIn(home, "/run/rules"))
+		require.NoError(t, p.TellIn(home, Told{File: "/run/rules"}))
 		text, err = os.ReadFile(filepath.Join(home, "a/b/text"))
 		require.NoError(t, err)
 		require.Equal(t, "words", string(text))
@@ -212,7 +262,7 @@ func TestTellIn(t *testing.T) {
 
 	require.NoError(t, os.RemoveAll(filepath.Join(home, "a")))
 	require.NoError(t, os.Symlink(outside, filepath.Join(home, "a")))
-	require.Error(t, p.TellIn(home, "/run/rules"))
+	require.Error(t, p.TellIn(home, Told{File: "/run/rules"}))
 	entries, err := os.ReadDir(outside)
 	require.NoError(t, err)
 	require.Len(t, entries, 1)

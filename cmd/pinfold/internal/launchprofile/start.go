@@ -3,8 +3,10 @@ package launchprofile
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,30 +37,111 @@ func (p *Profile) Variables(lookup func(string) (string, bool), root bool) []str
 	return list
 }
 
-// Telling are the arguments and the entries of --env that tell a model the rules, whose
-// text stands in file. args are the user's.
-func (p *Profile) Telling(file string, text []byte, args []string) (tell, env []string) {
-	asJSON, _ := json.Marshal(string(text)) // a string always can be
-	fill := strings.NewReplacer("{file}", file, "{json}", string(asJSON))
-	own := func(arg string) bool {
-		return slices.ContainsFunc(p.TellUnless, func(begin string) bool { return strings.HasPrefix(arg, begin) })
+// Told is what a run has for the model of its agent.
+type Told struct {
+	File string // where the run shows its rules
+	Text []byte // what they say
+	MCP  bool   // connect 'pinfold mcp'
+}
+
+// Telling are the arguments and the entries of --env that tell a model the rules, and
+// connect pinfold's server; and args, the user's own, to which the rules are joined
+// where they say something in the same place. told is false where they leave no place.
+func (p *Profile) Telling(t Told, args []string) (tell, own, env []string, told bool) {
+	asJSON, _ := json.Marshal(string(t.Text)) // a string always can be
+	fill := strings.NewReplacer("{file}", t.File, "{text}", string(t.Text), "{json}", string(asJSON))
+	if t.MCP {
+		tell = slices.Clone(p.MCPArgs)
 	}
-	if !slices.ContainsFunc(args, own) {
-		for _, arg := range p.TellArgs {
+	own, joined := p.join(args, string(t.Text))
+	replaced := slices.ContainsFunc(args, func(arg string) bool {
+		return slices.ContainsFunc(p.TellUnless, func(begin string) bool { return strings.HasPrefix(arg, begin) })
+	})
+	words := p.TellArgs
+	if replaced {
+		words = p.TellElse
+	}
+	if !joined {
+		for _, arg := range words {
 			tell = append(tell, fill.Replace(arg))
 		}
 	}
-	for _, name := range mapKeys(p.TellSet) {
-		env = append(env, name+"="+fill.Replace(p.TellSet[name]))
+	set := p.merged(t, p.TellSet, p.MCPSet)
+	for _, name := range mapKeys(set) {
+		env = append(env, name+"="+fill.Replace(set[name]))
 	}
-	return tell, env
+	return tell, own, env, joined || !replaced || len(p.TellElse) > 0
 }
 
-// TellIn makes the files of TellHome in a home, whose path leads over no link. An agent
-// can write there: no link in it leads out, and what lies in the way is not read unless
-// it is a file of the same length.
-func (p *Profile) TellIn(home, file string) error {
-	if len(p.TellHome) == 0 {
+// join is args with the rules after what the user tells the model in the argument that
+// begins with TellJoin.
+func (p *Profile) join(args []string, rules string) (own []string, joined bool) {
+	own = slices.Clone(args)
+	for i, arg := range own {
+		value, ok := strings.CutPrefix(arg, p.TellJoin)
+		if p.TellJoin == "" || !ok || strings.HasPrefix(value, "'") || strings.HasPrefix(value, `"""`) {
+			continue // other strings of TOML are left as they are
+		}
+		text := value
+		if strings.HasPrefix(value, `"`) && json.Unmarshal([]byte(value), &text) != nil {
+			continue
+		}
+		both, _ := json.Marshal(text + "\n\n" + rules) // a string always can be
+		own[i], joined = p.TellJoin+string(both), true
+	}
+	return own, joined
+}
+
+// merged is one map, or where the server is connected both, of which the second counts.
+func (p *Profile) merged(t Told, one, connected map[string]string) map[string]string {
+	all := maps.Clone(one)
+	if t.MCP {
+		if all == nil {
+			all = map[string]string{}
+		}
+		maps.Copy(all, connected)
+	}
+	return all
+}
+
+// Connects reports whether the profile knows how 'pinfold mcp' is connected.
+func (p *Profile) Connects() bool { return len(p.MCPArgs)+len(p.MCPSet)+len(p.MCPHome) > 0 }
+
+// WithoutOwnSandbox is args, the user's own, with what the agent is started with instead
+// of a sandbox that it cannot make. changed are the words that were replaced; an error
+// names those that cannot be.
+func (p *Profile) WithoutOwnSandbox(args []string) (own, changed []string, err error) {
+	for i := 0; i < len(args); i++ {
+		said, used := "", 0
+		for _, words := range mapKeys(p.OwnSandbox) {
+			parts := strings.Fields(words)
+			switch {
+			case len(parts) <= len(args)-i && slices.Equal(parts, args[i:i+len(parts)]):
+				said, used = words, len(parts)
+			case len(parts) == 2 && args[i] == parts[0]+"="+parts[1]:
+				said, used = words, 1
+			}
+		}
+		switch instead := p.OwnSandbox[said]; {
+		case used == 0:
+			own = append(own, args[i])
+			continue
+		case instead == "":
+			return nil, nil, fmt.Errorf("%s cannot make a sandbox of its own inside a run, and '%s' asks for one", p.Program, said)
+		default:
+			own, changed = append(own, strings.Fields(instead)...), append(changed, said)
+		}
+		i += used - 1
+	}
+	return own, changed, nil
+}
+
+// TellIn makes the files of TellHome and MCPHome in a home, whose path leads over no
+// link. An agent can write there: no link in it leads out, and what lies in the way is
+// not read unless it is a file of the same length.
+func (p *Profile) TellIn(home string, t Told) error {
+	files := p.merged(t, p.TellHome, p.MCPHome)
+	if len(files) == 0 {
 		return nil
 	}
 	dir, err := hostpath.Open(home, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -79,10 +162,10 @@ func (p *Profile) TellIn(home, file string) error {
 	if !os.SameFile(meant, opened) {
 		return &fs.PathError{Op: "open", Path: home, Err: errors.New("something else has taken its place")}
 	}
-	for _, name := range mapKeys(p.TellHome) {
-		text := p.TellHome[name]
+	for _, name := range mapKeys(files) {
+		text := files[name]
 		if text == "{file}" {
-			if to, err := root.Readlink(name); err == nil && to == file {
+			if to, err := root.Readlink(name); err == nil && to == t.File {
 				continue
 			}
 		} else if holds(root, name, text) {
@@ -97,7 +180,7 @@ func (p *Profile) TellIn(home, file string) error {
 		switch {
 		case err != nil:
 		case text == "{file}":
-			err = root.Symlink(file, name)
+			err = root.Symlink(t.File, name)
 		default:
 			err = writeNew(root, name, text)
 		}

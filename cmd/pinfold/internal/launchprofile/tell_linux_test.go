@@ -28,7 +28,7 @@ func TestTellInAHomeThatAnAgentPrepared(t *testing.T) {
 			if name == "a file without end" {
 				require.NoError(t, os.Truncate(file, 1<<40))
 			}
-			require.NoError(t, p.TellIn(base, "/run/rules"))
+			require.NoError(t, p.TellIn(base, Told{File: "/run/rules"}))
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
 			require.Equal(t, "words", string(text))
@@ -37,6 +37,6 @@ func TestTellInAHomeThatAnAgentPrepared(t *testing.T) {
 	}
 	link := filepath.Join(base, "link")
 	require.NoError(t, os.Symlink(base, link))
-	require.Error(t, p.TellIn(link, "/run/rules"))
+	require.Error(t, p.TellIn(link, Told{File: "/run/rules"}))
 	require.NoFileExists(t, filepath.Join(base, "text"))
 }

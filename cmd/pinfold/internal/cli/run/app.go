@@ -95,6 +95,9 @@ func (f *runFlags) useProfile(flags *pflag.FlagSet, o *cli.Output, args []string
 		return nil, err
 	}
 	f.profile = p
+	if args, err = f.ownSandbox(o, p, args); err != nil {
+		return nil, err
+	}
 	var add []setting
 	named, err := f.Named.Given()
 	if err != nil {
@@ -136,23 +139,62 @@ func (f *runFlags) useProfile(flags *pflag.FlagSet, o *cli.Output, args []string
 			return nil, fmt.Errorf("app '%s': --%s: %w", p.Name, s.flag, err)
 		}
 	}
+	for _, flag := range p.Args {
+		if strings.HasPrefix(flag, "--") && slices.ContainsFunc(args, func(arg string) bool { return arg == flag || strings.HasPrefix(arg, flag+"=") }) {
+			o.Hint(fmt.Sprintf("your %s takes the place of pinfold's: 'pinfold app show %s' has what that says", flag, p.Name))
+		}
+	}
+	f.args = args
 	return slices.Concat([]string{f.found.Program}, p.Args, args), nil
 }
 
-// tellModel adds to command what tells a model the rules of this run: arguments before
-// args, which are the user's, and variables.
-func (f *runFlags) tellModel(flags *pflag.FlagSet, command, args []string) ([]string, error) {
+// ownSandbox is args, the user's own, without what would have the agent make a sandbox
+// of its own inside.
+func (f *runFlags) ownSandbox(o *cli.Output, p *launchprofile.Profile, args []string) ([]string, error) {
+	if f.nested {
+		return args, nil
+	}
+	own, changed, err := p.WithoutOwnSandbox(args)
+	if err != nil {
+		return nil, cli.UsageError(err, "leave it out: the run is the boundary, and -w, --preset READ_ONLY and --net none narrow it")
+	}
+	for _, words := range changed {
+		o.Warning(fmt.Sprintf("%s cannot make a sandbox of its own inside: instead of '%s' the run is the boundary, also of the network", p.Program, words))
+	}
+	return own, nil
+}
+
+// tellModel adds to command what tells a model the rules of this run, and connects
+// pinfold's server to it: arguments before the user's, and variables.
+func (f *runFlags) tellModel(flags *pflag.FlagSet, o *cli.Output, asks bool, command []string) ([]string, error) {
 	if f.profile == nil {
+		if f.mcp {
+			return nil, cli.UsageError(errors.New("--mcp is for an agent that is started by its name"), "pinfold claude --mcp, or run --app NAME --mcp")
+		}
 		return command, nil
 	}
-	tell, env := f.profile.Telling(inside.RulesFile, f.rules, args)
+	if !flags.Changed("mcp") {
+		f.mcp = asks && f.profile.Connects()
+	}
+	if f.mcp && !f.profile.Connects() {
+		return nil, cli.UsageError(fmt.Errorf("the profile of '%s' does not say how a server is connected", f.profile.Name), "mcp_args, mcp_set or mcp_home in its file do")
+	}
+	tell, args, env, told := f.profile.Telling(f.told(), f.args)
+	if !told {
+		o.Warning(fmt.Sprintf("%s is not told of its limits, since your arguments take that place: name %s to it", f.profile.Program, inside.RulesFile))
+	}
 	for _, kv := range env {
 		if err := flags.Set("env", kv); err != nil {
 			return nil, err
 		}
 	}
-	own := command[:len(command)-len(args)]
+	own := command[:len(command)-len(f.args)]
 	return slices.Concat(own, tell, args), nil
+}
+
+// told is what this run has for a model.
+func (f *runFlags) told() launchprofile.Told {
+	return launchprofile.Told{File: inside.RulesFile, Text: f.rules, MCP: f.mcp}
 }
 
 // makeKeptHome makes the home that a profile keeps, for this user alone, and in it what
@@ -174,7 +216,7 @@ func (f *runFlags) makeKeptHome(o *cli.Output) error {
 	if err != nil {
 		return err
 	}
-	if err := f.profile.TellIn(home, inside.RulesFile); err != nil {
+	if err := f.profile.TellIn(home, f.told()); err != nil {
 		o.Warning(fmt.Sprintf("%s is not told of its limits: %v", f.profile.Program, err))
 	}
 	return nil
@@ -245,7 +287,7 @@ func short(path string) string {
 func (f *runFlags) printDry(flags *pflag.FlagSet, o *cli.Output, cfg pathresolver.Config, r *pathresolver.Resolver, command []string) {
 	line := []string{"pinfold", "run"}
 	flags.Visit(func(flag *pflag.Flag) {
-		if flag.Name == "app" || flag.Name == "dry-run" || flag.Name == "no-project" {
+		if slices.Contains([]string{"app", "mcp", "dry-run", "no-project"}, flag.Name) {
 			return
 		}
 		values := []string{flag.Value.String()}

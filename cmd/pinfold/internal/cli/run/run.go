@@ -45,12 +45,14 @@ type runFlags struct {
 	approve    string
 	quiet      bool
 	app        string
+	mcp        bool
 	dryRun     bool
 	noProject  bool
 
 	project *projectfile.File          // whose part run was taken; nil: none
 	trusted bool                       // it is, and so what widens was taken as well
 	profile *launchprofile.Profile     // of app; nil: none
+	args    []string                   // the user's own for it
 	rules   []byte                     // what a model is told of this run
 	found   launchprofile.Installation // of profile
 	beside  *gitbeside.Dir             // what --git opens outside of the project, once that is known
@@ -119,10 +121,11 @@ func newRun(a *cli.App, f *runFlags, cmd *cobra.Command) *cobra.Command {
 	flags.BoolVar(&f.noSandbox, "no-sandbox", false, "for finding out whether pinfold is in the way: run CMD with all of your rights; announced and recorded")
 	f.limits.add(cmd)
 	f.approveFlag(cmd)
+	flags.BoolVar(&f.mcp, "mcp", false, "connect 'pinfold mcp' to the agent, whose refusals say why and whose calls wait for an answer; by itself where something is asked for")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no hints and no summary on a terminal")
 	flags.BoolVar(&f.noProject, "no-project", false, "take nothing from the project's .pinfold.yaml")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the line that would be run, and what it could read and write, and start nothing")
-	cli.Heading(cmd, "Flags", "ro", "home", "env", "net", "approve")
+	cli.Heading(cmd, "Flags", "ro", "home", "env", "net", "approve", "mcp")
 	cli.Heading(cmd, "What is told", "dry-run", "report", "fail-on-deny", "fail-on-left", "quiet")
 	cli.Heading(cmd, "The policy in detail", "no-project")
 	cli.Heading(cmd, "Users, processes and limits", "user", "wait-background", "grace", "max-tasks", "tmp-size", "nested", "no-sandbox")
@@ -169,7 +172,7 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	f.warnNoNetwork(a.Out)
 	f.warnUnset(a.Out)
 	f.rules = inside.Rules(cfg, r, inside.RulesAbout{Asks: f.asks(cfg), NoNetwork: f.NoNetwork(), KeptHome: f.home != ""})
-	if command, err = f.tellModel(cmd.Flags(), command, args); err != nil {
+	if command, err = f.tellModel(cmd.Flags(), a.Out, f.asks(cfg), command); err != nil {
 		return err
 	}
 	if f.dryRun {
