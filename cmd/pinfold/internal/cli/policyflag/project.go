@@ -17,7 +17,6 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/internal/trusted"
 	"github.com/pinfold-dev/pinfold/pathresolver"
-	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // protectProject protects the policies, agent definitions and baselines that the
@@ -39,7 +38,7 @@ func protectProject(cfg *pathresolver.Config) error {
 	if err == nil {
 		project, _, err = policies.DecodeProject(hostfile.Display(file), data)
 	}
-	if namesNothing(err) {
+	if projectfile.NamesNothing(err) {
 		return nil
 	}
 	if err != nil {
@@ -57,15 +56,6 @@ func protectProject(cfg *pathresolver.Config) error {
 		cfg.Protect = append(cfg.Protect, ProtectList(cfg.Root, filepath.Join(cfg.Root, filepath.FromSlash(check.Baseline)))...)
 	}
 	return nil
-}
-
-// namesNothing reports whether all that is wrong with a .pinfold.yaml is that it
-// names no file, yet: then there is none to protect.
-func namesNothing(err error) bool {
-	var e *permission.DocumentError
-	return errors.As(err, &e) && !slices.ContainsFunc(e.Problems, func(p permission.Problem) bool {
-		return p.Code != "missing_key" || p.Path != "check"
-	})
 }
 
 // named are the globs that protect what an entry of .pinfold.yaml names: a file,

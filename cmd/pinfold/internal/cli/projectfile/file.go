@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/internal/hostpath"
 	"github.com/pinfold-dev/pinfold/internal/policies"
+	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // MaxSize is how many bytes are read as a .pinfold.yaml.
@@ -51,10 +53,19 @@ func Read(root string) (*File, error) {
 	}
 	sum := sha256.Sum256(data)
 	f.Sum = hex.EncodeToString(sum[:])
-	if f.Project, f.At, err = policies.DecodeProject(f.Name, data); err != nil {
+	if f.Project, f.At, err = policies.DecodeProject(f.Name, data); err != nil && !NamesNothing(err) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// NamesNothing reports whether all that is wrong with a .pinfold.yaml is that it
+// names no file to check, yet. It is understood for all that.
+func NamesNothing(err error) bool {
+	var e *permission.DocumentError
+	return errors.As(err, &e) && !slices.ContainsFunc(e.Problems, func(p permission.Problem) bool {
+		return p.Code != "missing_key" || p.Path != "check"
+	})
 }
 
 // read reads the file and the directory's identity through one handle on the
