@@ -105,6 +105,7 @@ func Find(h Host, name string, lookIn, layouts []string) (Installation, error) {
 // None keeps a secret there.
 var managers = []string{
 	"~/.volta", "~/.bun", "~/.asdf", "~/.fnm", "~/.local/share/fnm", "~/.local/share/mise", "~/.local/share/pnpm",
+	"~/.pyenv", "~/.rbenv", "~/.nodenv",
 	"~/.linuxbrew", "/home/linuxbrew/.linuxbrew", "~/.nix-profile",
 }
 

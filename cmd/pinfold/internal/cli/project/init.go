@@ -227,12 +227,13 @@ func propose(s *seen) string {
 	return b.String()
 }
 
-// installed are the places that programs are made of which lie outside of the system
-// directories, beneath ~/ where they lie there.
+// installed are the places in the user's home that programs are made of, beginning with
+// ~/: the file is of everybody who works in the project. Of a program that lies elsewhere
+// a run says how to show it.
 func installed(root string, programs []string) (show []string) {
 	home, err := os.UserHomeDir()
 	if err != nil || !filepath.IsAbs(home) {
-		home = ""
+		return nil
 	}
 	host := launchprofile.Host{Path: os.Getenv("PATH"), Home: home, System: launcher.System, Unsafe: []string{root}}
 	for _, program := range programs {
@@ -241,10 +242,8 @@ func installed(root string, programs []string) (show []string) {
 			continue // then a run says how to show it
 		}
 		for _, at := range found.Show {
-			if rest, in := hostpath.Beneath(at, home); in && home != "" && rest != "." {
-				at = "~/" + rest
-			}
-			if !slices.Contains(show, at) {
+			rest, in := hostpath.Beneath(at, home)
+			if at = "~/" + rest; in && rest != "." && !slices.Contains(show, at) {
 				show = append(show, at)
 			}
 		}
