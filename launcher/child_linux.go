@@ -80,35 +80,46 @@ func childMain() int {
 }
 
 func readConfig() (*childConfig, error) {
-	seals, err := unix.FcntlInt(fdConfig, unix.F_GET_SEALS, 0)
-	if err != nil || seals&unix.F_SEAL_WRITE == 0 {
-		return nil, fmt.Errorf("no configuration on descriptor %d", fdConfig)
-	}
 	// Nothing that the caller's parents left open may pass to the command.
 	if err := unix.CloseRange(fdConfig, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("close_range: %w", err)
 	}
-	var st unix.Stat_t
-	if err := unix.Fstat(fdConfig, &st); err != nil {
-		return nil, err
-	}
-	data := make([]byte, st.Size)
-	if _, err := unix.Pread(fdConfig, data, 0); err != nil {
-		return nil, err
-	}
 	var cfg childConfig
-	return &cfg, gob.NewDecoder(bytes.NewReader(data)).Decode(&cfg)
+	return &cfg, readSealed(fdConfig, &cfg)
 }
 
-// writeConfig makes the sealed file that readConfig reads.
-func writeConfig(cfg *childConfig) (*os.File, error) {
+// maxSealed bounds what is read of a sealed file, in bytes: more than execve(2) takes.
+const maxSealed = 16 << 20
+
+// readSealed reads what writeSealed wrote into a value.
+func readSealed(fd int, into any) error {
+	seals, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
+	if err != nil || seals&unix.F_SEAL_WRITE == 0 {
+		return fmt.Errorf("no configuration on descriptor %d", fd)
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if st.Size > maxSealed {
+		return unix.E2BIG
+	}
+	data := make([]byte, st.Size)
+	if _, err := unix.Pread(fd, data, 0); err != nil {
+		return err
+	}
+	return gob.NewDecoder(bytes.NewReader(data)).Decode(into)
+}
+
+// writeSealed makes a memory file with a value, which nobody can change any more.
+func writeSealed(value any) (*os.File, error) {
 	fd, err := unix.MemfdCreate("pinfold", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return nil, err
 	}
 	f := os.NewFile(uintptr(fd), "config")
 	// gob keeps every byte of a string, JSON only those of UTF-8.
-	if err = gob.NewEncoder(f).Encode(cfg); err == nil {
+	if err = gob.NewEncoder(f).Encode(value); err == nil {
 		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_WRITE|unix.F_SEAL_GROW|unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL)
 	}
 	if err != nil {

@@ -137,6 +137,9 @@ type Config struct {
 	// Pause, if set, lets the caller use the terminal in between.
 	Pause *Pause
 
+	// Control, if set, lets the caller act on the run.
+	Control *Control
+
 	// NoNetwork gives the command a network of its own with nothing in it, not
 	// even a loopback device that is up.
 	NoNetwork bool
@@ -180,6 +183,15 @@ type Config struct {
 // DefaultGrace is short, so that a deadline holds: `timeout 4 pinfold run`
 // sends one SIGTERM after 4 s and waits for what comes.
 const DefaultGrace = 400 * time.Millisecond
+
+// JoinConfig is a further command of a run.
+type JoinConfig struct {
+	Command []string
+	// Env are additions to the first command's environment: KEY=VALUE.
+	Env []string
+	// Stdin, Stdout and Stderr are as in Config.
+	Stdin, Stdout, Stderr *os.File
+}
 
 // Result says how the command ended.
 type Result struct {

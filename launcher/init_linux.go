@@ -29,7 +29,7 @@ func initMain(cfg *childConfig) (code int) {
 	if err := dieWithParent(); err != nil {
 		return ExitSetup
 	}
-	in := &initProcess{cfg: cfg}
+	in := &initProcess{cfg: cfg, further: map[int]int{}}
 	warm := make(chan struct{})
 	go func() { // while the new root is waited for
 		warmThreads()
@@ -64,6 +64,9 @@ func initMain(cfg *childConfig) (code int) {
 type initProcess struct {
 	cfg *childConfig
 	pid int // of the command, and of its process group
+
+	mu      sync.Mutex  // guards further, and that no process is reaped before it is noted there
+	further map[int]int // process numbers of further commands, by their IDs
 }
 
 // enter makes the new root the only one and takes every right away, also from
@@ -255,12 +258,18 @@ func handOverWatch() error {
 func (in *initProcess) obey() int {
 	runSoon()
 	for {
-		m, _, err := receive(fdInit, -1)
+		m, attached, err := receive(fdInit, -1)
 		if err != nil {
 			return exitSignal + int(unix.SIGKILL)
 		}
 		switch m.Verb {
+		case sayExec:
+			in.exec(m.ID, attached)
 		case saySignal:
+			if m.ID != 0 {
+				in.signalFurther(m.ID, m.Signal)
+				break
+			}
 			_ = unix.Kill(in.target(m.Group), m.Signal)
 		case sayCont:
 			_ = unix.Kill(-in.pid, unix.SIGCONT)
@@ -330,21 +339,25 @@ func (in *initProcess) target(group bool) int {
 func (in *initProcess) reap() int {
 	code := 0
 	for {
+		// Not reaped yet: what is reaped while a further command is being started could
+		// give its number to another process before it is noted whose it is.
+		if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT, nil); err != nil && err != unix.EINTR {
+			return code // ECHILD
+		}
 		var status unix.WaitStatus
-		pid, err := unix.Wait4(-1, &status, unix.WUNTRACED, nil)
+		in.mu.Lock()
+		pid, err := unix.Wait4(-1, &status, unix.WUNTRACED|unix.WNOHANG, nil)
+		id := in.ended(pid, status)
+		in.mu.Unlock()
 		switch {
-		case err == unix.EINTR:
-		case err != nil: // ECHILD
-			return code
+		case err != nil || pid == 0: // a start that failed has reaped its own
+		case id != 0:
+			_ = send(fdInit, exitMessage(id, status), -1)
 		case pid != in.pid:
 		case status.Stopped():
 			_ = send(fdInit, message{Verb: sayStopped, Signal: status.StopSignal()}, -1)
 		default:
-			m := message{Verb: sayExit, Code: status.ExitStatus()}
-			if status.Signaled() {
-				m.Signal = status.Signal()
-				m.Code = exitSignal + int(m.Signal)
-			}
+			m := exitMessage(0, status)
 			code = m.Code
 			_ = send(fdInit, m, -1)
 			if !in.cfg.Plan.WaitBackground {
@@ -352,4 +365,14 @@ func (in *initProcess) reap() int {
 			}
 		}
 	}
+}
+
+// exitMessage says how a command ended.
+func exitMessage(id int, status unix.WaitStatus) message {
+	m := message{Verb: sayExit, ID: id, Code: status.ExitStatus()}
+	if status.Signaled() {
+		m.Signal = status.Signal()
+		m.Code = exitSignal + int(m.Signal)
+	}
+	return m
 }

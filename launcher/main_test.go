@@ -31,6 +31,8 @@ func TestMain(m *testing.M) {
 			os.Exit(supervise(os.Args[2]))
 		case "probe":
 			os.Exit(probe(os.Args[2], os.Args[3:]))
+		case "join":
+			os.Exit(join(os.Args[2], os.Args[3:]))
 		}
 	}
 	// Who started us may ignore these (nohup, a shell's background job), and a
@@ -89,6 +91,7 @@ type job struct {
 	Tmp        int64
 	Grace      time.Duration // 0 is as long as a test may take: a busy machine is no reason to kill
 	CancelOn   string        // cancel when this appears in the project
+	Control    string        // directory of the sockets at which further commands are started, and the run is stopped
 }
 
 // supervise runs one job as cmd/pinfold would.
@@ -188,7 +191,15 @@ func supervise(spec string) int {
 			}
 		}()
 	}
+	var control *Control
+	if j.Control != "" {
+		control = NewControl()
+		if err := serveControl(j.Control, control); err != nil {
+			return complain(err)
+		}
+	}
 	res, err := Run(ctx, Config{
+		Control: control,
 		OnStopped: func(stop syscall.Signal, interactive bool) {
 			fmt.Fprintf(os.Stderr, "stopped itself by %s interactive=%v\r\n", unix.SignalName(stop), interactive)
 		},

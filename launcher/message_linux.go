@@ -31,11 +31,15 @@ const (
 	sayEnd     verb = "end"     // supervisor: kill everything inside
 	sayExit    verb = "exit"    // init: the command ended
 	sayFailed  verb = "failed"  // set-up helper, init: a step of the set-up failed
+	sayExec    verb = "exec"    // a further command: start what the attached file says
+	sayStream  verb = "stream"  // init: our end of a stream of a further command is attached
 )
 
 // message is one packet. Its fields depend on Verb.
 type message struct {
 	Verb   verb
+	ID     int            `json:",omitempty"` // of a further command (Control.Exec); 0: of the first one
+	Stream int            `json:",omitempty"`
 	View   int            `json:",omitempty"`
 	Mount  int            `json:",omitempty"`
 	Signal syscall.Signal `json:",omitempty"`
@@ -46,6 +50,8 @@ type message struct {
 	Hint   string         `json:",omitempty"`
 	Errno  syscall.Errno  `json:",omitempty"`
 	Lost   []string       `json:",omitempty"`
+
+	attached int // where a channel hands it on: the descriptor that came along, or -1
 }
 
 // maxMessage bounds one packet, in bytes.

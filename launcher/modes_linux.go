@@ -21,25 +21,25 @@ const (
 // anybody else writes there or reads from it. Where the command had it asked
 // something, the answers are taken away: a shell would read them as typed. What
 // the operator types in just that moment goes with them.
-func (s *session) putBack() {
-	if s.outer == nil {
+func (o *outerTerminal) putBack(std *streams) {
+	if o == nil {
 		return
 	}
-	s.outer.modesMu.Lock()
-	resets, asked := s.outer.modes.resets(), s.outer.modes.asked
-	s.outer.modes = modes{}
-	s.outer.modesMu.Unlock()
+	o.modesMu.Lock()
+	resets, asked := o.modes.resets(), o.modes.asked
+	o.modes = modes{}
+	o.modesMu.Unlock()
 	if resets == "" {
 		return
 	}
-	to := int(s.outer.file.Fd())
+	to := int(o.file.Fd())
 	if writeAll(to, []byte(resets)) != nil {
 		return // it is gone
 	}
-	if s.std.kinds[1] != kindTerminal || !asked || !foreground(to) {
+	if std.kinds[1] != kindTerminal || !asked || !foreground(to) {
 		return // keys are another program's
 	}
-	s.outer.takeAnswers(s.std.keys())
+	o.takeAnswers(std.keys())
 }
 
 // keys is the terminal that can be read; nil: none.

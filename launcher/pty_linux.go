@@ -25,6 +25,28 @@ func noOutputProcessing(fd int) error {
 	return unix.IoctlSetTermios(fd, unix.TCSETS, t)
 }
 
+// openSlave opens the other side of a new pseudo-terminal, and sets it up. The caller
+// closes it.
+func openSlave(master int, size unix.Winsize, cooked bool) (slave int, err error) {
+	if err := unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0); err != nil {
+		return -1, err
+	}
+	// TIOCGPTPEER opens the other side without a path.
+	peer, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(master), unix.TIOCGPTPEER, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)
+	if errno != 0 {
+		return -1, errno
+	}
+	slave = int(peer)
+	if err = unix.IoctlSetWinsize(slave, unix.TIOCSWINSZ, &size); err == nil && cooked {
+		err = noOutputProcessing(slave)
+	}
+	if err != nil {
+		unix.Close(slave)
+		return -1, err
+	}
+	return slave, nil
+}
+
 // outerTerminal is the caller's terminal while the command has it.
 type outerTerminal struct {
 	file   *os.File

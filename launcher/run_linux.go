@@ -115,6 +115,7 @@ func (s *session) start() error {
 	if s.config.Confine {
 		s.unconfined = s.config.confine()
 	}
+	s.config.Control.begin(s.init)
 	go s.listen(s.init)
 	go s.listenSetup()
 	go s.judge()
@@ -125,10 +126,11 @@ func (s *session) start() error {
 func (s *session) listen(fd int) {
 	defer close(s.messages)
 	for {
-		m, _, err := receive(fd, -1)
+		m, attached, err := receive(fd, -1)
 		if err != nil {
 			return
 		}
+		m.attached = attached
 		s.messages <- m
 	}
 }
@@ -177,6 +179,10 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 				messages = nil
 				break
 			}
+			if m.ID != 0 {
+				s.config.Control.tell(m)
+				break
+			}
 			switch m.Verb {
 			case sayStarted:
 				started = true
@@ -197,10 +203,13 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 		case sig := <-signals:
 			s.pass(sig)
 			if sig == unix.SIGTERM && s.deadline.IsZero() {
-				end = cmp.Or(s.terminate(), end)
+				end = cmp.Or(s.terminate(cmp.Or(s.config.Grace, DefaultGrace)), end)
 			}
 		case sig := <-s.config.Signals:
 			s.pass(sig)
+		case grace := <-s.config.Control.stops():
+			s.pass(unix.SIGTERM)
+			end = s.terminate(grace)
 		case <-beat.C:
 			_ = send(s.setup, message{Verb: sayBeat}, -1)
 		case <-done:
@@ -223,12 +232,13 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 	s.config.Pause.end() // what waits for the terminal waits no longer
 	if rel != nil {
 		if rel.finish(s.std.pipes, s.overdue()) {
-			s.putBack()
+			s.outer.putBack(s.std)
 		}
 	}
 	if s.outer != nil {
 		s.outer.restore()
 	}
+	s.config.Control.end()
 	unix.Close(s.setup)
 	unix.Close(s.init)
 	return s.conclude(res, err, started, ended)
@@ -266,26 +276,31 @@ const tooLong = "the command did not end in time after SIGTERM, so everything in
 
 // connect joins the streams once the command runs.
 func (s *session) connect() (*relay, error) {
-	r, err := newRelay()
-	if err != nil {
-		return nil, err
-	}
-	r.pause = s.config.Pause
-	std := s.std
-	if t := std.terminal(); t != nil {
+	if t := s.std.terminal(); t != nil {
 		// The set-up helper sent the master before it started init.
 		if master := <-s.masters; master != nil {
 			s.outer = &outerTerminal{file: t, master: master}
 		}
 	}
-	if s.outer != nil {
+	return s.std.connect(s.outer, s.config.Pause, s.typed)
+}
+
+// connect moves bytes between the caller's streams and the command's from now on. outer
+// is nil where the command has no terminal, and typed where nobody looks at its keys.
+func (std *streams) connect(outer *outerTerminal, pause *Pause, typed func([]byte, func() error) error) (*relay, error) {
+	r, err := newRelay()
+	if err != nil {
+		return nil, err
+	}
+	r.pause = pause
+	if outer != nil {
 		if std.interactive() {
-			r.pause.begin(s.outer)
-			r.pause.reading(s.outer.raw)
-			r.typed = s.typed
-			r.input(std.outer[0], s.outer.master, nil, s.outer.mayRead)
+			r.pause.begin(outer)
+			r.pause.reading(outer.raw)
+			r.typed = typed
+			r.input(std.outer[0], outer.master, nil, outer.mayRead)
 		}
-		r.output(s.outer.master, s.outer.file, s.outer.written)
+		r.output(outer.master, outer.file, outer.written)
 	}
 	for i := 1; i <= 2; i++ {
 		if std.pipes[i] != nil {

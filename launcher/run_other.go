@@ -5,6 +5,8 @@ package launcher
 import (
 	"context"
 	"errors"
+	"os"
+	"time"
 )
 
 var errLinux = errors.New("running a command inside needs Linux")
@@ -12,6 +14,23 @@ var errLinux = errors.New("running a command inside needs Linux")
 // Run needs Linux: it returns an error and runs nothing.
 func Run(context.Context, Config) (Result, error) {
 	return Result{}, &SetupError{Step: "set up", Err: errLinux}
+}
+
+// Control acts on a run where there are runs.
+type Control struct{}
+
+// NewControl makes one that does nothing.
+func NewControl() *Control { return &Control{} }
+
+// Stop does nothing: nothing runs.
+func (*Control) Stop(time.Duration) {}
+
+// Exec needs Linux.
+func (*Control) Exec(*os.File) error { return errLinux }
+
+// Join needs Linux: it returns an error and runs nothing.
+func Join(context.Context, *os.File, JoinConfig) (Result, error) {
+	return Result{}, &SetupError{Step: "start the command", Err: errLinux}
 }
 
 // CanWatch reports false: there is no such filter.

@@ -209,17 +209,8 @@ func (k *setupHelper) terminal(root *tree) (slave int, err error) {
 		return -1, err
 	}
 	defer unix.Close(master)
-	if err := unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0); err != nil {
+	if slave, err = openSlave(master, k.cfg.Size, k.cfg.Cooked); err != nil {
 		return -1, err
-	}
-	// TIOCGPTPEER opens the other side without a path.
-	peer, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(master), unix.TIOCGPTPEER, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)
-	if errno != 0 {
-		return -1, errno
-	}
-	slave = int(peer)
-	if err = unix.IoctlSetWinsize(slave, unix.TIOCSWINSZ, &k.cfg.Size); err == nil && k.cfg.Cooked {
-		err = noOutputProcessing(slave)
 	}
 	if id := k.cfg.Plan.ID; err == nil && id.UID != os.Geteuid() {
 		err = unix.Fchown(slave, id.UID, id.GID)

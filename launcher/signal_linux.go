@@ -2,7 +2,6 @@ package launcher
 
 import (
 	"bytes"
-	"cmp"
 	"os"
 	"os/signal"
 	"strconv"
@@ -61,9 +60,8 @@ func (s *session) pass(sig os.Signal) {
 // terminate begins the end that SIGTERM asks for: the channel says when the
 // command's time is up. From now on nothing stops this process any more, not
 // even writing to a terminal from the background.
-func (s *session) terminate() <-chan time.Time {
+func (s *session) terminate(grace time.Duration) <-chan time.Time {
 	signal.Ignore(unix.SIGTTIN, unix.SIGTTOU)
-	grace := cmp.Or(s.config.Grace, DefaultGrace)
 	if grace < 0 {
 		return nil
 	}
@@ -154,7 +152,7 @@ func (s *session) suspend() {
 		return
 	}
 	if s.outer != nil {
-		s.putBack()
+		s.outer.putBack(s.std)
 		s.outer.restore()
 	}
 	_ = send(s.setup, message{Verb: sayPause}, -1)

@@ -27,7 +27,7 @@ func (s *session) spawn() (theirs []int, err error) {
 		return theirs, err
 	}
 	theirs = append(theirs, init)
-	config, err := writeConfig(s.childConfig())
+	config, err := writeSealed(s.childConfig())
 	if err != nil {
 		return theirs, err
 	}

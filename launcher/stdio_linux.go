@@ -62,21 +62,14 @@ type streams struct {
 
 var streamNames = [3]string{"standard input", "standard output", "standard error"}
 
-// openStreams decides on each stream and makes the pipes. The caller closes.
-func openStreams(c Config, id userID) (s *streams, err error) {
-	s = &streams{outer: [3]*os.File{c.Stdin, c.Stdout, c.Stderr}}
-	defer func() {
-		if err != nil {
-			s.close()
-		}
-	}()
-	if s.null, err = os.OpenFile("/dev/null", os.O_RDWR, 0); err != nil {
-		return s, err
-	}
+// newStreams decides how each stream reaches the command.
+func newStreams(outer [3]*os.File) (*streams, error) {
+	s := &streams{outer: outer}
 	var stats [3]*unix.Stat_t
+	var err error
 	for i, f := range s.outer {
 		if s.kinds[i], stats[i], err = classify(streamNames[i], f); err != nil {
-			return s, err
+			return nil, err
 		}
 	}
 	// Without a terminal for output, keys are not relayed: another program
@@ -86,6 +79,22 @@ func openStreams(c Config, id userID) (s *streams, err error) {
 	}
 	s.same = s.kinds[1] == kindStream && s.kinds[2] == kindStream &&
 		stats[1].Dev == stats[2].Dev && stats[1].Ino == stats[2].Ino
+	return s, nil
+}
+
+// openStreams decides on each stream and makes the pipes. The caller closes.
+func openStreams(c Config, id userID) (s *streams, err error) {
+	if s, err = newStreams([3]*os.File{c.Stdin, c.Stdout, c.Stderr}); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if s.null, err = os.OpenFile("/dev/null", os.O_RDWR, 0); err != nil {
+		return s, err
+	}
 	for i, k := range s.kinds {
 		switch {
 		case k == kindTerminal:
