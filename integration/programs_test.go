@@ -27,6 +27,7 @@ var started = map[string]string{
 	`cmd/pinfold/internal/cli/run/unconfined.go: syscall.Exec(program)`:      "the operator's own command, without a sandbox",
 	`cmd/pinfold/internal/cli/mount/unmount_linux.go: exec.Command(program)`: "internal/helper found it",
 	`launcher/init_linux.go: syscall.ForkExec(program)`:                      "the run's command, inside",
+	`launcher/exec_linux.go: syscall.ForkExec(program)`:                      "the run's command, inside",
 	`sandboxfs/fusermount_linux.go: exec.Command(program)`:                   "internal/helper found it",
 	`internal/pgtest/server.go: exec.LookPath("initdb")`:                     "for tests",
 }

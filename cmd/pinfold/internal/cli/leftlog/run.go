@@ -131,13 +131,13 @@ func Escaped(i leftover.Item) leftover.Item {
 	return i
 }
 
-// Keep remembers what a run left, for 'pinfold left'. The name is "" where
-// nothing was left or nothing can be kept.
-func Keep(o *cli.Output, r *pathresolver.Resolver, command []string, left leftover.Left) string {
+// Keep remembers what the run of this id left, for 'pinfold left'; one without gets a name.
+// The name is "" where nothing was left or nothing can be kept.
+func Keep(o *cli.Output, id string, r *pathresolver.Resolver, command []string, left leftover.Left) string {
 	if len(left.Items) == 0 && left.Omitted == 0 {
 		return ""
 	}
-	name, err := saveLeft(Record{Root: r.Root(), Command: cli.CommandText(command), Ended: cli.TimeText(time.Now()), Items: left.Items, Omitted: left.Omitted})
+	name, err := saveLeft(Record{Run: id, Root: r.Root(), Command: cli.CommandText(command), Ended: cli.TimeText(time.Now()), Items: left.Items, Omitted: left.Omitted})
 	if err != nil && !errors.Is(err, errNoState) && o.Stderr.Terminal {
 		o.Warning("what was left is not remembered: " + err.Error())
 	}

@@ -47,7 +47,7 @@ func leftDir() (string, error) {
 	return dir, nil
 }
 
-// saveLeft keeps a record under a new name, which it returns.
+// saveLeft keeps a record under its run's name, or a new one, which it returns.
 func saveLeft(record Record) (name string, err error) {
 	dir, err := leftDir()
 	if err != nil {
@@ -59,7 +59,12 @@ func saveLeft(record Record) (name string, err error) {
 		}
 		return "", err
 	}
-	f, err := os.CreateTemp(dir, time.Now().UTC().Format(state.RunTime)+"-")
+	var f *os.File
+	if record.Run != "" {
+		f, err = os.OpenFile(filepath.Join(dir, record.Run), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	} else {
+		f, err = os.CreateTemp(dir, time.Now().UTC().Format(state.RunTime)+"-")
+	}
 	if err != nil {
 		return "", err
 	}

@@ -102,7 +102,7 @@ func mount(ctx context.Context, a *cli.App, f *mountFlags, mnt string) (err erro
 	defer func() {
 		err = errors.Join(err, view.Close())
 		left := made.Left()
-		saved := leftlog.Keep(a.Out, r, []string{"pinfold mount"}, left)
+		saved := leftlog.Keep(a.Out, "", r, []string{"pinfold mount"}, left)
 		if a.Out.Stderr.Terminal {
 			leftlog.Tell(a.Out, r.Root(), left, saved)
 		}

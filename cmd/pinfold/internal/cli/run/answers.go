@@ -106,7 +106,7 @@ func (f *runFlags) answers(ctx context.Context, a *cli.App, cfg pathresolver.Con
 		a.Out.Warning("what the policy wants asked for is refused: nobody can be asked from inside a view; --approve says who answers")
 		return nil, nil
 	}
-	o := &asked{Root: r.Root(), Task: cli.CommandText(command), Shown: f.shown(r.Root()), Policy: permission.EncodePolicy(f.Held), Wait: viewhost.FUSEWait(f.Held), Quiet: f.quiet}
+	o := &asked{Run: f.live.ID(), Root: r.Root(), Task: cli.CommandText(command), Shown: f.shown(r.Root()), Policy: permission.EncodePolicy(f.Held), Wait: viewhost.FUSEWait(f.Held), Quiet: f.quiet}
 	var err error
 	if joins && !inside.Run() {
 		o.Join = &brokerhttp.HireBody{Cwd: o.Root, Task: o.Task, WritePaths: slices.Clone(f.WritePaths), Follow: true}
@@ -126,6 +126,7 @@ func (f *runFlags) answers(ctx context.Context, a *cli.App, cfg pathresolver.Con
 // asked is what finding somebody who answers takes.
 type asked struct {
 	Join   *brokerhttp.HireBody // of the broker to which PINFOLD_SOCKET leads; nil: of one of the run's own
+	Run    string               // its id, or ""
 	Root   string
 	Task   string
 	Policy []byte        // that the command holds, encoded

@@ -60,7 +60,7 @@ func (o *asked) embed(ctx context.Context, a *cli.App) (_ *embedded, err error) 
 			err = errors.Join(err, e.close(), e.remove())
 		}
 	}()
-	if err := e.makeDir(o.Shown); err != nil {
+	if err := e.makeDir(o.Run, o.Shown); err != nil {
 		return nil, err
 	}
 	if err := e.begin(ctx); err != nil {
@@ -168,13 +168,18 @@ func (e *embedded) close() (err error) {
 // makeDir makes the directory of this run's broker, where no agent may reach it.
 // Where the user has no state directory it is a temporary one. shown is what the
 // command is to see of the host.
-func (e *embedded) makeDir(shown []string) error {
+func (e *embedded) makeDir(id string, shown []string) error {
 	base, err := state.RunsDir()
 	if err == nil {
 		err = os.MkdirAll(base, 0o700)
 	}
 	if err == nil {
-		e.dir, err = os.MkdirTemp(base, time.Now().UTC().Format(state.RunTime)+"-")
+		if id != "" {
+			e.dir = filepath.Join(base, id)
+			err = os.Mkdir(e.dir, 0o700)
+		} else {
+			e.dir, err = os.MkdirTemp(base, time.Now().UTC().Format(state.RunTime)+"-")
+		}
 	} else {
 		e.temporary = true
 		e.dir, err = os.MkdirTemp("", "pinfold-run-")

@@ -104,6 +104,6 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View) (launcher.Resu
 		Grace: -1, // who fires it kills it, too
 	})
 	err = errors.Join(err, view.Close())
-	leftlog.Keep(a.Out, r, v.Command, f.traces.Left())
+	leftlog.Keep(a.Out, "", r, v.Command, f.traces.Left())
 	return result, err
 }

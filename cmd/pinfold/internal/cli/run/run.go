@@ -17,6 +17,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/leftlog"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/live"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/projectfile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/state"
@@ -48,7 +49,9 @@ type runFlags struct {
 	mcp        bool
 	dryRun     bool
 	noProject  bool
+	name       string
 
+	live    *live.Run                  // how other commands find this run; nil: they cannot
 	project *projectfile.File          // whose part run was taken; nil: none
 	trusted bool                       // it is, and so what widens was taken as well
 	profile *launchprofile.Profile     // of app; nil: none
@@ -124,11 +127,12 @@ func newRun(a *cli.App, f *runFlags, cmd *cobra.Command) *cobra.Command {
 	flags.BoolVar(&f.mcp, "mcp", false, "connect 'pinfold mcp' to the agent, whose refusals say why and whose calls wait for an answer; by itself where something is asked for")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no hints and no summary on a terminal")
 	flags.BoolVar(&f.noProject, "no-project", false, "take nothing from the project's .pinfold.yaml")
+	flags.StringVar(&f.name, "name", "", "call the run `NAME`, besides its id, for 'pinfold ps', stop, exec and the like")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the line that would be run, and what it could read and write, and start nothing")
 	cli.Heading(cmd, "Flags", "ro", "home", "env", "net", "approve", "mcp")
 	cli.Heading(cmd, "What is told", "dry-run", "report", "fail-on-deny", "fail-on-left", "quiet")
 	cli.Heading(cmd, "The policy in detail", "no-project")
-	cli.Heading(cmd, "Users, processes and limits", "user", "wait-background", "grace", "max-tasks", "tmp-size", "nested", "no-sandbox")
+	cli.Heading(cmd, "Users, processes and limits", "name", "user", "wait-background", "grace", "max-tasks", "tmp-size", "nested", "no-sandbox")
 	return cmd
 }
 
@@ -187,6 +191,10 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	if err != nil {
 		return err
 	}
+	if err := f.begin(a.Out, r, command); err != nil {
+		return err
+	}
+	defer f.live.Close()
 	watched := a.Out.Stderr.Terminal && !f.quiet
 	if watched {
 		f.tellProfile(a.Out, r)
@@ -204,7 +212,7 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	if err != nil {
 		return errors.Join(nestedError(err), problem)
 	}
-	saved := leftlog.Keep(a.Out, r, command, left)
+	saved := leftlog.Keep(a.Out, f.live.ID(), r, command, left)
 	if problem != nil {
 		a.Out.Error(problem.Error()) // the command has run: its exit code stands
 	}
@@ -225,7 +233,9 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 		leftlog.Tell(a.Out, r.Root(), left, saved)
 	}
 	refused.warn(a.Out)
-	return cli.Silent(f.exitCode(result.ExitCode, refused, left))
+	code := f.exitCode(result.ExitCode, refused, left)
+	f.live.End(code, saved)
+	return cli.Silent(code)
 }
 
 // exitCode is the command's own, unless something was refused under --fail-on-deny, or
@@ -248,7 +258,7 @@ func (f *runFlags) NoNetwork() bool { return f.net == "none" || f.Flags.NoNetwor
 func (f *runFlags) refuseDashes() error {
 	return cmp.Or(
 		cli.RefuseDashes("--ro", f.ro...), cli.RefuseDashes("--home", f.home), cli.RefuseDashes("--user", f.user), cli.RefuseDashes("--env", f.env...),
-		cli.RefuseDashes("--report", f.report), cli.RefuseDashes("--approve", f.approve), cli.RefuseDashes("--app", f.app),
+		cli.RefuseDashes("--report", f.report), cli.RefuseDashes("--approve", f.approve), cli.RefuseDashes("--app", f.app), cli.RefuseDashes("--name", f.name),
 	)
 }
 
@@ -301,7 +311,8 @@ func (f *runFlags) launch(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 		Nested:         f.nested,
 		NoNetwork:      f.NoNetwork(),
 		// A broker in this process looks at its peers and starts programs.
-		Confine: who == nil || who.apart, Keep: state.Place(),
+		Confine: who == nil || who.apart, Keep: slices.Concat(state.Place(), f.live.Place()),
+		Control: f.live.Serve(),
 	}
 	f.limits.into(&c)
 	if !f.quiet {

@@ -81,6 +81,23 @@ func PruneRuns(dir string, now time.Time) {
 	}
 }
 
+// PruneLogs removes from dir the records of runs that have ended, but for the latest, a
+// few at a time.
+func PruneLogs(dir string, now time.Time) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return
+	}
+	defer func() { _ = root.Close() }() // nothing is written by it
+	names, err := runNames(root)
+	if err != nil {
+		return
+	}
+	for i := 0; i < min(prunedAtOnce, len(names)-keptRuns); i++ {
+		removeRun(root, names[i], now) // not one that goes on: it is held
+	}
+}
+
 // runNames are the names of runs in a directory of this user alone, the oldest
 // first. What has another name is not a run's.
 func runNames(root *os.Root) ([]string, error) {

@@ -13,3 +13,6 @@ func HoldRun(string) (*os.File, error) { return nil, errors.New("the broker runs
 
 // PruneRuns has nothing to remove where no run has a broker.
 func PruneRuns(string, time.Time) {}
+
+// PruneLogs has nothing to remove where there are no runs.
+func PruneLogs(string, time.Time) {}

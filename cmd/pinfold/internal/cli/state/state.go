@@ -103,6 +103,15 @@ func LeftDir() (string, error) {
 	return filepath.Join(filepath.Dir(runs), "left"), nil
 }
 
+// LogDir is where the records of runs lie, and the sockets at which those obey that go on.
+func LogDir() (string, error) {
+	runs, err := RunsDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(filepath.Dir(runs), "log"), nil
+}
+
 // Place is all of pinfold's state that the process which serves a view needs once it
 // serves: the directory of LeftDir, made if it is missing where there is any state. What
 // brokers keep is not there.
