@@ -4,14 +4,18 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/integration/insider"
@@ -42,8 +46,20 @@ func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
+// alone is set in the environment of the tests themselves, which root runs where there
+// is no network but loopback: the arena that is ready.
+const alone = "PINFOLD_AGENTS_ARENA"
+
 func run(m *testing.M) (code int) {
 	var err error
+	if arena = os.Getenv(alone); arena != "" {
+		place()
+		if err := raiseLoopback(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}
 	if arena, err = os.MkdirTemp("", "pinfold-agents-"); err == nil {
 		defer func() {
 			if err := dismantle(); err != nil {
@@ -53,15 +69,66 @@ func run(m *testing.M) (code int) {
 		}()
 		err = prepare()
 	}
+	switch {
+	case err != nil:
+	case os.Geteuid() == 0:
+		var ended *exec.ExitError
+		if err = withoutNetwork(); errors.As(err, &ended) {
+			return max(ended.ExitCode(), 1)
+		}
+	default:
+		return m.Run() // an ordinary user may not be able to
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	return m.Run()
+	return 0
 }
 
+// withoutNetwork runs the tests in a process that has loopback alone: whatever an agent
+// wants of the world, it does not get.
+func withoutNetwork() error {
+	runtime.LockOSThread() // whose end would be the tests' own
+	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
+	cmd.Args[0] = os.Args[0]
+	cmd.Env = append(os.Environ(), alone+"="+arena)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
+	return cmd.Run()
+}
+
+func raiseLoopback() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(fd) }() // only asked
+	lo, err := unix.NewIfreq("lo")
+	if err == nil {
+		lo.SetUint16(unix.IFF_UP)
+		err = unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
+	}
+	return err
+}
+
+// TestNothingButLoopback holds that root's tests reach no other machine.
+func TestNothingButLoopback(t *testing.T) {
+	if os.Geteuid() != 0 {
+		return // the machine's network is there
+	}
+	conn, err := net.DialTimeout("tcp", "192.0.2.1:443", 10*time.Second)
+	if err == nil {
+		_ = conn.Close() // it is the failure
+	}
+	require.ErrorIs(t, err, syscall.ENETUNREACH)
+}
+
+// place says where in the arena things are.
+func place() { pinfold, installed = filepath.Join(arena, "pinfold"), filepath.Join(arena, "agents") }
+
 func prepare() error {
-	pinfold, installed = filepath.Join(arena, "pinfold"), filepath.Join(arena, "agents")
+	place()
 	if err := errors.Join(os.Chmod(arena, 0o755), copyFile("/proc/self/exe", filepath.Join(arena, "insider"))); err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type agent struct {
 	env      []string
 	quiet    []string // those of them that keep it from the network: no profile has them
 	foreign  []string // variables of other agents
+	hands    []string // make it run commands without asking, on a terminal
 	drawn    string   // shown on a terminal when it waits for a task
 	slow     bool     // takes ten times as long as the others
 	tools    tools
@@ -58,6 +59,7 @@ var claude = agent{
 	name: "claude", model: model.Anthropic, mcp: "mcp__pinfold__",
 	args:  []string{"--dangerously-skip-permissions", "-p"},
 	goOn:  []string{"--dangerously-skip-permissions", "--continue", "-p"},
+	hands: []string{"--allowedTools", "Bash"},
 	drawn: "shift+tab to cycle",
 	env: []string{
 		"ANTHROPIC_BASE_URL=$URL", "ANTHROPIC_API_KEY=sk-played", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
@@ -87,6 +89,7 @@ var codex = agent{
 	open:    []string{"-c", "sandbox_mode=danger-full-access"},
 	args:    []string{"exec", "--skip-git-repo-check"},
 	goOn:    []string{"exec", "--skip-git-repo-check", "resume", "--last"},
+	hands:   []string{"--ask-for-approval", "never"},
 	drawn:   "Ask Codex to do anything",
 	env:     []string{"OPENAI_API_KEY=sk-played"},
 	foreign: []string{"ANTHROPIC_API_KEY", "GEMINI_API_KEY"},
@@ -130,6 +133,7 @@ var gemini = agent{
 	refuses: []string{"plant a hook of git's", "read a hidden file"},
 	args:    []string{"--yolo", "--skip-trust", "-p"},
 	goOn:    []string{"--yolo", "--skip-trust", "--resume", "latest", "-p"},
+	hands:   []string{"--yolo"},
 	drawn:   "Type your message",
 	env:     []string{"GEMINI_API_KEY=played", "GOOGLE_GEMINI_BASE_URL=$URL"},
 	foreign: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY"},

@@ -2,8 +2,10 @@ package agents
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,15 +97,65 @@ func TestAgentsOnTerminal(t *testing.T) {
 				results, err := m.Results()
 				require.NoError(t, err)
 				require.Contains(t, results[0].Text, "good morning")
-				var told time.Time
-				p.until("that it has left", func(string) bool {
-					if !p.left() && time.Since(told) > 2*time.Second {
-						p.tmux("send-keys", "C-c", "C-c") // most want to be told twice, at once
-						told = time.Now()
-					}
-					return p.left()
-				})
+				p.leave()
 			})
 		}
 	}
+}
+
+// leave leaves the agent by Ctrl-C.
+func (p *pane) leave() {
+	p.t.Helper()
+	var told time.Time
+	p.until("that it has left", func(string) bool {
+		if !p.left() && time.Since(told) > 2*time.Second {
+			p.tmux("send-keys", "C-c", "C-c") // most want to be told twice, at once
+			told = time.Now()
+		}
+		return p.left()
+	})
+}
+
+// TestAgentsInterrupted holds that Ctrl-C in the middle of a command gives the terminal
+// back to the agent's user, and that nothing of the command is left once the agent is.
+func TestAgentsInterrupted(t *testing.T) {
+	for i, a := range quick() {
+		for _, uid := range users() {
+			t.Run(fmt.Sprintf("%s-%s", a.name, person(uid)), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, uid)
+				forever := fmt.Sprintf("8%d%d", i, 100_000+uid) // seconds, as no other program sleeps
+				m := a.model(t, a.tools.shell("touch src/begun; sleep "+forever+"; touch src/ended"))
+				env := append(w.settle(t, a, word, m), "TERM=screen-256color")
+				p := newPane(t, w, w.started(a, word, env, a.hands...))
+				p.shows(a.drawn)
+				p.tmux("send-keys", "-l", task)
+				p.shows(task)
+				p.tmux("send-keys", "Enter")
+				p.until("a command at work", func(string) bool { return w.holds(w.project+"/src/begun", "") })
+				require.True(t, sleeps(t, forever), "the control")
+				p.tmux("send-keys", "C-c")
+				p.until("that it can be typed to", func(screen string) bool {
+					if !strings.Contains(screen, "go on") {
+						p.tmux("send-keys", "-l", "go on")
+					}
+					return strings.Contains(screen, "go on")
+				})
+				require.False(t, p.left())
+				p.leave()
+				require.False(t, sleeps(t, forever))
+				require.NoFileExists(t, w.project+"/src/ended")
+			})
+		}
+	}
+}
+
+// sleeps reports whether a process sleeps for that many seconds.
+func sleeps(t *testing.T, seconds string) bool {
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	require.NoError(t, err)
+	return slices.ContainsFunc(files, func(file string) bool {
+		line, err := os.ReadFile(file)
+		return err == nil && string(line) == "sleep\x00"+seconds+"\x00" // it may have ended
+	})
 }
