@@ -67,7 +67,10 @@ func (p *pane) until(what string, is func(screen string) bool) {
 
 func (p *pane) shows(text string) {
 	p.t.Helper()
-	p.until(text, func(screen string) bool { return strings.Contains(screen, text) })
+	p.until(text, func(screen string) bool {
+		require.False(p.t, p.left(), screen)
+		return strings.Contains(screen, text)
+	})
 }
 
 // left says that the program has ended.
@@ -132,8 +135,8 @@ func TestAgentsInterrupted(t *testing.T) {
 				p.tmux("send-keys", "-l", task)
 				p.shows(task)
 				p.tmux("send-keys", "Enter")
-				p.until("a command at work", func(string) bool { return w.holds(w.project+"/src/begun", "") })
-				require.True(t, sleeps(t, forever), "the control")
+				p.until("a command at work", func(string) bool { return sleeps(t, forever) })
+				require.FileExists(t, w.project+"/src/begun")
 				p.tmux("send-keys", "C-c")
 				p.until("that it can be typed to", func(screen string) bool {
 					if !strings.Contains(screen, "go on") {

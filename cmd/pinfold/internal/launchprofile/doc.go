@@ -16,7 +16,7 @@
 //     internal/trusted/table.go);
 //   - integration/agents: its package in testdata/npm, and how a model drives it, in
 //     the list all (programs_test.go);
-//   - README.md and docs/agents.md.
+//   - README.md, docs/agents.md, and its page in docs/agents, each line of which is run.
 //
 // But for the block in docs/cli.md no test fails where one of them is forgotten.
 package launchprofile

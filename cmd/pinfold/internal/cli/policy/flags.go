@@ -21,6 +21,8 @@ var launchFlags = map[string]func(*permission.Policy, launchOptions) launch{
 	"claude": flagsClaude,
 	"codex":  flagsCodex,
 	"gemini": flagsGemini,
+
+	"opencode": flagsOpencode,
 }
 
 // NewExport is the command policy export.
@@ -29,13 +31,13 @@ func NewExport(a *cli.App) *cobra.Command {
 	var opt launchOptions
 	var null bool
 	var write []string
-	programs := []string{"claude", "codex", "gemini"}
+	programs := []string{"claude", "codex", "gemini", "opencode"}
 	cmd := &cobra.Command{
 		Use:   "export PROGRAM [flags]",
 		Short: "Print the flags that tell an agent's own command line what a policy allows",
 		Long: `export prints the flags of claude, codex or gemini that come closest to a policy,
-so that nothing is offered that would be refused. They are for manners: the
-view is the boundary. What no flag can say is said on standard error. Inside
+so that nothing is offered that would be refused; of opencode, which has none, the value
+of OPENCODE_PERMISSION. They are for manners: the view is the boundary. What no flag can say is said on standard error. Inside
 'pinfold run', or with --inside, the agent's own sandbox is turned off, since it
 cannot be made there.`,
 		Example: `  pinfold run --agent .claude/agents/coder.md -- sh -c 'eval "claude $(pinfold policy export claude --agent .claude/agents/coder.md)"'

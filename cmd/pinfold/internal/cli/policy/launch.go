@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -127,6 +128,9 @@ func flagsClaude(p *permission.Policy, opt launchOptions) launch {
 	if opt.Headless {
 		mode = "dontAsk"
 	}
+	if opt.Inside {
+		add("--settings", `{"sandbox":{"enabled":false}}`)
+	}
 	// Last, since it takes one value only: what follows is the prompt.
 	add("--permission-mode", mode)
 
@@ -187,5 +191,78 @@ func flagsGemini(p *permission.Policy, opt launchOptions) launch {
 	}
 	l.Notes = append(l.Notes, "gemini cannot be told by flags which tools it has")
 	l.Notes = append(l.Notes, fileNotes(p, "gemini", false)...)
+	return l
+}
+
+// opencodeTools are the permissions of opencode, and the tools of a policy that each is
+// about: all of them have to be allowed.
+var opencodeTools = map[string][]string{
+	"read": {"Read"}, "edit": {"Edit", "Write"}, "glob": {"Glob"}, "grep": {"Grep"}, "list": {"Glob"}, "bash": {"Bash"},
+	"task": {"Task"}, "todowrite": {"TodoWrite"}, "webfetch": {"WebFetch"}, "websearch": {"WebSearch"},
+}
+
+// flagsOpencode returns the permissions of opencode (as of 1.18), which has no flags for
+// them: one argument of JSON, for its variable OPENCODE_PERMISSION. The last pattern that
+// matches counts there, and those of a mapping are sorted, "*" first.
+func flagsOpencode(p *permission.Policy, opt launchOptions) launch {
+	var l launch
+	permissions := map[string]any{"*": "deny"}
+	for name, tools := range opencodeTools {
+		word := "allow"
+		for _, tool := range tools {
+			switch toolEffect(p, tool) {
+			case access.Deny:
+				word = "deny"
+			case access.Ask:
+				if word == "allow" {
+					word = "ask"
+				}
+			}
+		}
+		if word == "ask" && opt.Headless {
+			word = "deny"
+		}
+		permissions[name] = word
+	}
+	if !writesAnything(p) {
+		permissions["edit"] = "deny"
+	}
+	if commands, listed := behind(p).BashCommands(); listed && permissions["bash"] == "allow" {
+		of := map[string]string{"*": "deny"}
+		for _, c := range commands {
+			of[c], of[c+" *"] = "allow", "allow"
+		}
+		permissions["bash"] = of
+		l.Notes = append(l.Notes, "patterns of commands are advice, which a command can get round: the view is the boundary")
+	}
+	told := true
+	if read, ok := permissions["read"].(string); ok && read != "deny" {
+		of := map[string]string{"*": read}
+		for _, src := range p.Sources() {
+			if src.Document.FS == nil {
+				continue
+			}
+			for _, glob := range src.Document.FS.Hide {
+				if strings.ContainsAny(glob, "{}[]?\\") {
+					told = false
+					continue
+				}
+				rest, deep := strings.CutPrefix(glob, "**/")
+				of[rest] = "deny" // its * is any text, with slashes too
+				if deep {
+					of["*/"+rest] = "deny"
+				}
+			}
+		}
+		if len(of) > 1 {
+			permissions["read"] = of
+		}
+	}
+	data, err := json.Marshal(permissions)
+	if err != nil {
+		panic(err) // it is made of maps and strings
+	}
+	l.Args = []string{string(data)}
+	l.Notes = append(l.Notes, fileNotes(p, "opencode", told)...)
 	return l
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -40,6 +41,8 @@ func TestFlagsClaude(t *testing.T) {
 	require.Contains(t, readOnly, "--disallowedTools Edit,NotebookEdit,Task,TodoWrite,WebFetch,WebSearch,Write ")
 	require.Contains(t, flagsClaude(preset(t, "sandboxed"), launchOptions{}).Notes, "the network is off in this policy, and claude needs it to reach its model")
 
+	require.Contains(t, strings.Join(flagsClaude(preset(t, "READ_ONLY"), launchOptions{Inside: true}).Args, " "), ` --settings {"sandbox":{"enabled":false}} --permission-mode `)
+
 	narrow := effective(t, "name: coder\ntools: Bash(git add -p:*), Bash(git:*)")
 	require.Equal(t, "Bash(git add:*),Bash(git commit:*),Bash(git add -p:*)", flagsClaude(narrow, launchOptions{}).Args[3])
 
@@ -78,6 +81,32 @@ func TestFlagsGemini(t *testing.T) {
 	require.Equal(t, []string{"--approval-mode", "plan"}, flagsGemini(preset(t, "READ_ONLY"), launchOptions{Headless: true}).Args)
 	require.Equal(t, []string{"--approval-mode", "default"}, flagsGemini(preset(t, "WRITE"), launchOptions{}).Args)
 	require.Equal(t, []string{"--approval-mode", "auto_edit"}, flagsGemini(preset(t, "WRITE"), launchOptions{Headless: true}).Args)
+}
+
+func TestFlagsOpencode(t *testing.T) {
+	of := func(p *permission.Policy, opt launchOptions) map[string]any {
+		l := flagsOpencode(p, opt)
+		require.Len(t, l.Args, 1)
+		var permissions map[string]any
+		require.NoError(t, json.Unmarshal([]byte(l.Args[0]), &permissions))
+		require.Equal(t, "deny", permissions["*"], "what the policy does not name")
+		return permissions
+	}
+	readOnly := of(preset(t, "READ_ONLY"), launchOptions{})
+	require.Equal(t, "allow", readOnly["read"])
+	require.Equal(t, "deny", readOnly["edit"])
+	require.Equal(t, "deny", readOnly["webfetch"])
+	require.Equal(t, "allow", of(preset(t, "WRITE", "src"), launchOptions{})["edit"])
+
+	hides := flagsOpencode(compile(t, "version: 1\nextends: READ_ONLY\nfs: {hide: ['**/.env', secrets/**]}"), launchOptions{})
+	require.Contains(t, hides.Args[0], `"read":{"*":"allow","*/.env":"deny",".env":"deny","secrets/**":"deny"}`, "the last one counts")
+	require.Contains(t, hides.Notes, "opencode is told what is hidden for its own tools, and commands get round that: the view holds it")
+
+	p := effective(t, "name: coder\ntools: Read, Bash\nbash_commands: [go test]")
+	require.Contains(t, flagsOpencode(p, launchOptions{}).Args[0], `"bash":{"*":"deny"`)
+	ask := compile(t, "version: 1\nextends: READ_ONLY\ntools: {Grep: {requires_confirmation: true}}")
+	require.Equal(t, "ask", of(ask, launchOptions{})["grep"])
+	require.Equal(t, "deny", of(ask, launchOptions{Headless: true})["grep"])
 }
 
 func effective(t *testing.T, front string) *permission.Policy {
