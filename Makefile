@@ -85,7 +85,7 @@ bench: build ## side by side with the alternatives, as ratios from one run; BENC
 	cd integration/bench && $(GO) run . --pinfold $(CURDIR)/$(BIN) $(BENCHFLAGS)
 
 lint: ## golangci-lint with .golangci.yml
-	@for m in . integration/bench; do echo "lint $$m"; (cd $$m && $(GO) run $(GOLANGCI) run $(PKGS)) || exit 1; done
+	@for m in $(MODULES); do echo "lint $$m"; (cd $$m && $(GO) run $(GOLANGCI) run $(PKGS)) || exit 1; done
 
 fmt: ## fail on files that gofmt would change
 	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "not gofmt-ed:"; echo "$$out"; exit 1; }

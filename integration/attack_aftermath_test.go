@@ -2,6 +2,7 @@ package integration
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,17 +34,18 @@ type aftermath struct {
 }
 
 // battery is what the operator does next. Each command has its time: one that
-// waits for ever has been acted upon.
+// waits for ever has been acted upon. Where nothing guards it some do, and less time
+// shows that.
 const battery = `
 echo "# the prompt"
 bash -c '. /usr/lib/git-core/git-sh-prompt; __git_ps1 "" ""; : "${PS1@P}"' </dev/null
 for c in "status" "diff" "log --oneline -1" "fetch -q origin" "add src/a" "commit -qm later" "commit -q --amend --no-edit" "stash -q" "stash pop -q" \
 	"checkout -q ." "checkout -q -b another" "rebase --continue" "rebase -q HEAD~1" "cherry-pick HEAD~1" "cherry-pick --abort" "gc -q" "submodule status" "worktree list" "worktree repair" "cat-file --batch-all-objects --batch-check"; do
 	echo "# git $c"
-	timeout --foreground 20 git $c </dev/null
+	timeout --foreground $PATIENCE git $c </dev/null
 	[ $? != 124 ] || { echo "it does not end"; touch $RAN; exit; }
 done
-for d in src src/mine src/wt src/sub; do [ ! -d $d ] || (cd $d && timeout --foreground 20 git status </dev/null; timeout --foreground 20 git gc -q </dev/null); done
+for d in src src/mine src/wt src/sub; do [ ! -d $d ] || (cd $d && timeout --foreground $PATIENCE git status </dev/null; timeout --foreground $PATIENCE git gc -q </dev/null); done
 true`
 
 // TestAttackAftermath: nothing that the agent has left, on whatever surface, runs
@@ -71,6 +73,7 @@ func TestAttackAftermath(t *testing.T) {
 						require.Empty(t, guarded.battery(t), "a program of the host did what the agent wanted")
 						if !acts[attack] {
 							control := newAftermath(t, user.uid, a)
+							control.patience = 5
 							for _, session := range sessions(attack) {
 								l.unguarded(t, control, session)
 							}
@@ -105,6 +108,8 @@ type aftermathScene struct {
 	a       aftermath
 	home    string
 	refused bool // an operation was refused by a rule
+
+	patience int // seconds that a command of the battery has; 0 is enough for a busy machine
 }
 
 // evilText is a program that says in out that it ran.
@@ -140,7 +145,7 @@ func (s *aftermathScene) vars() []string {
 func (s *aftermathScene) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = s.root
-	cmd.Env = append([]string{"HOME=" + s.home}, s.vars()...)
+	cmd.Env = append([]string{"HOME=" + s.home, fmt.Sprint("PATIENCE=", cmp.Or(s.patience, 20))}, s.vars()...)
 	cmd.SysProcAttr = credential(s.uid)
 	cmd.WaitDelay = time.Minute
 	return cmd

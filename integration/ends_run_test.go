@@ -17,6 +17,7 @@ type shell struct {
 	t       *testing.T
 	program string
 	socket  string
+	root    string // of the site
 	uid     int
 	lines   int
 }
@@ -25,7 +26,7 @@ func newShell(t *testing.T, s *site) *shell {
 	t.Helper()
 	program, err := exec.LookPath("tmux")
 	require.NoError(t, err)
-	sh := &shell{t: t, program: program, socket: filepath.Join(s.base, "tmux"), uid: s.uid}
+	sh := &shell{t: t, program: program, socket: filepath.Join(s.base, "tmux"), root: s.root, uid: s.uid}
 	s.own()
 	sh.tmux("-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "50", "-c", s.root,
 		"env", "-u", "PROMPT_COMMAND", "PS1=> ", "HOME="+s.base, "HISTFILE=/dev/null", "bash", "--norc", "--noprofile")
@@ -107,34 +108,42 @@ var stoppers = map[string]string{
 }
 
 // A deadline holds whatever the command does to itself: timeout(1) runs in the
-// process group that would be stopped with it.
+// process group that would be stopped with it. Each stopper has a shell of its own: it
+// is waited for most of the time.
 func TestStopsStayInside(t *testing.T) {
 	for _, s := range surfaces {
 		run, ok := s.(runSurface)
 		if !ok {
 			continue
 		}
+		ends := func(t *testing.T, sh *shell, what string, words ...string) {
+			begin := time.Now()
+			command := append([]string{pinfold, "run", "-q", "-C", sh.root}, words...)
+			sh.line("timeout 1 "+quoted(command...)+"; echo r''c=$?", "rc=124")
+			fmt.Printf("[table] O05 %-12s timeout 1 pinfold run ends after %.1f s: %s\n", run.name, time.Since(begin).Seconds(), what)
+		}
 		t.Run(run.name, func(t *testing.T) {
-			s := newSite(t, run.uid, true)
-			sh := newShell(t, s)
-			for _, name := range sorted(stoppers) {
-				begin := time.Now()
-				sh.line("timeout 1 "+quoted(pinfold, "run", "-q", "-C", s.root, "--", "bash", "-c", stoppers[name])+"; echo r''c=$?", "rc=124")
-				fmt.Printf("[table] O05 %-12s timeout 1 pinfold run ends after %.1f s: %s\n", run.name, time.Since(begin).Seconds(), name)
-				if name == "SIGSTOP to all" {
-					continue // outside that is everything that the user has
+			t.Run("stop", func(t *testing.T) { // returns when the parallel ones are done
+				for _, name := range sorted(stoppers) {
+					t.Run(name, func(t *testing.T) {
+						t.Parallel()
+						sh := newShell(t, newSite(t, run.uid, true))
+						ends(t, sh, name, "--", "bash", "-c", stoppers[name])
+						if name == "SIGSTOP to all" {
+							return // outside that is everything that the user has
+						}
+						// Without the guard it lives on after its deadline, as does timeout.
+						sh.line("timeout 1 "+quoted("bash", "-c", stoppers[name])+" & sleep 2; kill -0 $! && echo a''live", "alive")
+						sh.line("kill -KILL -$!; wait; echo o''ver", "over")
+					})
 				}
-				// Without the guard it lives on after its deadline, as does timeout.
-				sh.line("timeout 1 "+quoted("bash", "-c", stoppers[name])+" & sleep 2; kill -0 $! && echo a''live", "alive")
-				sh.line("kill -KILL -$!; wait; echo o''ver", "over")
-			}
+			})
 			tableRow(t, "stop", run.name)
 
 			// As many processes as it can make.
-			begin := time.Now()
+			sh := newShell(t, newSite(t, run.uid, true))
 			storm := "trap '' TERM; f() { f | f & }; f 2>/dev/null; while :; do :; done"
-			sh.line("timeout 1 "+quoted(pinfold, "run", "-q", "-C", s.root, "--max-tasks", "400", "--", "bash", "-c", storm)+"; echo r''c=$?", "rc=124")
-			fmt.Printf("[table] O05 %-12s timeout 1 pinfold run ends after %.1f s: as many processes as it can make\n", run.name, time.Since(begin).Seconds())
+			ends(t, sh, "as many processes as it can make", "--max-tasks", "400", "--", "bash", "-c", storm)
 			sh.line("timeout 1 bash -c 'trap \"\" TERM; while :; do :; done' & sleep 2; kill -0 $! && echo a''live", "alive")
 			sh.line("kill -KILL -$!; wait; echo o''ver", "over")
 			tableRow(t, "deaf", run.name)

@@ -32,7 +32,7 @@ func run(ctx context.Context, model, dir, task string) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }() // nothing is owed on it
 	skills, err := fileskills.New(fileskills.Config{Resolver: r})
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func run(ctx context.Context, model, dir, task string) error {
 	messages := []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(task))}
 	for {
 		answer, err := client.Messages.New(ctx, anthropic.MessageNewParams{
-			Model: anthropic.Model(model), MaxTokens: 8192, Messages: messages, Tools: tools,
+			Model: model, MaxTokens: 8192, Messages: messages, Tools: tools,
 		})
 		if err != nil {
 			return err

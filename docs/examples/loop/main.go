@@ -32,7 +32,7 @@ func run(ctx context.Context, dir string, model io.Reader, out io.Writer) error 
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }() // nothing is owed on it
 	skills, err := fileskills.New(fileskills.Config{Resolver: r})
 	if err != nil {
 		return err

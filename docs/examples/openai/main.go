@@ -33,7 +33,7 @@ func run(ctx context.Context, model, dir, task string) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }() // nothing is owed on it
 	skills, err := fileskills.New(fileskills.Config{Resolver: r})
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func run(ctx context.Context, model, dir, task string) error {
 				continue
 			}
 			call := item.AsFunctionCall()
-			output := ""
+			var output string
 			if res, err := skills.Call(ctx, call.Name, json.RawMessage(call.Arguments)); err != nil {
 				output = "Error: " + err.Error() // a refusal or a failure that the model can mend
 			} else {
