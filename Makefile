@@ -16,7 +16,7 @@ export GOFLAGS ?= -buildvcs=false
 
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help build install man demo deps check-quick test long race-detector unprivileged portable cross fuzz bench lint fmt vet tidy examples ci clean
+.PHONY: help build install man package package-test demo deps check-quick test long race-detector unprivileged portable cross fuzz bench lint fmt vet tidy examples ci clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t16
@@ -29,6 +29,12 @@ install: ## into $GOBIN
 
 man: ## man pages into dist/man
 	$(GO) run ./cmd/pinfold man dist/man
+
+package: ## deb, rpm, OCI image, SBOM and checksums into dist
+	@sh .ci/package/build dist && sh .ci/package/contents dist
+
+package-test: ## the packages in a bare Debian and in containers; root on Debian, some minutes
+	@sh .ci/package/test
 
 demo: build ## a sample project, a command inside, what works and what is refused
 	@sh testdata/demo/demo.sh $(BIN)
@@ -99,7 +105,8 @@ tidy: ## fail when a go.mod or go.sum is not tidy
 examples: ## the examples of docs, which are a module of their own
 	cd docs/examples && $(GO) test -count=1 ./...
 
-ci: test fmt vet tidy lint examples portable unprivileged race-detector cross ## what CI runs
+ci: export ARCHES ?= $(shell $(GO) env GOARCH)
+ci: test fmt vet tidy lint examples portable unprivileged race-detector cross package ## what CI runs
 	@sh .ci/leftovers
 
 clean: ## remove what was built

@@ -42,6 +42,8 @@ var somePlaces = []aPlace{
 	{name: "nothing missing", asRoot: true, natural: true, root: true, user: true},
 	{name: "no mount", natural: true, missing: map[string]string{"mounts": "--security-opt seccomp=unconfined"}},
 	{name: "container", natural: true, missing: map[string]string{"namespaces": "--security-opt seccomp=unconfined"}},
+	{name: "no pivot_root", natural: true, missing: map[string]string{"run": "--security-opt seccomp=unconfined"}},
+	{name: "chroot", missing: map[string]string{"mounts": "sudo systemd-nspawn --bind /dev/fuse -D DIR"}},
 	{name: "read-only /tmp", root: true, user: true},
 	{name: "no newuidmap", root: true, user: true},
 	{name: "no openat2 (ENOSYS)", natural: true, root: true, user: true},
@@ -102,6 +104,12 @@ func TestDoctorAgreesWithRun(t *testing.T) {
 					assert.Contains(t, text, "type: "+line+"\n")
 				}
 				assert.Contains(t, text, "pinfold run does not work here\n")
+				if p.name == "/dev/fuse 0600" {
+					_, page, _ := strings.Cut(pageText(t, "docs/install.md"), "$ pinfold doctor\nmissing")
+					page, _, found := strings.Cut(page, "...\n")
+					assert.True(t, found)
+					assert.Contains(t, text, "missing"+page, "docs/install.md shows this")
+				}
 				list, err := os.ReadDir(s.root)
 				require.NoError(t, err)
 				assert.Empty(t, list, "something is left")

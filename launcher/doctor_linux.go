@@ -82,6 +82,8 @@ func namespaceFix() (fix, paste string) {
 	switch {
 	case !procMounted():
 		return "see proc", ""
+	case chrooted():
+		return "see mounts", ""
 	case sysctl("user/max_user_namespaces") == "0":
 		return "allow user namespaces", "sudo sysctl -w user.max_user_namespaces=15000"
 	case sysctl("kernel/unprivileged_userns_clone") == "0":
@@ -93,6 +95,9 @@ func namespaceFix() (fix, paste string) {
 func probeMounts(t trial) Finding {
 	const name, means = "mounts", "run builds a file system of its own with open_tree(2), mount_setattr(2) and move_mount(2)"
 	switch {
+	case chrooted():
+		return no(name, "this is a chroot, whose root is no mount", means, "enter the directory DIR by other means than chroot", true).
+			paste("sudo systemd-nspawn --bind /dev/fuse -D DIR")
 	case t.Spawn != "":
 		return no(name, "not tried without namespaces", means, "see namespaces", true)
 	case t.Mount != "":
@@ -117,6 +122,21 @@ func probeProc(t trial) Finding {
 func procMounted() bool {
 	_, err := os.Lstat("/proc/self")
 	return err == nil
+}
+
+// chrooted reports whether this process's root is no mount, as after chroot(2) into a
+// directory.
+func chrooted() bool {
+	data, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(data)) {
+		if fields := strings.Fields(line); len(fields) > 4 && fields[4] == "/" {
+			return false
+		}
+	}
+	return true
 }
 
 // probeAppArmor is silent where the kernel has no such restriction.

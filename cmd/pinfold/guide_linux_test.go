@@ -188,3 +188,48 @@ func TestScriptOfThePullRequest(t *testing.T) {
 	require.Contains(t, comment, "\n    agents/wr.md:\n      widens: writing 'src'")
 	require.True(t, failed)
 }
+
+// TestScriptOfInstalling runs what docs/install.md shows of doctor where all is well.
+func TestScriptOfInstalling(t *testing.T) {
+	blocks := blocksOf(section(t, "../../docs/install.md", "## What `pinfold doctor` says", "## In a container"))
+	sh := &shell{dir: t.TempDir()}
+	sh.session(t, strings.ReplaceAll(blocks[0].text, "\n...\n", "\n  ...\n"))
+}
+
+// TestScriptOfTheAction runs the check of .ci/action as a runner would.
+func TestScriptOfTheAction(t *testing.T) {
+	const file = "../../.ci/action/action.yml"
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(data), `go build -C "$GITHUB_ACTION_PATH/../.."`)
+	require.FileExists(t, filepath.Join(filepath.Dir(file), "../..", "go.mod"))
+	_, check, found := strings.Cut(string(data), "    - name: Check\n")
+	require.True(t, found)
+	_, check, found = strings.Cut(check, "      run: |\n")
+	require.True(t, found)
+
+	sh := repository(t)
+	temp := t.TempDir()
+	clitest.Tree{"pinfold-bin/pinfold": "#!/bin/sh\nexec pinfold \"$@\"\n"}.Make(t, temp)
+	require.NoError(t, os.Chmod(temp+"/pinfold-bin/pinfold", 0o755))
+	sh.env = []string{"RUNNER_TEMP=" + temp, "DIRECTORY=.", "ARGS=-w src -w docs"}
+	sh.run(t, "set -eo pipefail\n"+check)
+	sh.env = []string{"RUNNER_TEMP=" + temp, "DIRECTORY=.", "ARGS=-w src -w ../other"}
+	out, err := sh.try(t, "set -eo pipefail\n"+check)
+	require.Error(t, err)
+	require.Contains(t, out, "::error")
+}
+
+// TestScriptOfTroubleshooting meets what docs/troubleshooting.md says of pip, and its
+// way out.
+func TestScriptOfTroubleshooting(t *testing.T) {
+	page, err := os.ReadFile("../../docs/troubleshooting.md")
+	require.NoError(t, err)
+	sh := &shell{dir: t.TempDir()}
+	out, err := sh.try(t, "pinfold run -w . -- /usr/bin/python3 -m pip install nothing")
+	require.Error(t, err)
+	require.Contains(t, out, "externally-managed-environment")
+	require.Contains(t, string(page), "| `externally-managed-environment` from pip |")
+	require.Contains(t, string(page), "`python3 -m venv .venv`")
+	sh.run(t, "pinfold run -w . -- /usr/bin/python3 -m venv .venv && pinfold run -w . -- .venv/bin/python -c 'import sys; assert sys.prefix != sys.base_prefix'")
+}

@@ -28,6 +28,8 @@ var places = map[string]func() error{
 	"container": func() error { // what Docker's default list refuses without CAP_SYS_ADMIN
 		return errors.Join(refuse(unix.EPERM, append(mountCalls, unix.SYS_SETNS)...), refuseNamespaces())
 	},
+	"no pivot_root":       func() error { return refuse(unix.EPERM, unix.SYS_PIVOT_ROOT) },
+	"chroot":              chroot,
 	"read-only /tmp":      readOnlyTmp,
 	"no newuidmap":        withoutNewuidmap,
 	"no openat2 (ENOSYS)": func() error { return refuse(unix.ENOSYS, unix.SYS_OPENAT2) },
@@ -107,6 +109,39 @@ func readOnlyTmp() error {
 		unix.Mount("/tmp", "/tmp", "", unix.MS_BIND|unix.MS_REC, ""),
 		unix.Mount("", "/tmp", "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""),
 	)
+}
+
+// chroot makes a root that is no mount of its own, of a copy of all mounts.
+func chroot() error {
+	const aside = "/mnt"
+	if err := unix.Mount("top", aside, "tmpfs", 0, "mode=755"); err != nil {
+		return err
+	}
+	top := aside + "/top"
+	if err := os.Mkdir(top, 0o755); err != nil {
+		return err
+	}
+	list, err := os.ReadDir("/")
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		from, to := "/"+e.Name(), filepath.Join(top, e.Name())
+		switch {
+		case from == aside:
+		case e.Type()&os.ModeSymlink != 0:
+			link, err := os.Readlink(from)
+			if err = errors.Join(err, os.Symlink(link, to)); err != nil {
+				return err
+			}
+		case e.IsDir():
+			if err := errors.Join(os.Mkdir(to, 0o755), unix.Mount(from, to, "", unix.MS_BIND|unix.MS_REC, "")); err != nil {
+				return err
+			}
+		}
+	}
+	here, err := os.Getwd()
+	return errors.Join(err, unix.Chroot(top), unix.Chdir(here))
 }
 
 func withoutNewuidmap() error {

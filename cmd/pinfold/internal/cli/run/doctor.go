@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -98,8 +99,12 @@ func withRun(ctx context.Context, findings []launcher.Finding) []launcher.Findin
 		return slices.Concat([]launcher.Finding{run}, findings, []launcher.Finding{notConfined})
 	}
 	run.Detail, run.Means, run.Fix = failed, "what 'pinfold run' itself says", hint
-	if missing := slices.IndexFunc(findings, func(f launcher.Finding) bool { return f.Required && !f.OK }); missing >= 0 {
+	// What only refers to another finding is left to that one.
+	if missing := slices.IndexFunc(findings, func(f launcher.Finding) bool { return f.Required && !f.OK && f.Paste != "" }); missing >= 0 {
 		run.Fix, run.Paste = "see "+findings[missing].Name, findings[missing].Paste
+	}
+	if run.Fix == "" && strings.HasSuffix(failed, syscall.EPERM.Error()) {
+		run.Fix, run.Paste = "a container's list of system calls forbids it: flags of docker run and podman run", "--security-opt seccomp=unconfined"
 	}
 	if run.Fix == "" {
 		run.Fix = "none is known; please report it with what this prints"
