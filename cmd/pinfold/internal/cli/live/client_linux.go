@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/launcher"
 )
 
 // Ended is how a run ended that was stopped.
@@ -28,6 +29,34 @@ func (r *Record) connect() (*net.UnixConn, *peer, error) {
 		err = &cli.ExitError{Code: cli.ExitFailed, Err: fmt.Errorf("run '%s' has ended", r.ID), Hint: "'pinfold ps' lists what runs"}
 	}
 	return c, p, err
+}
+
+// Exec starts a further command in a run, joins c's streams to it, and returns when it has
+// ended. An error says that it never ran.
+func (r *Record) Exec(ctx context.Context, c launcher.JoinConfig) (launcher.Result, error) {
+	conn, p, err := r.connect()
+	if err != nil {
+		return launcher.Result{}, err
+	}
+	p.close()
+	defer func() { _ = conn.Close() }() // nothing is owed on it
+	var got reply
+	err = errors.Join(conn.SetDeadline(time.Now().Add(patience)), say(conn, order{Do: doExec, What: c.Command[0]}))
+	if err == nil {
+		err = hear(conn, &got)
+	}
+	if err == nil && got.Error != "" {
+		err = errors.New(got.Error)
+	}
+	if err != nil {
+		return launcher.Result{}, err
+	}
+	f, err := conn.File()
+	if err != nil {
+		return launcher.Result{}, err
+	}
+	defer func() { _ = f.Close() }() // likewise
+	return launcher.Join(ctx, f, c)
 }
 
 // stopPatience is how long, beyond the time that it gives the command, a run may take to

@@ -27,6 +27,11 @@ type Ended struct {
 // Stop fails: nothing runs.
 func (r *Record) Stop(context.Context, time.Duration) (Ended, error) { return Ended{}, errLinux }
 
+// Exec fails: nothing runs.
+func (r *Record) Exec(context.Context, launcher.JoinConfig) (launcher.Result, error) {
+	return launcher.Result{}, errLinux
+}
+
 // Run is this process's run, of which there is none here.
 type Run struct{ Log *os.File }
 
@@ -40,7 +45,7 @@ func (*Run) ID() string { return "" }
 func (*Run) Place() []string { return nil }
 
 // Serve serves nobody.
-func (*Run) Serve() *launcher.Control { return nil }
+func (*Run) Serve(func(string)) *launcher.Control { return nil }
 
 // End does nothing.
 func (*Run) End(int, string) {}

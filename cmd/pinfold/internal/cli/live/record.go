@@ -168,6 +168,18 @@ func (r *Record) Report() (*os.File, error) {
 	return os.Open(filepath.Join(dir, r.ID, ReportFile))
 }
 
+// GoesOn reports whether the run goes on.
+func (r *Record) GoesOn() bool { return r.goesOn() }
+
+// Again is the record as it is now.
+func (r *Record) Again() (Record, error) {
+	dir, err := privateDir()
+	if err != nil {
+		return Record{}, err
+	}
+	return readRecord(filepath.Join(dir, r.ID))
+}
+
 // List is what runs, or, with all, also what has ended and is remembered: the oldest first.
 // What a run that was killed has left of its socket is removed.
 func List(all bool) ([]Record, error) {

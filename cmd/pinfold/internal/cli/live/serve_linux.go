@@ -27,11 +27,13 @@ const (
 type order struct {
 	Do    string        `json:"do"`
 	After time.Duration `json:"after,omitempty"` // of stop
+	What  string        `json:"what,omitempty"`  // of exec: the program, for the record
 }
 
 // The words of an order.
 const (
 	doStop = "stop"
+	doExec = "exec"
 )
 
 // reply is what it is told.
@@ -50,6 +52,7 @@ type Run struct {
 	Log     *os.File // what is told of the run; nil once it is closed
 	socket  *net.UnixListener
 	control *launcher.Control
+	started func(program string)
 
 	over    chan struct{} // closed once the run has ended
 	end     reply         // read after over
@@ -118,11 +121,12 @@ func (l *Run) Place() []string {
 }
 
 // Serve obeys until End or Close. What is done to the run is done through the control that
-// it returns.
-func (l *Run) Serve() *launcher.Control {
+// it returns. started is told of each further command, before it is.
+func (l *Run) Serve(started func(program string)) *launcher.Control {
 	if l == nil {
 		return nil
 	}
+	l.started = started
 	l.control = launcher.NewControl()
 	l.clients.Go(func() {
 		for {
@@ -164,6 +168,16 @@ func (l *Run) serve(c *net.UnixConn) {
 		<-l.over
 		_ = c.SetDeadline(time.Now().Add(patience))
 		_ = say(c, l.end)
+	case doExec:
+		f, err := c.File()
+		if err != nil {
+			return
+		}
+		defer func() { _ = f.Close() }() // nothing is owed on it
+		l.started(o.What)
+		if say(c, reply{}) == nil {
+			_ = l.control.Exec(f) // whoever asked is told
+		}
 	default:
 		_ = say(c, reply{Error: "this run is of another version of pinfold, and knows no '" + o.Do + "'"})
 	}

@@ -10,7 +10,7 @@ import (
 // begin makes the run known to 'pinfold ps' and the like. One that is inside another run
 // is part of that: nothing inside may act on a run. A run that cannot be made known goes
 // on without.
-func (f *runFlags) begin(o *cli.Output, r *pathresolver.Resolver, command []string) (err error) {
+func (f *runFlags) begin(o *cli.Output, r *pathresolver.Resolver, told *refused, command []string) (err error) {
 	if f.name != "" {
 		if err := live.CheckName(f.name); err != nil {
 			return err
@@ -25,6 +25,9 @@ func (f *runFlags) begin(o *cli.Output, r *pathresolver.Resolver, command []stri
 	})
 	if err != nil && o.Stderr.Terminal {
 		o.Warning("'pinfold ps' will not list this run: " + err.Error())
+	}
+	if f.live != nil {
+		told.files = append(told.files, &reportFile{f: f.live.Log, root: r.Root(), most: maxLogLines})
 	}
 	return nil
 }

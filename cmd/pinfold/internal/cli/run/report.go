@@ -67,6 +67,7 @@ func newReportLine(root string, r sandboxfs.Refusal) reportLine {
 type reportFile struct {
 	f       *os.File
 	root    string
+	most    int    // refusals that are written
 	lines   int    // refusals that were written
 	omitted uint64 // and that were not, or things that were left
 	err     error  // the first that occurred
@@ -75,6 +76,9 @@ type reportFile struct {
 // maxReportLines bounds what one run's refusals add to a report: some 30 MB.
 // Beyond it they are counted.
 const maxReportLines = 100_000
+
+// maxLogLines is the same for what is kept of each of the latest runs: some 3 MB.
+const maxLogLines = 10_000
 
 // omittedLine is the last line of --report where it does not name everything.
 type omittedLine struct {
@@ -107,7 +111,7 @@ func openReport(name string, r *pathresolver.Resolver, git *gitbeside.Dir) (*rep
 		_ = f.Close()
 		return nil, reportWritable(name)
 	}
-	return &reportFile{f: f, root: r.Root()}, nil
+	return &reportFile{f: f, root: r.Root(), most: maxReportLines}, nil
 }
 
 func reportWritable(name string) error {
@@ -116,7 +120,7 @@ func reportWritable(name string) error {
 }
 
 func (w *reportFile) add(r sandboxfs.Refusal) {
-	if w.lines == maxReportLines {
+	if w.lines == w.most {
 		w.omitted++
 		return
 	}
@@ -186,7 +190,8 @@ func (l launched) env() []string {
 func (c *refused) launched(l launched) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.file != nil {
-		c.file.append(launchLine{cli.TimeText(time.Now()), l})
+	line := launchLine{cli.TimeText(time.Now()), l}
+	for _, file := range c.files {
+		file.append(line)
 	}
 }

@@ -33,7 +33,7 @@ func TestReportLineFitsItsSchema(t *testing.T) {
 	w.unjudged(5)
 	w.append(launchLine{cli.TimeText(time.Now()), launched{Policy: "coder", Hash: strings.Repeat("0f", 32), Program: pathresolver.EscapePath(clitest.Hostile), Sandbox: true}})
 	w.append(launchLine{cli.TimeText(time.Now()), launched{Program: "make"}})
-	c := &refused{file: w}
+	c := &refused{files: []*reportFile{w}}
 	c.left(leftover.Left{Items: clitest.SomeLeft(), Omitted: 3})
 	require.NoError(t, w.close())
 	data, err := os.ReadFile(file)
@@ -52,7 +52,7 @@ func TestReportIsBounded(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report")
 	f, err := os.Create(file)
 	require.NoError(t, err)
-	w := &reportFile{f: f, root: "/project", lines: maxReportLines - 1}
+	w := &reportFile{f: f, root: "/project", most: maxReportLines, lines: maxReportLines - 1}
 	for range 3 {
 		w.add(sandboxfs.Refusal{Time: time.Now(), Op: access.OpRead, Place: "x", Rule: pathresolver.RuleHidden})
 	}

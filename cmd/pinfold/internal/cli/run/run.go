@@ -191,7 +191,7 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	if err != nil {
 		return err
 	}
-	if err := f.begin(a.Out, r, command); err != nil {
+	if err := f.begin(a.Out, r, refused, command); err != nil {
 		return err
 	}
 	defer f.live.Close()
@@ -285,7 +285,9 @@ func (f *runFlags) inView(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 	}
 	problem = view.Close() // after it every refusal has been told, and every request left
 	dropped, besideProblem := f.beside.CloseView()
-	refused.unjudged(view.Stats().RefusalsDropped + dropped + result.Dropped)
+	if refused.wanted { // or nobody looks closely
+		refused.unjudged(view.Stats().RefusalsDropped + dropped + result.Dropped)
+	}
 	return result, errors.Join(problem, besideProblem, who.close(result, err)), err
 }
 
@@ -312,7 +314,11 @@ func (f *runFlags) launch(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 		NoNetwork:      f.NoNetwork(),
 		// A broker in this process looks at its peers and starts programs.
 		Confine: who == nil || who.apart, Keep: slices.Concat(state.Place(), f.live.Place()),
-		Control: f.live.Serve(),
+		Control: f.live.Serve(func(program string) {
+			again := told
+			again.Program = pathresolver.EscapePath(program)
+			refused.launched(again)
+		}),
 	}
 	f.limits.into(&c)
 	if !f.quiet {
@@ -334,8 +340,8 @@ func (f *runFlags) viewOptions(refused *refused) sandboxfs.Options {
 		// The command has no capabilities: it gets what root has without them.
 		o.DefaultPermissions, o.Unprivileged = false, true
 	}
-	if refused.wanted {
-		o.OnRefusal, o.ReportAll = refused.add, !refused.watch
+	if refused.wanted || len(refused.files) > 0 {
+		o.OnRefusal, o.ReportAll = refused.add, refused.wanted && !refused.watch
 	}
 	return o
 }

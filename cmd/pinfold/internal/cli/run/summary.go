@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,8 +26,8 @@ type refused struct {
 	wanted bool // somebody wants to know
 	watch  bool // the launcher can tell what the kernel refuses
 
-	mu    sync.Mutex // guards what follows
-	file  *reportFile
+	mu    sync.Mutex    // guards what follows
+	files []*reportFile // of --report, and what 'pinfold logs' shows
 	kinds map[refusalKind]int
 	total int
 
@@ -51,8 +52,10 @@ func (f *runFlags) newRefused(o *cli.Output, r *pathresolver.Resolver) (*refused
 	if f.report == "" {
 		return c, nil
 	}
-	var err error
-	c.file, err = openReport(f.report, r, f.beside)
+	file, err := openReport(f.report, r, f.beside)
+	if err == nil {
+		c.files = append(c.files, file)
+	}
 	return c, err
 }
 
@@ -72,23 +75,33 @@ func (c *refused) add(r sandboxfs.Refusal) {
 	if _, known := c.kinds[kind]; known || len(c.kinds) < summaryKinds {
 		c.kinds[kind]++
 	}
-	if c.file != nil {
-		c.file.add(r)
+	for _, file := range c.files {
+		file.add(r)
 	}
 }
 
 func (c *refused) close() error {
-	if c.file == nil {
-		return nil
+	c.mu.Lock() // a further command may still be told of
+	defer c.mu.Unlock()
+	var asked []error
+	for _, file := range c.files {
+		if err := file.close(); file.most != maxLogLines { // nobody asked for what is kept
+			asked = append(asked, err)
+		}
 	}
-	return c.file.close()
+	c.files = nil
+	return errors.Join(asked...)
 }
 
 // unjudged notes how many attempts came too fast.
 func (c *refused) unjudged(n uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.dropped = n
-	if c.file != nil && n > 0 {
-		c.file.unjudged(n)
+	for _, file := range c.files {
+		if n > 0 {
+			file.unjudged(n)
+		}
 	}
 }
 
@@ -140,12 +153,11 @@ type leftLine struct {
 func (c *refused) left(left leftover.Left) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.file == nil {
-		return
-	}
 	now := cli.TimeText(time.Now())
-	for _, i := range left.Items {
-		c.file.append(leftLine{now, leftlog.Escaped(i)})
+	for _, file := range c.files {
+		for _, i := range left.Items {
+			file.append(leftLine{now, leftlog.Escaped(i)})
+		}
+		file.omitted += left.Omitted
 	}
-	c.file.omitted += left.Omitted
 }
