@@ -171,7 +171,7 @@ func (p *Profile) TellIn(home string, t Told) error {
 		} else if holds(root, name, text) {
 			continue
 		}
-		err := root.MkdirAll(filepath.Dir(name), 0o700)
+		made, err := makeParents(root, name)
 		if err == nil {
 			if err = root.Remove(name); errors.Is(err, fs.ErrNotExist) {
 				err = nil
@@ -187,8 +187,31 @@ func (p *Profile) TellIn(home string, t Told) error {
 		if err != nil {
 			return err
 		}
+		// Root makes them for the user whose home it is.
+		if uid, known := hostpath.Owner(home); known && uid != os.Geteuid() {
+			for _, path := range append(made, name) {
+				if err := root.Lchown(path, uid, -1); err != nil {
+					return err
+				}
+			}
+		}
 	}
 	return nil
+}
+
+// makeParents makes the directories above a file that are not there, and says which.
+func makeParents(root *os.Root, name string) (made []string, err error) {
+	dir := ""
+	for part := range strings.SplitSeq(filepath.ToSlash(filepath.Dir(name)), "/") {
+		dir = filepath.Join(dir, part)
+		switch err := root.Mkdir(dir, 0o700); {
+		case err == nil:
+			made = append(made, dir)
+		case !errors.Is(err, fs.ErrExist):
+			return made, err
+		}
+	}
+	return made, nil
 }
 
 // holds reports whether a regular file has this text. An agent may have put a FIFO there.

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/internal/hostpath"
 )
 
 // What an agent leaves where the rules are told is neither waited for nor read into
@@ -39,4 +41,24 @@ func TestTellInAHomeThatAnAgentPrepared(t *testing.T) {
 	require.NoError(t, os.Symlink(base, link))
 	require.Error(t, p.TellIn(link, Told{File: "/run/rules"}))
 	require.NoFileExists(t, filepath.Join(base, "text"))
+}
+
+// What root makes in the home of another user is that user's; what was there stays as
+// it is.
+func TestTellInTheHomeOfAnotherUser(t *testing.T) {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, os.Mkdir(filepath.Join(home, "there"), 0o700))
+	uid := os.Geteuid()
+	if uid == 0 {
+		uid = 65534
+		require.NoError(t, os.Chown(home, uid, uid))
+	}
+	p := &Profile{TellHome: map[string]string{"there/a/b/text": "words", "there/link": "{file}"}}
+	require.NoError(t, p.TellIn(home, Told{File: "/run/rules"}))
+	for path, want := range map[string]int{"there": os.Geteuid(), "there/a": uid, "there/a/b": uid, "there/a/b/text": uid, "there/link": uid} {
+		owner, known := hostpath.Owner(filepath.Join(home, path))
+		require.True(t, known)
+		require.Equal(t, want, owner, path)
+	}
 }

@@ -203,6 +203,47 @@ func nestedError(err error) error {
 		Hint: "this is inside 'pinfold run' already: give that one --nested to start another in it, as an ordinary user"}
 }
 
+// explained is the error of a set-up with what is in its way, if that is known.
+func (f *runFlags) explained(err error) error {
+	if hint := f.inTheWay(); hint != "" {
+		return &cli.ExitError{Code: cli.ExitRunOwn, Err: err, Hint: hint}
+	}
+	return nestedError(err)
+}
+
+// inTheWay is a hint about what the home that is kept has where a path of yours is to be
+// shown in it; "" for nothing.
+func (f *runFlags) inTheWay() string {
+	home, err := os.UserHomeDir()
+	if f.home == "" || err != nil {
+		return ""
+	}
+	for _, path := range f.ro {
+		rest, in := hostpath.Beneath(path, home)
+		if !in {
+			continue
+		}
+		at, shown := f.home, home
+		for part := range strings.SplitSeq(rest, "/") {
+			at, shown = filepath.Join(at, part), filepath.Join(shown, part)
+			kept, missing := os.Lstat(at)
+			if missing != nil {
+				break // it is made
+			}
+			meant, err := os.Stat(shown)
+			own, err2 := os.Lstat(shown)
+			if err != nil || err2 != nil {
+				break // it is not there to be shown
+			}
+			link := kept.Mode()&fs.ModeSymlink != 0 // which a run makes for one of yours
+			if link && own.Mode()&fs.ModeSymlink == 0 || !link && kept.IsDir() != meant.IsDir() {
+				return fmt.Sprintf("a run has left '%s', where '%s' is to be shown: move it away", pathresolver.EscapePath(at), pathresolver.EscapePath(shown))
+			}
+		}
+	}
+	return ""
+}
+
 // findSetID returns a file beneath dir with a set-user-id or set-group-id bit, or
 // "". A run cannot make one in its home, but what was there before stays. The
 // directories that are nearest are looked at first, and no more than maxLooked

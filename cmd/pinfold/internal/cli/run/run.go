@@ -210,7 +210,7 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	refused.left(left)
 	problem = errors.Join(problem, refused.close())
 	if err != nil {
-		return errors.Join(nestedError(err), problem)
+		return errors.Join(f.explained(err), problem)
 	}
 	saved := leftlog.Keep(a.Out, f.live.ID(), r, command, left)
 	if problem != nil {
@@ -222,8 +222,12 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	if result.Reason != "" {
 		a.Out.Error(result.Reason)
 		if result.ExitCode == cli.ExitNotFound {
-			a.Out.Hint(f.hintOutside(a, r, command[0]))
-			if slices.Contains(launchprofile.Builtins(), command[0]) {
+			if hint := f.inTheWay(); hint != "" {
+				a.Out.Hint(hint)
+			} else {
+				a.Out.Hint(f.hintOutside(a, r, command[0]))
+			}
+			if f.profile == nil && slices.Contains(launchprofile.Builtins(), command[0]) {
 				a.Out.Hint("'pinfold " + command[0] + "' starts it with all that it needs, and a home that is kept")
 			}
 		}
