@@ -53,7 +53,7 @@ func TestFlagsHaveHeadings(t *testing.T) {
 		for _, f := range cli.FlagGroups(cmd)[0].Flags {
 			first = append(first, f.Name)
 		}
-		require.Equal(t, []string{"directory", "write-path", "git", "hide", "policy", "preset", "ro", "home", "env", "net", "approve", "app", "help"}, first)
+		require.Equal(t, []string{"directory", "write-path", "git", "hide", "policy", "preset", "git-author", "ro", "home", "env", "net", "approve", "mcp", "app", "help"}, first)
 	}
 }
 

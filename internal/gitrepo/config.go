@@ -2,6 +2,8 @@ package gitrepo
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -40,6 +42,28 @@ func Setting(text []byte, key string) (value string, ok bool) {
 		}
 	}
 	return value, ok
+}
+
+// Pick is the text of a configuration with only the variables of keys, as git prints
+// them: "user.email". It is empty where the text is not git's syntax. Values are quoted
+// anew, so that none of them reads as more than a value.
+func Pick(text []byte, keys []string) []byte {
+	settings, err := parseConfig("config", text)
+	if err != nil {
+		return nil
+	}
+	quote := strings.NewReplacer("\\", "\\\\", `"`, `\"`, "\n", `\n`, "\t", `\t`, "\b", `\b`)
+	var b bytes.Buffer
+	for _, s := range settings {
+		switch {
+		case s.sub || !slices.Contains(keys, s.key()):
+		case s.bare:
+			fmt.Fprintf(&b, "[%s]\n\t%s\n", s.section, s.name)
+		default:
+			fmt.Fprintf(&b, "[%s]\n\t%s = \"%s\"\n", s.section, s.name, quote.Replace(s.value))
+		}
+	}
+	return b.Bytes()
 }
 
 // parseConfig reads the syntax of git-config(1). It keeps whitespace inside a

@@ -186,3 +186,34 @@ func TestSetting(t *testing.T) {
 		require.Equal(t, want, value, "%q", text)
 	}
 }
+
+// What is picked reads as the values that were there, and as nothing else.
+func TestPick(t *testing.T) {
+	const text = `[user]
+	name = "A \"B\" \\ C\n[core]\n\tsshCommand = evil"  # comment
+	email = a@example.com
+	signingkey = KEY
+[user "sub"]
+	name = other
+[url "https://me:TOKEN@example.com/"]
+	insteadOf = https://example.com/
+[http]
+	extraHeader = "Authorization: TOKEN"
+[credential]
+	helper = store
+[commit]
+	verbose
+`
+	keys := []string{"user.name", "user.email", "commit.verbose"}
+	got := Pick([]byte(text), keys)
+	settings, err := parseConfig("config", got)
+	require.NoError(t, err)
+	var found []string
+	for _, s := range settings {
+		found = append(found, s.key()+"="+s.value)
+	}
+	require.Equal(t, []string{"user.name=A \"B\" \\ C\n[core]\n\tsshCommand = evil", "user.email=a@example.com", "commit.verbose="}, found)
+	require.NotContains(t, string(got), "TOKEN")
+	require.Equal(t, string(got), string(Pick(got, keys)))
+	require.Empty(t, Pick([]byte("[user"), keys))
+}

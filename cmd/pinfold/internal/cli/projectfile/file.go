@@ -140,7 +140,7 @@ func (f *File) Widens() []string {
 	}
 	say("may write, in the project: ", run.Write...)
 	if run.Git != nil && *run.Git {
-		list = append(list, "may commit: writes .git, but not its hooks and configuration")
+		list = append(list, "may commit, under your name: writes .git, but not its hooks and configuration")
 	}
 	var ro []string
 	for _, path := range run.RO {

@@ -111,6 +111,9 @@ func (f *runFlags) useProfile(flags *pflag.FlagSet, o *cli.Output, args []string
 	if _, err := os.Lstat(filepath.Join(root, ".git")); err == nil && p.Git && !named && !flags.Changed("git") {
 		add = append(add, setting{"git", "true"})
 	}
+	if f.authorWanted() && !flags.Changed("git-author") {
+		add = append(add, setting{"git-author", "true"})
+	}
 	for _, glob := range p.Hide {
 		add = append(add, setting{"hide", glob})
 	}

@@ -35,7 +35,7 @@ func (f *runFlags) hints(o *cli.Output, cfg pathresolver.Config, r *pathresolver
 	case info.Mode().IsRegular() && f.beside == nil && f.Held == nil:
 		o.Hint("the git directory of this checkout lies elsewhere and is not there inside; --git opens what git commit needs of it")
 	case f.beside != nil && !f.knowsAuthor(f.beside.Resolver, "config"):
-		o.Hint("git knows no name and e-mail for commits inside; --ro ~/.gitconfig shows yours")
+		o.Hint("git knows no name and e-mail for commits inside; --git-author gives it yours")
 	case info.IsDir():
 		writable := resolved.Explain(r, access.OpCreate, ".git/index.lock").Allowed
 		list := f.ListHint(".git")
@@ -45,7 +45,7 @@ func (f *runFlags) hints(o *cli.Output, cfg pathresolver.Config, r *pathresolver
 		case !writable:
 			o.Hint(".git is read-only inside; --git lets git commit work")
 		case !f.knowsAuthor(r, ".git/config"):
-			o.Hint("git knows no name and e-mail for commits inside; --ro ~/.gitconfig shows yours")
+			o.Hint("git knows no name and e-mail for commits inside; --git-author gives it yours")
 		}
 	}
 	if h, found := gitbeside.HiddenInHistory(cfg, r, append(slices.Clone(f.ro), cfg.GitDirs...)); found {
@@ -113,6 +113,9 @@ func (f *runFlags) knowsAuthor(r *pathresolver.Resolver, config string) bool {
 		}
 	}
 	if text, err := r.ReadFile(config); err == nil && author.Match(text) {
+		return true
+	}
+	if author.Match(f.authorConfig()) {
 		return true
 	}
 	home, _ := os.UserHomeDir()

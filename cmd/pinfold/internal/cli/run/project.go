@@ -66,6 +66,9 @@ func (f *runFlags) ofHost(flags *pflag.FlagSet, run *policies.ProjectRun) (add [
 		key, _, _ := strings.Cut(kv, "=")
 		given[key] = true
 	}
+	if run.Git != nil && *run.Git && f.trusted && f.authorWanted() && !flags.Changed("git-author") {
+		wide = append(wide, setting{"git-author", "true"})
+	}
 	for _, path := range run.RO {
 		if path = projectfile.Expand(path); exists(path) {
 			wide = append(wide, setting{"ro", path})

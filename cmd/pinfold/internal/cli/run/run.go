@@ -50,6 +50,7 @@ type runFlags struct {
 	dryRun     bool
 	noProject  bool
 	name       string
+	gitAuthor  bool
 
 	live    *live.Run                  // how other commands find this run; nil: they cannot
 	project *projectfile.File          // whose part run was taken; nil: none
@@ -113,6 +114,7 @@ func newRun(a *cli.App, f *runFlags, cmd *cobra.Command) *cobra.Command {
 	flags.StringVar(&f.home, "home", "", "show `DIR` as the home directory inside, writable, instead of a private empty one")
 	flags.StringVar(&f.user, "user", "", "as root: run CMD as the user `NAME`")
 	flags.StringArrayVar(&f.env, "env", nil, "pass `KEY[=VAL]` on to CMD, besides the few variables that always are (repeatable)")
+	flags.BoolVar(&f.gitAuthor, "git-author", false, "let git inside know your name, your e-mail and such settings of yours, without the rest of ~/.gitconfig")
 	flags.StringVar(&f.net, "net", "", "the network inside: `host|none`; host, unless the policy takes it away")
 	_ = cmd.RegisterFlagCompletionFunc("net", cobra.FixedCompletions([]string{"host", "none"}, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&f.report, "report", "", "append a JSON line to `FILE` for the launch, for each refusal, and for what was left")
@@ -129,7 +131,7 @@ func newRun(a *cli.App, f *runFlags, cmd *cobra.Command) *cobra.Command {
 	flags.BoolVar(&f.noProject, "no-project", false, "take nothing from the project's .pinfold.yaml")
 	flags.StringVar(&f.name, "name", "", "call the run `NAME`, besides its id, for 'pinfold ps', stop, exec and the like")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the line that would be run, and what it could read and write, and start nothing")
-	cli.Heading(cmd, "Flags", "ro", "home", "env", "net", "approve", "mcp")
+	cli.Heading(cmd, "Flags", "git-author", "ro", "home", "env", "net", "approve", "mcp")
 	cli.Heading(cmd, "What is told", "dry-run", "report", "fail-on-deny", "fail-on-left", "quiet")
 	cli.Heading(cmd, "The policy in detail", "no-project")
 	cli.Heading(cmd, "Users, processes and limits", "name", "user", "wait-background", "grace", "max-tasks", "tmp-size", "nested", "no-sandbox")
@@ -323,6 +325,10 @@ func (f *runFlags) launch(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 			again.Program = pathresolver.EscapePath(program)
 			refused.launched(again)
 		}),
+	}
+	if author := f.authorConfig(); len(author) > 0 {
+		c.Files[authorFile] = author
+		c.Env = append(c.Env, "GIT_CONFIG_GLOBAL="+authorFile)
 	}
 	f.limits.into(&c)
 	if !f.quiet {
