@@ -16,7 +16,7 @@ export GOFLAGS ?= -buildvcs=false
 
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help build install man package package-test demo deps check-quick test long race-detector unprivileged portable cross fuzz bench lint fmt vet tidy examples ci clean
+.PHONY: help build install man package package-test demo deps check-quick test long race-detector unprivileged portable cross fuzz bench bench-agents lint fmt vet tidy examples ci clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t16
@@ -89,6 +89,9 @@ fuzz: ## each fuzz target for FUZZTIME (1m)
 
 bench: build ## side by side with the alternatives, as ratios from one run; BENCHFLAGS=--help tells more
 	cd integration/bench && $(GO) run . --pinfold $(CURDIR)/$(BIN) $(BENCHFLAGS)
+
+bench-agents: build ## how much longer each agent takes to start inside than native, medians of 15 pairs
+	PINFOLD_BIN=$(CURDIR)/$(BIN) $(GO) test ./integration/agents -timeout 2h -run '^$$' -bench Start -benchtime 15x
 
 lint: ## golangci-lint with .golangci.yml
 	@for m in $(MODULES); do echo "lint $$m"; (cd $$m && $(GO) run $(GOLANGCI) run $(PKGS)) || exit 1; done

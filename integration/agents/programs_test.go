@@ -11,7 +11,7 @@ import (
 // agent is a program that a model drives, by its name in the directory of programs.
 type agent struct {
 	name  string
-	model func(*testing.T, []model.Call) *model.Server
+	model func(testing.TB, []model.Call) *model.Server
 	// args make it do a task without a terminal and without asking anybody; goOn as
 	// a part of the last conversation.
 	args, goOn []string

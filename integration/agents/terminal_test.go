@@ -36,7 +36,7 @@ func newPane(t *testing.T, w *world, cmd *exec.Cmd) *pane {
 		"/usr/bin/tmux", "-S", p.socket, "-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40", "-c", w.project,
 		";", "set-option", "-g", "remain-on-exit", "on", ";", "respawn-pane", "-k", "-c", w.project, "--",
 	}, cmd.Args[at:]...)...)
-	start.Env, start.Dir = cmd.Env, cmd.Dir
+	start.Env, start.Dir = append(cmd.Env, "SHELL=/bin/bash"), cmd.Dir // or it is that of an account without one
 	out, err := start.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	t.Cleanup(func() { p.tmux("kill-server") })

@@ -38,7 +38,7 @@ type world struct {
 	before  []string
 }
 
-func newWorld(t *testing.T, uid int) *world {
+func newWorld(t testing.TB, uid int) *world {
 	dir, err := os.MkdirTemp(arena, "w-")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
@@ -73,13 +73,13 @@ func newWorld(t *testing.T, uid int) *world {
 	return w
 }
 
-func (w *world) write(t *testing.T, path, content string) {
+func (w *world) write(t testing.TB, path, content string) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
 }
 
 // own gives the user all of a tree.
-func (w *world) own(t *testing.T, dir string) {
+func (w *world) own(t testing.TB, dir string) {
 	require.NoError(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -96,7 +96,7 @@ func (w *world) holds(path, text string) bool {
 
 // keepsNothingOfOthers holds that what an agent keeps has none of the secrets, and
 // that nothing else in its user's home is new or changed.
-func (w *world) keepsNothingOfOthers(t *testing.T, kept string) {
+func (w *world) keepsNothingOfOthers(t testing.TB, kept string) {
 	require.NoError(t, filepath.WalkDir(kept, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
@@ -111,7 +111,7 @@ func (w *world) keepsNothingOfOthers(t *testing.T, kept string) {
 }
 
 // listing are the files of the user's home but for the project's and pinfold's own.
-func (w *world) listing(t *testing.T) []string {
+func (w *world) listing(t testing.TB) []string {
 	var files []string
 	require.NoError(t, filepath.WalkDir(w.home, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -209,7 +209,7 @@ func (w *world) started(a agent, by way, env []string, args ...string) *exec.Cmd
 
 // settle writes the agent's settings into its home and returns the variables that it
 // needs to reach its model.
-func (w *world) settle(t *testing.T, a agent, by way, m *model.Server) (env []string) {
+func (w *world) settle(t testing.TB, a agent, by way, m *model.Server) (env []string) {
 	at := strings.NewReplacer("$URL", m.URL(), "$PROJECT", w.project)
 	for name, content := range a.settings {
 		w.write(t, by.home(w, a)+"/"+name, at.Replace(content))
@@ -224,7 +224,7 @@ func (w *world) settle(t *testing.T, a agent, by way, m *model.Server) (env []st
 }
 
 // session runs an agent until it ends, and returns what its model was told.
-func session(t *testing.T, cmd *exec.Cmd, m *model.Server) []model.Result {
+func session(t testing.TB, cmd *exec.Cmd, m *model.Server) []model.Result {
 	said, err := ended(t, cmd)
 	results, played := m.Results()
 	require.NoError(t, played, "%s\n%v\n%s", cmd, err, said)
@@ -235,7 +235,7 @@ func session(t *testing.T, cmd *exec.Cmd, m *model.Server) []model.Result {
 
 // ended waits for a program. Nothing in here is to take minutes, but a machine may be
 // very busy.
-func ended(t *testing.T, cmd *exec.Cmd) (said string, err error) {
+func ended(t testing.TB, cmd *exec.Cmd) (said string, err error) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	var out bytes.Buffer

@@ -78,15 +78,15 @@ type turn struct {
 }
 
 // Anthropic starts a model that is spoken to over the Messages API, until the test ends.
-func Anthropic(t *testing.T, script []Call) *Server { return serve(t, anthropic{}, script) }
+func Anthropic(t testing.TB, script []Call) *Server { return serve(t, anthropic{}, script) }
 
 // OpenAI starts one that is spoken to over the Responses API.
-func OpenAI(t *testing.T, script []Call) *Server { return serve(t, openAI{}, script) }
+func OpenAI(t testing.TB, script []Call) *Server { return serve(t, openAI{}, script) }
 
 // Gemini starts one that is spoken to over the Gemini API.
-func Gemini(t *testing.T, script []Call) *Server { return serve(t, gemini{}, script) }
+func Gemini(t testing.TB, script []Call) *Server { return serve(t, gemini{}, script) }
 
-func serve(t *testing.T, p protocol, script []Call) *Server {
+func serve(t testing.TB, p protocol, script []Call) *Server {
 	s := &Server{script: script, results: map[int]Result{}}
 	s.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
