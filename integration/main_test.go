@@ -2,10 +2,13 @@ package integration
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -34,6 +37,13 @@ var (
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "insider" {
 		os.Exit(insider.Main(os.Args[1:]))
+	}
+	// Half of the time of a test that starts processes is to wait for them.
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+			panic(err)
+		}
 	}
 	os.Exit(run(m))
 }
