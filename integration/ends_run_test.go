@@ -116,7 +116,7 @@ func TestStopsStayInside(t *testing.T) {
 		if !ok {
 			continue
 		}
-		ends := func(t *testing.T, sh *shell, what string, words ...string) {
+		ends := func(sh *shell, what string, words ...string) {
 			begin := time.Now()
 			command := append([]string{pinfold, "run", "-q", "-C", sh.root}, words...)
 			sh.line("timeout 1 "+quoted(command...)+"; echo r''c=$?", "rc=124")
@@ -128,7 +128,7 @@ func TestStopsStayInside(t *testing.T) {
 					t.Run(name, func(t *testing.T) {
 						t.Parallel()
 						sh := newShell(t, newSite(t, run.uid, true))
-						ends(t, sh, name, "--", "bash", "-c", stoppers[name])
+						ends(sh, name, "--", "bash", "-c", stoppers[name])
 						if name == "SIGSTOP to all" {
 							return // outside that is everything that the user has
 						}
@@ -143,7 +143,7 @@ func TestStopsStayInside(t *testing.T) {
 			// As many processes as it can make.
 			sh := newShell(t, newSite(t, run.uid, true))
 			storm := "trap '' TERM; f() { f | f & }; f 2>/dev/null; while :; do :; done"
-			ends(t, sh, "as many processes as it can make", "--max-tasks", "400", "--", "bash", "-c", storm)
+			ends(sh, "as many processes as it can make", "--max-tasks", "400", "--", "bash", "-c", storm)
 			sh.line("timeout 1 bash -c 'trap \"\" TERM; while :; do :; done' & sleep 2; kill -0 $! && echo a''live", "alive")
 			sh.line("kill -KILL -$!; wait; echo o''ver", "over")
 			tableRow(t, "deaf", run.name)
