@@ -13,6 +13,104 @@ import (
 // maxGitText bounds a file .git, a commondir and a configuration, in bytes.
 const maxGitText = 1 << 20
 
+// gitContentOf is the rule about the content of a name in a git directory.
+func gitContentOf(rest string) resolved.GitContent {
+	if isGitNumber(rest) {
+		return resolved.GitNumber
+	}
+	if _, below, ok := gitWorktree(rest); ok {
+		rest = below
+	}
+	dir, name := splitPlace(rest)
+	if dir != "." && !strings.HasPrefix(rest, "modules/") {
+		return resolved.GitFree
+	}
+	switch {
+	case name == "index" || strings.HasPrefix(name, "sharedindex."):
+		return resolved.GitIndex
+	case name == "config" || name == "config.worktree":
+		return resolved.GitConfig
+	case name == "packed-refs":
+		return resolved.GitRefs
+	}
+	return resolved.GitFree
+}
+
+// isGitNumber reports whether a name beneath a git directory says how far a rebase
+// or am is.
+func isGitNumber(rest string) bool {
+	if !strings.Contains(rest, "rebase-") {
+		return false
+	}
+	if _, below, ok := gitWorktree(rest); ok {
+		rest = below
+	}
+	return slices.ContainsFunc(gitRests(rest), func(at string) bool {
+		switch at {
+		case "rebase-merge/msgnum", "rebase-merge/end", "rebase-apply/next", "rebase-apply/last":
+			return true
+		}
+		return false
+	})
+}
+
+// gitContent says which rule the content of what is at a place is under. Where
+// it is under one, Decide refuses to write it in place (RuleGitContent); a
+// surface that can check content before it is seen may go on by it.
+func (r *Resolver) gitContent(place string) resolved.GitContent {
+	if r.git == nil {
+		return resolved.GitFree
+	}
+	_, name := splitPlace(place)
+	if isDotGit(name) {
+		return resolved.GitLink
+	}
+	at, ok := r.git.find(place, 0)
+	if !ok {
+		return resolved.GitFree
+	}
+	if _, below, ok := gitWorktree(at.rest); ok && below == "commondir" {
+		return resolved.GitCommonDir
+	} else if ok && below == "gitdir" {
+		return resolved.GitTreeLink
+	}
+	return gitContentOf(at.rest)
+}
+
+// GitTriesLink reports whether a symbolic link to target at a place is the one by
+// which "git init" finds out whether there are links ("testing", at a name of
+// its own that nothing else has), and which it removes at once. Without it the new
+// repository would have core.symlinks=false.
+func (r inside) GitTriesLink(place, target string) bool {
+	if r.git == nil || target != "testing" {
+		return false
+	}
+	at, ok := r.git.named(place)
+	if !ok || !r.git.isMade(at.dir) {
+		return false
+	}
+	_, name := splitPlace(place)
+	return len(name) == len("tXXXXXX") && name[0] == 't' && len(at.rest) == len(name) && name != target
+}
+
+// gitHook reports whether a place is that of a hook in a git directory. Decide
+// refuses to make one in a git directory that was made through this resolver
+// (RuleGitContent); a surface that keeps it from being executable may go on.
+func (r *Resolver) gitHook(place string) bool {
+	if r.git == nil {
+		return false
+	}
+	at, ok := r.git.find(place, 0)
+	return ok && isHook(at.rest)
+}
+
+// isHook reports whether a name beneath a git directory is that of a hook; what
+// "git init" brings along as samples, git does not run.
+func isHook(rest string) bool {
+	return !strings.HasSuffix(rest, ".sample") &&
+		slices.ContainsFunc(gitRests(rest), func(at string) bool { return strings.HasPrefix(at, "hooks/") })
+}
+
 // checkGitText says whether data may be the whole content of what is at a place
 // of the kinds GitLink, GitCommonDir, GitTreeLink and GitNumber. A file .git names a
 // git directory of the work tree that it lies in: anything else could be put in the
