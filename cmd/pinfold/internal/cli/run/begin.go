@@ -27,7 +27,7 @@ func (f *runFlags) begin(o *cli.Output, r *pathresolver.Resolver, told *refused,
 		o.Warning("'pinfold ps' will not list this run: " + err.Error())
 	}
 	if f.live != nil {
-		told.files = append(told.files, &reportFile{f: f.live.Log, root: r.Root(), most: maxLogLines})
+		told.files = append(told.files, &reportFile{f: f.live.Log, root: r.Root(), kept: true})
 	}
 	return nil
 }

@@ -67,8 +67,9 @@ func newReportLine(root string, r sandboxfs.Refusal) reportLine {
 type reportFile struct {
 	f       *os.File
 	root    string
-	most    int    // refusals that are written
+	kept    bool   // for 'pinfold logs': nobody asked for it
 	lines   int    // refusals that were written
+	bytes   int    // that were written
 	omitted uint64 // and that were not, or things that were left
 	err     error  // the first that occurred
 }
@@ -77,8 +78,12 @@ type reportFile struct {
 // Beyond it they are counted.
 const maxReportLines = 100_000
 
-// maxLogLines is the same for what is kept of each of the latest runs: some 3 MB.
-const maxLogLines = 10_000
+// maxLogLines and maxLogBytes are the same for what is kept of each of the latest runs. A
+// command chooses the names that it is refused, and each of them may be long.
+const (
+	maxLogLines = 10_000
+	maxLogBytes = 4 << 20
+)
 
 // omittedLine is the last line of --report where it does not name everything.
 type omittedLine struct {
@@ -111,7 +116,7 @@ func openReport(name string, r *pathresolver.Resolver, git *gitbeside.Dir) (*rep
 		_ = f.Close()
 		return nil, reportWritable(name)
 	}
-	return &reportFile{f: f, root: r.Root(), most: maxReportLines}, nil
+	return &reportFile{f: f, root: r.Root()}, nil
 }
 
 func reportWritable(name string) error {
@@ -120,13 +125,16 @@ func reportWritable(name string) error {
 }
 
 func (w *reportFile) add(r sandboxfs.Refusal) {
-	if w.lines == w.most {
+	if w.lines == maxReportLines || w.kept && w.lines == maxLogLines || w.full() {
 		w.omitted++
 		return
 	}
 	w.lines++
 	w.append(newReportLine(w.root, r))
 }
+
+// full reports whether nothing more is kept.
+func (w *reportFile) full() bool { return w.kept && w.bytes >= maxLogBytes }
 
 // unjudged notes how many attempts, at least, came too fast to be judged.
 func (w *reportFile) unjudged(n uint64) {
@@ -136,7 +144,9 @@ func (w *reportFile) unjudged(n uint64) {
 func (w *reportFile) append(value any) {
 	line, err := json.Marshal(value)
 	if err == nil {
-		_, err = w.f.Write(append(line, '\n'))
+		var n int
+		n, err = w.f.Write(append(line, '\n'))
+		w.bytes += n
 	}
 	if err != nil && w.err == nil {
 		w.err = fmt.Errorf("report: %w", err)

@@ -52,7 +52,7 @@ func TestReportIsBounded(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report")
 	f, err := os.Create(file)
 	require.NoError(t, err)
-	w := &reportFile{f: f, root: "/project", most: maxReportLines, lines: maxReportLines - 1}
+	w := &reportFile{f: f, root: "/project", lines: maxReportLines - 1}
 	for range 3 {
 		w.add(sandboxfs.Refusal{Time: time.Now(), Op: access.OpRead, Place: "x", Rule: pathresolver.RuleHidden})
 	}
@@ -61,4 +61,28 @@ func TestReportIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, strings.Count(string(data), "\n"))
 	require.Contains(t, string(data), `"omitted":2}`)
+}
+
+// What is kept of a run without being asked for has a bound in bytes, however long the
+// names are that a command chooses: a hundred runs are kept. A report has them all.
+func TestLogIsBounded(t *testing.T) {
+	written := map[bool]int{}
+	for _, kept := range []bool{true, false} {
+		f, err := os.Create(filepath.Join(t.TempDir(), "report"))
+		require.NoError(t, err)
+		w := &reportFile{f: f, root: "/project", kept: kept}
+		c := &refused{files: []*reportFile{w}, kinds: map[refusalKind]int{}}
+		long := strings.Repeat("\x01", 4000)
+		for range 300 {
+			c.add(sandboxfs.Refusal{Time: time.Now(), Op: access.OpRead, Place: long, Rule: pathresolver.RuleHidden})
+		}
+		c.left(leftover.Left{Items: []leftover.Item{{Path: long}}})
+		require.NoError(t, c.close())
+		info, err := os.Stat(f.Name())
+		require.NoError(t, err)
+		written[kept] = int(info.Size())
+		require.Equal(t, kept, w.omitted > 0)
+	}
+	require.Less(t, written[true], maxLogBytes+64<<10)
+	require.Greater(t, written[false], maxLogBytes, "the same without the bound")
 }

@@ -85,7 +85,7 @@ func (c *refused) close() error {
 	defer c.mu.Unlock()
 	var asked []error
 	for _, file := range c.files {
-		if err := file.close(); file.most != maxLogLines { // nobody asked for what is kept
+		if err := file.close(); !file.kept {
 			asked = append(asked, err)
 		}
 	}
@@ -156,6 +156,10 @@ func (c *refused) left(left leftover.Left) {
 	now := cli.TimeText(time.Now())
 	for _, file := range c.files {
 		for _, i := range left.Items {
+			if file.full() {
+				file.omitted++
+				continue
+			}
 			file.append(leftLine{now, leftlog.Escaped(i)})
 		}
 		file.omitted += left.Omitted

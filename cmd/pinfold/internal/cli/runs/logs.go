@@ -25,7 +25,8 @@ func NewLogs(a *cli.App) *cobra.Command {
 		Use:   "logs [flags] RUN",
 		Short: "Show what was started in a run, what was refused so far, and what it left",
 		Long: `logs shows the lines that 'pinfold run --report' writes, of a run that goes on or of one
-of the latest 100 that have ended: launches, at most 10,000 refusals, and what was left.
+of the latest 100 that have ended: launches, refusals (at most 10,000), and what was left:
+4 MiB in all.
 What the command itself printed is not kept. In a run with no terminal and neither
 --report nor --fail-on-deny, what the kernel refuses outside of every write path is not
 noticed.`,
