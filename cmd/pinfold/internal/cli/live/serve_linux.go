@@ -74,7 +74,6 @@ func Begin(r Record) (_ *Run, err error) {
 		return nil, nil
 	}
 	now := time.Now()
-	state.PruneLogs(base, now)
 	l := &Run{over: make(chan struct{}), room: make(chan struct{}, maxConnections)}
 	defer func() {
 		if err != nil {
@@ -101,7 +100,10 @@ func Begin(r Record) (_ *Run, err error) {
 		return nil, err
 	}
 	l.socket.SetUnlinkOnClose(false) // the name is another directory's by then
-	return l, l.record.write(l.dir)
+	if err = l.record.write(l.dir); err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // ID is how the run is called; "" for nil.
@@ -128,6 +130,7 @@ func (l *Run) Serve(started func(program string)) *launcher.Control {
 	}
 	l.started = started
 	l.control = launcher.NewControl()
+	l.clients.Go(func() { state.PruneLogs(filepath.Dir(l.dir), time.Now()) }) // while the run starts
 	l.clients.Go(func() {
 		for {
 			c, err := l.socket.AcceptUnix()
@@ -154,6 +157,8 @@ func (l *Run) serve(c *net.UnixConn) {
 	_ = c.SetDeadline(time.Now().Add(patience))
 	p, err := peerOf(c)
 	if err != nil {
+		// What is closed with something unread is reset, and the answer lost.
+		_, _ = c.Read(make([]byte, 1))
 		_ = say(c, reply{Error: err.Error()})
 		return
 	}

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -16,6 +15,9 @@ import (
 
 // stopAfter is how long a command has after SIGTERM, as with docker and podman.
 const stopAfter = 10
+
+// longestStop bounds --time, in seconds: a day.
+const longestStop = 24 * 60 * 60
 
 // NewStop is the command stop.
 func NewStop(a *cli.App) *cobra.Command {
@@ -32,8 +34,8 @@ where it was started, as at any end.`,
 		Args:              someRuns,
 		ValidArgsFunction: complete(false),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if seconds < 0 {
-				return cli.UsageError(errors.New("--time is less than 0"), "")
+			if seconds < 0 || seconds > longestStop {
+				return cli.UsageError(fmt.Errorf("--time %d: want 0 to %d", seconds, longestStop), "")
 			}
 			ctx, done := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer done()
