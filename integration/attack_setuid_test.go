@@ -2,6 +2,7 @@ package integration
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,11 +23,11 @@ func TestAttackSetUID(t *testing.T) {
 			t.Run(surfaceOf(name, user.uid), func(t *testing.T) {
 				s := a.site(t, user.uid)
 				attack(t, s)
-				require.FileExists(t, s.root+"/work/a", "what has no such bits is made")
-				require.Empty(t, setIDs(t, s.root+"/work"))
+				require.FileExists(t, filepath.Join(s.root, "work", "a"), "what has no such bits is made")
+				require.Empty(t, setIDs(t, filepath.Join(s.root, "work")))
 				s = a.site(t, user.uid)
 				a.outside(t, s)
-				require.NotEmpty(t, setIDs(t, s.root+"/work"))
+				require.NotEmpty(t, setIDs(t, filepath.Join(s.root, "work")))
 				tableRow(t, "set-id-write-path", surfaceOf(name, user.uid))
 			})
 		}

@@ -182,3 +182,17 @@ func (o *Output) say(colour, kind, text string) {
 	}
 	o.Stderr.Printf("pinfold: %s %s\n", o.Stderr.Paint(colour, kind+":"), strings.Join(lines, "\n  "))
 }
+
+// WarnUnset warns of variables that --env names and nobody set: the command would find
+// none, and not say why it fails.
+func (o *Output) WarnUnset(env []string) {
+	for _, kv := range env {
+		if strings.Contains(kv, "=") {
+			continue
+		}
+		if _, set := os.LookupEnv(kv); !set {
+			o.Warning(fmt.Sprintf("--env %s passes nothing on: %[1]s is not set", pathresolver.EscapePath(kv)))
+			o.Hint("set it, or give its value: --env " + pathresolver.EscapePath(kv) + "=VALUE")
+		}
+	}
+}

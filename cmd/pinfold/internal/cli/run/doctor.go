@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,7 +38,12 @@ not; for what is missing it prints a line to paste.`,
 			if within {
 				return tryView()
 			}
-			findings := withNested(withRun(cmd.Context(), launcher.Probe()))
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			findings := withNested(withRun(ctx, launcher.Probe()))
+			if ctx.Err() != nil {
+				return cli.Silent(cli.ExitSignal + int(syscall.SIGINT))
+			}
 			if asJSON {
 				if err := cli.WriteJSON(a.Out.Stdout, doctorReport(findings)); err != nil {
 					return err

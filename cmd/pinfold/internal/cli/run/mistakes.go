@@ -17,20 +17,6 @@ import (
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
-// warnUnset warns of variables that --env names and nobody set: the command would find
-// none, and not say why it fails.
-func (f *runFlags) warnUnset(o *cli.Output) {
-	for _, kv := range f.env {
-		if strings.Contains(kv, "=") {
-			continue
-		}
-		if _, set := os.LookupEnv(kv); !set {
-			o.Warning(fmt.Sprintf("--env %s passes nothing on: %[1]s is not set", pathresolver.EscapePath(kv)))
-			o.Hint("set it, or give its value: --env " + pathresolver.EscapePath(kv) + "=VALUE")
-		}
-	}
-}
-
 // hintPlace tells who stands in a place that is likely to be the wrong one: beneath the
 // top of a repository, or as root in a project of somebody else.
 func (f *runFlags) hintPlace(o *cli.Output, r *pathresolver.Resolver) {

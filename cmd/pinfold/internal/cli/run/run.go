@@ -176,7 +176,7 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
 	f.warnNoNetwork(a.Out)
-	f.warnUnset(a.Out)
+	a.Out.WarnUnset(f.env)
 	f.rules = inside.Rules(cfg, r, inside.RulesAbout{Asks: f.asks(cfg), NoNetwork: f.NoNetwork(), KeptHome: f.home != ""})
 	if command, err = f.tellModel(cmd.Flags(), a.Out, f.asks(cfg), command); err != nil {
 		return err

@@ -50,6 +50,7 @@ The exit code is CMD's own, or one of those of 'pinfold run'.`,
 			if err != nil {
 				return err
 			}
+			a.Out.WarnUnset(env)
 			c := launcher.JoinConfig{
 				Command: command(args), Env: environment(env),
 				Stdin: cli.File(a.Stdin), Stdout: cli.File(a.Out.Stdout.Writer), Stderr: cli.File(a.Out.Stderr.Writer),
