@@ -62,6 +62,11 @@ type Config struct {
 	// an empty list is a violation. Write paths lie beneath read paths.
 	ReadPaths []string
 
+	// Widens says that write paths may be added while this is open. What git's
+	// configuration names is then protected from the start, also where nothing may be
+	// written yet.
+	Widens bool `json:"-"`
+
 	// Git makes the unprotected part of .git beneath Root a write path.
 	Git bool
 

@@ -67,6 +67,7 @@ func build(cfg Config) (*Resolver, []Violation) {
 	r.askRead = r.compileRules(&f, "ask_read", cfg.AskRead, nil)
 	r.askWrite = r.compileRules(&f, "ask_write", cfg.AskWrite, nil)
 	r.gitDir = !slices.Contains(cfg.Unprotect, ".git")
+	r.widens = cfg.Widens || cfg.Git || len(cfg.WritePaths) > 0 || len(cfg.AskWrite) > 0
 	r.trusted, _ = trusted.New(cfg.Unprotect)
 	if r.gitDir {
 		r.git = newGitGuard(cfg.Unprotect, r.standsAt, r.namesIn)
@@ -88,7 +89,7 @@ func build(cfg Config) (*Resolver, []Violation) {
 			r.protect = newRuleSet(slices.DeleteFunc(r.protect.all, func(g glob) bool { return g.text == "HEAD" }))
 		}
 		var repo *gitrepo.Repository
-		if cfg.Git || len(cfg.WritePaths) > 0 || len(cfg.AskWrite) > 0 {
+		if r.widens {
 			repo = r.guardConfigured(&f)
 		}
 		gitElsewhere = r.gitBeneath(repo)

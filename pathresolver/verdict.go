@@ -20,6 +20,7 @@ type policy struct {
 	protect  ruleSet
 	askWrite ruleSet
 	trusted  *trusted.Set
+	widens   bool      // write paths may be added: what git's configuration names is protected
 	gitDir   bool      // ".git" must not become anything but a directory
 	git      *gitGuard // rules beneath git directories; nil: none
 

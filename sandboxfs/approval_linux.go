@@ -48,8 +48,8 @@ func (c *connection) ask(h *fuse.InHeader, call string, d *pathresolver.DeniedEr
 	if asks == nil || grant != nil || d.Rule != pathresolver.RuleAsk {
 		return c.refuse(h, call, d)
 	}
-	q := AskRequest{Accesses: o.accesses(c.r), Syscall: call, PID: h.Pid, UID: h.Uid, Program: programOf(h.Pid)}
-	if final := o.decide(c.r, resolved.GrantFor(q.Accesses...)); final != nil {
+	q := AskRequest{Accesses: o.accesses(c.rules()), Syscall: call, PID: h.Pid, UID: h.Uid, Program: programOf(h.Pid)}
+	if final := o.decide(c.rules(), resolved.GrantFor(q.Accesses...)); final != nil {
 		return c.refuse(h, call, final)
 	}
 	q.Wait = call == "open" && asks.wait != 0
@@ -75,7 +75,7 @@ func (c *connection) futile(h *fuse.InHeader, call string, n *node, o operation)
 	if o.op == access.OpWrite {
 		mask |= unix.W_OK
 		if sx.Nlink > 1 {
-			if _, d := c.r.CheckLinks(o.place, fileID(&sx)); d != nil {
+			if _, d := c.rules().CheckLinks(o.place, fileID(&sx)); d != nil {
 				return c.refuse(h, call, d)
 			}
 		}

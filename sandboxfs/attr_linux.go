@@ -106,7 +106,7 @@ func (c *connection) attributes(id uint64, sx *unix.Statx_t) (valid time.Duratio
 // stat asks about a node: by a file that is open, which is the only way when
 // its name is gone, by its name, or by its place.
 func (c *connection) stat(n *node, sx *unix.Statx_t) error {
-	if !n.fixed { // a fixed node is a place, whatever is open
+	if !n.fixed.Load() { // a fixed node is a place, whatever is open
 		if h := c.opens.anyOf(n); h != nil {
 			defer h.drop()
 			return statFD(h.fd, sx)

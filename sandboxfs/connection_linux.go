@@ -23,7 +23,6 @@ type connection struct {
 	Mount
 	fuse.RawFileSystem // answers what is not implemented with ENOSYS
 	v                  *View
-	r                  resolver
 	tab                *table
 	opens              opens
 	unlinked           unlinked
@@ -59,7 +58,6 @@ func newConnection(v *View, what Mount, layout []Mount) (*connection, error) {
 		Mount:         what,
 		RawFileSystem: fuse.NewDefaultRawFileSystem(),
 		v:             v,
-		r:             v.r,
 		tab:           newTable(what.Place, typ),
 		self:          IDs{UID: uint32(unix.Geteuid()), GID: uint32(unix.Getegid())},
 		umask:         processUmask(),
@@ -82,9 +80,12 @@ func newConnection(v *View, what Mount, layout []Mount) (*connection, error) {
 	return c, nil
 }
 
+// rules are those that hold now. They stay the same while moves is held.
+func (c *connection) rules() resolver { return c.v.rules() }
+
 // examineRoot asks once for what holds of the whole tree.
 func (c *connection) examineRoot() error {
-	fd, err := c.r.OpenPlace(".", unix.O_PATH|unix.O_DIRECTORY, 0)
+	fd, err := c.rules().OpenPlace(".", unix.O_PATH|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return err
 	}

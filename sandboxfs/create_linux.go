@@ -68,7 +68,7 @@ func (c *connection) makeGranted(h *fuse.InHeader, call, name string, kind fs.Fi
 	}
 	defer closeFD(dirfd)
 	child := joinPlace(place, name)
-	if d := c.r.DecideGranted(grant, access.OpCreate, child, kind); d != nil {
+	if d := c.rules().DecideGranted(grant, access.OpCreate, child, kind); d != nil {
 		return c.ask(h, call, d, grant, operation{op: access.OpCreate, place: child, kind: kind})
 	}
 	if err := c.as(h.Caller, func() error { return create(dirfd) }); err != nil {
@@ -81,7 +81,7 @@ func (c *connection) makeGranted(h *fuse.InHeader, call, name string, kind fs.Fi
 	if err := c.made(dirfd, name, mode, &sx); err != nil {
 		return err
 	}
-	c.r.NoteMade(child, kind, fileID(&sx))
+	c.rules().NoteMade(child, kind, fileID(&sx))
 	c.answer(dir, name, true, false, &sx, out)
 	c.changed(access.OpCreate, child, sx.Mode)
 	return nil
@@ -113,13 +113,13 @@ func (c *connection) tmpfile(in *fuse.CreateIn, out *fuse.CreateOut, grant pathr
 	if err != nil {
 		return err
 	}
-	if d := c.r.DecideGranted(grant, access.OpCreate, place, fs.ModeDir); d != nil {
+	if d := c.rules().DecideGranted(grant, access.OpCreate, place, fs.ModeDir); d != nil {
 		return c.ask(&in.InHeader, "tmpfile", d, grant, operation{op: access.OpCreate, place: place, kind: fs.ModeDir})
 	}
 	mode := plainMode(in.Mode&0o7777, false)
 	var fd int
 	err = c.as(in.Caller, func() (e error) {
-		fd, e = c.r.OpenPlace(place, int(in.Flags)&(keptFlags|unix.O_EXCL)|unix.O_TMPFILE, mode)
+		fd, e = c.rules().OpenPlace(place, int(in.Flags)&(keptFlags|unix.O_EXCL)|unix.O_TMPFILE, mode)
 		return e
 	})
 	if err != nil {
@@ -151,7 +151,7 @@ func (c *connection) create(in *fuse.CreateIn, name string, out *fuse.CreateOut,
 		return err
 	}
 	child := joinPlace(place, name)
-	d := c.r.DecideGranted(grant, access.OpCreate, child, 0)
+	d := c.rules().DecideGranted(grant, access.OpCreate, child, 0)
 	text := false
 	if d != nil {
 		var may bool
@@ -165,7 +165,7 @@ func (c *connection) create(in *fuse.CreateIn, name string, out *fuse.CreateOut,
 	mode := c.hookMode(child, plainMode(in.Mode&0o7777, false))
 	var fd int
 	err = c.as(in.Caller, func() (e error) {
-		fd, e = c.r.OpenPlace(child, int(in.Flags)&keptFlags|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, mode)
+		fd, e = c.rules().OpenPlace(child, int(in.Flags)&keptFlags|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, mode)
 		return e
 	})
 	if err == unix.EEXIST && in.Flags&unix.O_EXCL == 0 {
@@ -179,7 +179,7 @@ func (c *connection) create(in *fuse.CreateIn, name string, out *fuse.CreateOut,
 		closeFD(fd)
 		return err
 	}
-	c.r.NoteMade(child, 0, fileID(&sx))
+	c.rules().NoteMade(child, 0, fileID(&sx))
 	n := c.answer(dir, name, true, false, &sx, &out.EntryOut)
 	c.answerOpen(n, fd, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, nil, &out.OpenOut)
 	if text {

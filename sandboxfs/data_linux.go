@@ -18,7 +18,7 @@ func (c *connection) ReadFile(in *fuse.ReadIn) (fd int, release func(), st fuse.
 func (c *connection) readable(in *fuse.InHeader, fh uint64) (fd int, done func(), err error) {
 	c.requests.Add(1)
 	if !c.ReadOnly {
-		h, err := c.opens.get(fh)
+		h, err := c.opened(fh)
 		if err != nil {
 			return -1, nil, err
 		}
@@ -50,6 +50,9 @@ func (c *connection) readable(in *fuse.InHeader, fh uint64) (fd int, done func()
 func (c *connection) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
 	c.requests.Add(1)
 	h, err := c.opens.get(in.Fh)
+	if err == nil && in.WriteFlags&fuse.WRITE_CACHE == 0 && c.hiddenSince(h.node) {
+		err = unix.ESTALE // but what was written to a map before is not lost
+	}
 	if err != nil {
 		return 0, status(err)
 	}
@@ -87,7 +90,7 @@ func (c *connection) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 
 // Fallocate is fallocate(2).
 func (c *connection) Fallocate(_ <-chan struct{}, in *fuse.FallocateIn) fuse.Status {
-	h, err := c.opens.get(in.Fh)
+	h, err := c.opened(in.Fh)
 	if err != nil {
 		return status(err)
 	}
@@ -113,11 +116,11 @@ func (c *connection) Lseek(_ <-chan struct{}, in *fuse.LseekIn, out *fuse.LseekO
 
 // CopyFileRange is copy_file_range(2) between two files of this mount.
 func (c *connection) CopyFileRange(_ <-chan struct{}, in *fuse.CopyFileRangeIn) (uint32, fuse.Status) {
-	from, err := c.opens.get(in.FhIn)
+	from, err := c.opened(in.FhIn)
 	if err != nil {
 		return 0, status(err)
 	}
-	to, err := c.opens.get(in.FhOut)
+	to, err := c.opened(in.FhOut)
 	if err != nil {
 		return 0, status(err)
 	}

@@ -137,8 +137,8 @@ func (c *connection) listGranted(in *fuse.ReadIn, add func(*listing, dirent, res
 		return err
 	}
 	defer closeFD(l.fd)
-	if c.r.AsksRead() {
-		if d := c.r.DecideGranted(grant, access.OpRead, l.place, 0); d != nil {
+	if c.rules().AsksRead() {
+		if d := c.rules().DecideGranted(grant, access.OpRead, l.place, 0); d != nil {
 			return c.ask(&in.InHeader, "readdir", d, grant, operation{op: access.OpRead, place: l.place})
 		}
 	}
@@ -146,7 +146,7 @@ func (c *connection) listGranted(in *fuse.ReadIn, add func(*listing, dirent, res
 	return eachEntry(l.fd, in.Offset, func(e dirent) bool {
 		var verdict resolved.Verdict
 		if e.name != "." && e.name != ".." {
-			verdict = c.r.VerdictIn(l.place, e.name)
+			verdict = c.rules().VerdictIn(l.place, e.name)
 		}
 		hidden := verdict.Hidden || verdict.TraverseOnly && e.typ != 0 && e.typ != unix.S_IFDIR
 		return hidden || add(&l, e, verdict)
@@ -193,11 +193,11 @@ type listings struct {
 // askedListing reports whether listing a directory has to be asked for. The
 // kernel must not remember it for others then.
 func (c *connection) askedListing(n *node) bool {
-	if c.v.asks == nil || !c.r.AsksRead() {
+	if c.v.asks == nil || !c.rules().AsksRead() {
 		return false
 	}
 	place, err := c.tab.place(n)
-	return err == nil && c.r.Verdict(place).AskRead
+	return err == nil && c.rules().Verdict(place).AskRead
 }
 
 // open returns a handle, which is not 0.

@@ -34,15 +34,15 @@ func (c *connection) mayWrite(d *pathresolver.DeniedError, place string) (may, t
 	if d.Rule != pathresolver.RuleGitContent {
 		return false, false
 	}
-	text = isTextContent(c.r.GitContent(place))
-	return text || c.r.GitHook(place) || c.r.GitConfigLock(place), text
+	text = isTextContent(c.rules().GitContent(place))
+	return text || c.rules().GitHook(place) || c.rules().GitConfigLock(place), text
 }
 
 // isGitText reports whether what is written to a node is checked. The kernel
 // does not write to such a file by itself.
 func (c *connection) isGitText(n *node) bool {
 	place, err := c.tab.place(n)
-	return err == nil && isTextContent(c.r.GitContent(place))
+	return err == nil && isTextContent(c.rules().GitContent(place))
 }
 
 // holdText marks an open file as one whose writes are checked, if they are.
@@ -67,7 +67,7 @@ func (c *connection) writeText(in *fuse.WriteIn, h *handle, data []byte) (uint32
 	if in.Offset != 0 {
 		return 0, unix.EACCES
 	}
-	if d := c.r.CheckGitText(place, data); d != nil {
+	if d := c.rules().CheckGitText(place, data); d != nil {
 		return 0, c.refuse(&in.InHeader, "write", d)
 	}
 	n, err := fsat.Pwrite(h.fd, data, 0, false)
@@ -79,10 +79,10 @@ func (c *connection) writeText(in *fuse.WriteIn, h *handle, data []byte) (uint32
 
 // checkLock refuses to change a file that a git outside is writing at this moment.
 func (c *connection) checkLock(h *fuse.InHeader, call, place string, sx *unix.Statx_t) error {
-	if place == "" || !c.r.GitLock(place) {
+	if place == "" || !c.rules().GitLock(place) {
 		return nil
 	}
-	if d := c.r.CheckGitLock(place, fileID(sx)); d != nil {
+	if d := c.rules().CheckGitLock(place, fileID(sx)); d != nil {
 		return c.refuse(h, call, d)
 	}
 	return nil
@@ -93,7 +93,7 @@ func (c *connection) checkLock(h *fuse.InHeader, call, place string, sx *unix.St
 // view's: no other name moves meanwhile, and git makes its locks only where there are
 // none.
 func (c *connection) lockAt(h *fuse.InHeader, call, place string, dirfd int, name string) error {
-	if !c.r.GitLock(place) {
+	if !c.rules().GitLock(place) {
 		return nil
 	}
 	var sx unix.Statx_t
@@ -108,7 +108,7 @@ func (c *connection) lockAt(h *fuse.InHeader, call, place string, dirfd int, nam
 // makes it a repository, and git's locks, since it matters who made them. The caller
 // calls release.
 func (c *connection) hold(name string) (release func()) {
-	if name == "HEAD" || c.r.IsGitLockName(name) {
+	if name == "HEAD" || c.rules().IsGitLockName(name) {
 		c.moves.Lock()
 		return c.moves.Unlock
 	}
@@ -123,7 +123,7 @@ func (c *connection) mayHandle(in *fuse.SetAttrIn, h *handle) error {
 		return unix.EACCES
 	}
 	if mode, ok := in.GetMode(); ok && mode&0o111 != 0 {
-		if place, err := c.tab.place(h.node); err == nil && c.r.GitHook(place) {
+		if place, err := c.tab.place(h.node); err == nil && c.rules().GitHook(place) {
 			return unix.EACCES
 		}
 	}
@@ -138,13 +138,13 @@ func (c *connection) isGitTrial(dir uint64, name, target string) bool {
 		return false
 	}
 	place, err := c.tab.place(n)
-	return err == nil && c.r.GitTriesLink(joinPlace(place, name), target)
+	return err == nil && c.rules().GitTriesLink(joinPlace(place, name), target)
 }
 
 // hookMode is the mode that a new file gets: a hook in a repository that was
 // made in this view is not executable.
 func (c *connection) hookMode(place string, mode uint32) uint32 {
-	if mode&0o111 != 0 && c.r.GitHook(place) {
+	if mode&0o111 != 0 && c.rules().GitHook(place) {
 		return mode &^ 0o111
 	}
 	return mode
@@ -157,7 +157,7 @@ func (c *connection) arrives(fromFD int, oldName, source string, toFD int, newNa
 		return false, nil, err
 	}
 	if d != nil {
-		checked = d.Rule == pathresolver.RuleGitContent && !exchange && c.r.GitContent(target) != resolved.GitFree
+		checked = d.Rule == pathresolver.RuleGitContent && !exchange && c.rules().GitContent(target) != resolved.GitFree
 		if checked {
 			d = nil
 		}
@@ -174,7 +174,7 @@ func (c *connection) arrival(dirfd int, name, from, to string) (*pathresolver.De
 	if err := fsat.Statx(dirfd, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, &sx); err != nil {
 		return nil, err
 	}
-	return c.r.DecideArrival(from, to, resolved.Arrival{Mode: fsat.FileMode(uint32(sx.Mode)), ID: fileID(&sx)}), nil
+	return c.rules().DecideArrival(from, to, resolved.Arrival{Mode: fsat.FileMode(uint32(sx.Mode)), ID: fileID(&sx)}), nil
 }
 
 // renameChecked moves a file to a name under which its content is checked. The
@@ -182,7 +182,7 @@ func (c *connection) arrival(dirfd int, name, from, to string) (*pathresolver.De
 func (c *connection) renameChecked(in *fuse.RenameIn, from nameKey, fromFD int, to nameKey, toFD int, source, target string) error {
 	c.slow(&in.InHeader) // an index of a large tree has many megabytes
 	replaced := c.beforeRemoval(to.dir, toFD, to.name)
-	err := c.r.MoveChecked(fromFD, from.name, toFD, to.name, target, in.Flags&unix.RENAME_NOREPLACE != 0)
+	err := c.rules().MoveChecked(fromFD, from.name, toFD, to.name, target, in.Flags&unix.RENAME_NOREPLACE != 0)
 	if err == nil {
 		c.moved(source, target, nil, false)
 		c.tab.removed(from.dir, from.name)
@@ -200,8 +200,8 @@ func (c *connection) renameChecked(in *fuse.RenameIn, from nameKey, fromFD int, 
 // removes the source. Both names are forgotten, since the kernel takes the removed
 // file for the one at the second name.
 func (c *connection) keepSame(from nameKey, fromFD int, source string, to nameKey, toFD int, target string) bool {
-	if c.r.Decide(access.OpDelete, source, 0) != nil || c.r.Decide(access.OpRead, target, 0) != nil ||
-		!c.r.SameGitConfig(fromFD, from.name, source, toFD, to.name, target) {
+	if c.rules().Decide(access.OpDelete, source, 0) != nil || c.rules().Decide(access.OpRead, target, 0) != nil ||
+		!c.rules().SameGitConfig(fromFD, from.name, source, toFD, to.name, target) {
 		return false
 	}
 	gone := c.beforeRemoval(from.dir, fromFD, from.name)

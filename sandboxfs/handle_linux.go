@@ -147,6 +147,14 @@ func (o *opens) remove(id uint64, unregister func(int32)) {
 	h.drop()
 }
 
+// passedThrough reports whether the kernel moves the data of n, which is open, by itself.
+func (o *opens) passedThrough(n *node) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	open := o.byNode[n]
+	return open != nil && open.backing > 0
+}
+
 // closeAll closes what a connection left open when it ended.
 func (o *opens) closeAll() {
 	o.mu.Lock()
@@ -216,7 +224,7 @@ func (c *connection) answerOpen(n *node, fd int, writable bool, sx *unix.Statx_t
 	if backing > 0 {
 		out.OpenFlags |= fuse.FOPEN_PASSTHROUGH
 		out.BackingID = backing
-	} else if sx != nil && !n.fixed && c.stamps.unchanged(n, sx) {
+	} else if sx != nil && !n.fixed.Load() && c.stamps.unchanged(n, sx) {
 		out.OpenFlags |= fuse.FOPEN_KEEP_CACHE
 	}
 }

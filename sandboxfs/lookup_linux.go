@@ -22,7 +22,7 @@ func (c *connection) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, ou
 	if n := c.tab.fixedChild(dir, name); n != nil {
 		return c.answerFixed(n, out)
 	}
-	verdict := c.r.VerdictIn(place, name)
+	verdict := c.rules().VerdictIn(place, name)
 	child := joinPlace(place, name)
 	if verdict.Hidden {
 		return c.hidden(h, child, out)
@@ -57,7 +57,7 @@ func (c *connection) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, ou
 
 // hidden answers for a name that does not exist for the caller.
 func (c *connection) hidden(h *fuse.InHeader, place string, out *fuse.EntryOut) fuse.Status {
-	if d := c.r.DecideLook(place); d != nil {
+	if d := c.rules().DecideLook(place); d != nil {
 		_ = c.refuse(h, "lookup", d)
 	}
 	out.SetEntryTimeout(c.valid(true))
@@ -71,7 +71,7 @@ func (c *connection) statIn(in *cachedDir, place, name string, sx *unix.Statx_t)
 	if err != nil || sameMount(sx, &in.sx) {
 		return err
 	}
-	fd, err := c.r.OpenPlace(place, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	fd, err := c.rules().OpenPlace(place, unix.O_PATH|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return c.walkError(in.node, err)
 	}

@@ -73,6 +73,23 @@ var childActions = map[string]func(path string) error{
 		}
 		return err
 	},
+	"hold-map": func(path string) error {
+		fd, err := unix.Open(path, unix.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		shared, err := unix.Mmap(fd, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		if err != nil {
+			return err
+		}
+		copy(shared, "mapped")
+		fmt.Print(".")
+		if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
+			return err
+		}
+		fmt.Print(shared[0])
+		return nil
+	},
 	"flock": func(path string) error {
 		fd, err := unix.Open(path, unix.O_RDWR, 0)
 		if err != nil {

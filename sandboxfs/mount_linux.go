@@ -31,7 +31,7 @@ type mounted struct {
 // that mounts fuseFD, its open /dev/fuse, at Mounts()[i].Place beneath the
 // mount point of the first mount. Identifiers are those of its user namespace.
 func (v *View) MountArgs(i, fuseFD int) (source, fstype string, flags uintptr, data string) {
-	p := v.connections[i]
+	p := v.layout.at(i)
 	flags = unix.MS_NOSUID | unix.MS_NODEV
 	if p.ReadOnly {
 		flags |= unix.MS_RDONLY
@@ -65,7 +65,7 @@ func (v *View) mountOptions() []string {
 // Serve takes over fuseFD, on which the i-th mount was mounted, and returns
 // when requests are answered.
 func (v *View) Serve(i, fuseFD int) error {
-	p := v.connections[i]
+	p := v.layout.at(i)
 	c, err := v.server.Connect(fuseFD, p, p.serverOptions(), v.serving.Done)
 	if err != nil {
 		return fmt.Errorf("serve mount %q: %w", p.Place, err)
@@ -89,7 +89,7 @@ func (v *View) Mount(dir string) error {
 		return err
 	}
 	if os.Geteuid() != 0 {
-		if len(v.connections) > 1 {
+		if len(v.layout.all()) > 1 {
 			return errors.New("an ordinary user can mount one connection only: set SingleConnection")
 		}
 		fd, err := v.fusermount(dir)
@@ -97,14 +97,14 @@ func (v *View) Mount(dir string) error {
 			return err
 		}
 		id, _ := mountAt(dir)
-		v.mounted = append(v.mounted, mounted{part: v.connections[0], path: dir, id: id, byFM: true, control: -1})
+		v.mounted = append(v.mounted, mounted{part: v.layout.at(0), path: dir, id: id, byFM: true, control: -1})
 		if err := v.Serve(0, fd); err != nil {
 			return err
 		}
-		return silencePoll(dir, v.connections[0])
+		return silencePoll(dir, v.layout.at(0))
 	}
-	for i := range v.connections {
-		if err := v.mountOne(i, filepath.Join(dir, v.connections[i].Place)); err != nil {
+	for i := range v.layout.all() {
+		if err := v.mountOne(i, filepath.Join(dir, v.layout.at(i).Place)); err != nil {
 			_, undo := v.unmount(unix.MNT_FORCE)
 			return errors.Join(err, undo)
 		}
@@ -115,7 +115,7 @@ func (v *View) Mount(dir string) error {
 // fusermount mounts the only mount for an ordinary user.
 func (v *View) fusermount(dir string) (fd int, err error) {
 	opts := append(v.mountOptions(), "fsname="+fsName, "subtype="+fsName)
-	if v.connections[0].ReadOnly {
+	if v.layout.at(0).ReadOnly {
 		opts = append(opts, "ro")
 	}
 	return fusermountMount(dir, strings.Join(opts, ","))
@@ -129,10 +129,10 @@ func (v *View) mountOne(i int, at string) error {
 	source, fstype, flags, data := v.MountArgs(i, fd)
 	if err := unix.Mount(source, at, fstype, flags, data); err != nil {
 		closeFD(fd)
-		return fmt.Errorf("mount %q at %q: %w", v.connections[i].Place, at, err)
+		return fmt.Errorf("mount %q at %q: %w", v.layout.at(i).Place, at, err)
 	}
 	id, dev := mountAt(at)
-	v.mounted = append(v.mounted, mounted{part: v.connections[i], path: at, id: id, dev: dev, control: -1})
+	v.mounted = append(v.mounted, mounted{part: v.layout.at(i), path: at, id: id, dev: dev, control: -1})
 	if err := v.Serve(i, fd); err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (v *View) mountOne(i int, at string) error {
 			v.o.Logger.Print(err) // it ends when its last user goes
 		}
 	}
-	return silencePoll(at, v.connections[i])
+	return silencePoll(at, v.layout.at(i))
 }
 
 func silencePoll(at string, p *connection) error {

@@ -61,6 +61,16 @@ func (t *table) places(n *node) []string {
 	return all
 }
 
+// namesOf returns every name of n, the first one first.
+func (t *table) namesOf(n *node) (all []nameKey) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if n.parent != nil {
+		all = append(all, nameKey{n.parent, n.name})
+	}
+	return append(all, t.more[n]...)
+}
+
 // child returns the node known under name in dir, nil if there is none.
 func (t *table) child(dir *node, name string) *node {
 	t.mu.RLock()
@@ -73,7 +83,7 @@ func (t *table) removed(dir *node, name string) {
 	t.mu.Lock()
 	defer t.unlock()
 	key := nameKey{dir, name}
-	if n := t.names[key]; n != nil && !n.fixed {
+	if n := t.names[key]; n != nil && !n.fixed.Load() {
 		t.dropName(n, key)
 		t.release(n)
 	}
@@ -105,7 +115,7 @@ func (t *table) renamed(from, to nameKey, exchange bool) {
 
 // addName gives n a name. The lock is held.
 func (t *table) addName(n *node, key nameKey) {
-	if n.parent == nil && !n.fixed {
+	if n.parent == nil && !n.fixed.Load() {
 		n.parent, n.name = key.dir, key.name
 	} else {
 		t.more[n] = append(t.more[n], key)

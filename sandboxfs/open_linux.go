@@ -119,7 +119,7 @@ func (c *connection) openFile(h *fuse.InHeader, call string, n *node, flags int,
 // decideOpen asks the rules about opening a file. Those about reading count
 // where any may have to be asked for.
 func (c *connection) decideOpen(h *fuse.InHeader, call string, n *node, place string, flags int, writing bool, grant pathresolver.Grant) error {
-	reads := c.r.AsksRead() && flags&unix.O_ACCMODE != unix.O_WRONLY
+	reads := c.rules().AsksRead() && flags&unix.O_ACCMODE != unix.O_WRONLY
 	a := operation{op: access.OpWrite, place: place, reads: reads}
 	switch {
 	case writing:
@@ -128,7 +128,7 @@ func (c *connection) decideOpen(h *fuse.InHeader, call string, n *node, place st
 	default:
 		return nil
 	}
-	d := a.decide(c.r, grant)
+	d := a.decide(c.rules(), grant)
 	if d == nil {
 		return nil
 	}
@@ -145,8 +145,8 @@ func (c *connection) decideOpen(h *fuse.InHeader, call string, n *node, place st
 
 // refuseRead asks the rules about content, where any may have to be asked for.
 func (c *connection) refuseRead(h *fuse.InHeader, call, place string) error {
-	if c.r.AsksRead() {
-		if d := c.r.Decide(access.OpRead, place, 0); d != nil {
+	if c.rules().AsksRead() {
+		if d := c.rules().Decide(access.OpRead, place, 0); d != nil {
 			return c.refuse(h, call, d)
 		}
 	}
@@ -169,7 +169,7 @@ func (c *connection) disarm(fd int, sx *unix.Statx_t) error {
 // where reading may have to be asked for, a grant to write is no grant to read.
 func (c *connection) reopen(n *node, flags int) (int, error) {
 	writes := flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0
-	reads := c.r.AsksRead() && flags&unix.O_ACCMODE != unix.O_WRONLY
+	reads := c.rules().AsksRead() && flags&unix.O_ACCMODE != unix.O_WRONLY
 	h := c.opens.find(n, func(h *handle) bool { return (!writes || h.writable) && (!reads || h.readable()) })
 	if h == nil {
 		return -1, unix.ESTALE
@@ -195,14 +195,14 @@ func (c *connection) checkLinks(h *fuse.InHeader, call, place string, sx *unix.S
 	case sx.Nlink <= 1:
 		return nil
 	}
-	breakIt, d := c.r.CheckLinks(place, fileID(sx))
+	breakIt, d := c.rules().CheckLinks(place, fileID(sx))
 	switch {
 	case d != nil:
 		return c.refuse(h, call, d)
 	case !breakIt:
 		return nil
 	}
-	if err := c.r.BreakLinks(place); err != nil {
+	if err := c.rules().BreakLinks(place); err != nil {
 		return err
 	}
 	return unix.ESTALE

@@ -14,7 +14,7 @@ import (
 // node finds the node of a request.
 func (c *connection) node(id uint64) (*node, error) {
 	c.requests.Add(1)
-	if n := c.tab.get(id); n != nil {
+	if n := c.tab.get(id); n != nil && !c.hiddenSince(n) {
 		return n, nil
 	}
 	return nil, unix.ESTALE
@@ -57,7 +57,7 @@ func (c *connection) openAt(n *node, place string, flags int, sx *unix.Statx_t) 
 	if flags&unix.O_PATH == 0 { // openat2 takes no flag that has no meaning
 		flags |= unix.O_NONBLOCK | unix.O_NOCTTY
 	}
-	fd, err := c.r.OpenPlace(place, flags|unix.O_NOFOLLOW, 0)
+	fd, err := c.rules().OpenPlace(place, flags|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return -1, c.walkError(n, err)
 	}
@@ -76,11 +76,11 @@ func (c *connection) openAt(n *node, place string, flags int, sx *unix.Statx_t) 
 func (c *connection) same(n *node, sx *unix.Statx_t) error {
 	typ := sx.Mode & unix.S_IFMT
 	switch {
-	case n.fixed && typ == n.typ:
+	case n.fixed.Load() && typ == n.typ:
 		return nil
-	case n.fixed && typ == unix.S_IFLNK:
+	case n.fixed.Load() && typ == unix.S_IFLNK:
 		return unix.EACCES // replaced by a link, which is not followed
-	case n.fixed:
+	case n.fixed.Load():
 		return unix.ENOTDIR
 	case typ != n.typ || c.tab.ident(n) != identityOf(sx):
 		return unix.ESTALE
@@ -95,12 +95,12 @@ func (c *connection) walkError(n *node, err error) error {
 	case unix.EXDEV: // something was mounted there on the host
 		return unix.EACCES
 	case unix.ELOOP: // a directory on the way has become a link
-		if n.fixed {
+		if n.fixed.Load() {
 			return unix.EACCES
 		}
 		return unix.ESTALE
 	case unix.ENOTDIR:
-		if !n.fixed {
+		if !n.fixed.Load() {
 			return unix.ESTALE
 		}
 	}

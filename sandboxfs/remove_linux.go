@@ -46,7 +46,7 @@ func (c *connection) beforeRemoval(dir *node, dirfd int, name string) removal {
 	if d.fd, err = fsat.Openat(dirfd, name, unix.O_PATH|unix.O_NOFOLLOW, 0); err != nil {
 		return removal{fd: -1}
 	}
-	if c.r.HasLinkNotes() && statFD(d.fd, &d.sx) != nil {
+	if c.rules().HasLinkNotes() && statFD(d.fd, &d.sx) != nil {
 		closeFD(d.fd)
 		return removal{fd: -1}
 	}
@@ -61,7 +61,7 @@ func (c *connection) retain(d removal, removed bool) {
 		return
 	}
 	if removed && d.sx.Nlink > 1 && d.sx.Mode&unix.S_IFMT != unix.S_IFDIR {
-		c.r.NoteUnlink(fileID(&d.sx))
+		c.rules().NoteUnlink(fileID(&d.sx))
 	}
 	c.unlinked.mu.Lock()
 	defer c.unlinked.mu.Unlock()
@@ -142,7 +142,7 @@ func (c *connection) removeGranted(h *fuse.InHeader, call, name string, flags in
 	}
 	defer closeFD(dirfd)
 	child := joinPlace(place, name)
-	if d := c.r.DecideGranted(grant, access.OpDelete, child, 0); d != nil {
+	if d := c.rules().DecideGranted(grant, access.OpDelete, child, 0); d != nil {
 		return c.ask(h, call, d, grant, operation{op: access.OpDelete, place: child})
 	}
 	if err := c.lockAt(h, call, child, dirfd, name); err != nil {

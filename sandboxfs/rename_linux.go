@@ -38,7 +38,7 @@ func (c *connection) rename(in *fuse.RenameIn, oldName, newName string, grant pa
 		defer closeFD(toFD)
 	}
 	source, target := joinPlace(fromPlace, oldName), joinPlace(toPlace, newName)
-	if d := c.r.DecideRenameGranted(grant, source, target, exchange); d != nil {
+	if d := c.rules().DecideRenameGranted(grant, source, target, exchange); d != nil {
 		if d.Rule == pathresolver.RuleProtected && in.Flags == 0 && c.keepSame(nameKey{from, oldName}, fromFD, source, nameKey{to, newName}, toFD, target) {
 			return nil
 		}
@@ -101,7 +101,7 @@ func (c *connection) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, gran
 	defer closeFD(dirfd)
 	if n.typ != unix.S_IFREG {
 		// Under its new name a link or a FIFO is what it would be if it were made there.
-		if d := c.r.DecideGranted(grant, access.OpCreate, joinPlace(place, name), fsat.FileMode(uint32(n.typ)).Type()); d != nil {
+		if d := c.rules().DecideGranted(grant, access.OpCreate, joinPlace(place, name), fsat.FileMode(uint32(n.typ)).Type()); d != nil {
 			return c.refuse(&in.InHeader, "link", d)
 		}
 	}
@@ -114,7 +114,7 @@ func (c *connection) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, gran
 	if err := statNow(fd, &before); err != nil {
 		return err
 	}
-	if uint32(before.Mode)&0o111 != 0 && c.r.GitHook(joinPlace(place, name)) {
+	if uint32(before.Mode)&0o111 != 0 && c.rules().GitHook(joinPlace(place, name)) {
 		return unix.EACCES
 	}
 	// By descriptor: the name could stand for another file by now.
@@ -144,7 +144,7 @@ func (c *connection) noteLink(n *node, before, after *unix.Statx_t) {
 	}
 	closeFD(fd)
 	if place != "" && now.Nlink == after.Nlink {
-		c.r.NoteLink(fileID(before))
+		c.rules().NoteLink(fileID(before))
 	}
 }
 
@@ -156,9 +156,9 @@ func (c *connection) linkable(in *fuse.LinkIn, n *node, to string, grant pathres
 		if h == nil {
 			return -1, nil, unix.ENOENT
 		}
-		d := c.r.DecideGranted(grant, access.OpLink, to, 0)
+		d := c.rules().DecideGranted(grant, access.OpLink, to, 0)
 		if d == nil {
-			d = c.r.DecideGranted(grant, access.OpCreate, to, 0)
+			d = c.rules().DecideGranted(grant, access.OpCreate, to, 0)
 		}
 		if d != nil {
 			err = c.ask(&in.InHeader, "link", d, grant, operation{op: access.OpCreate, place: to})
@@ -177,7 +177,7 @@ func (c *connection) linkable(in *fuse.LinkIn, n *node, to string, grant pathres
 	if err != nil {
 		return -1, nil, err
 	}
-	if d := c.r.DecideLinkGranted(grant, from, to); d != nil {
+	if d := c.rules().DecideLinkGranted(grant, from, to); d != nil {
 		return -1, nil, c.ask(&in.InHeader, "link", d, grant, operation{op: access.OpLink, place: from, to: to})
 	}
 	var sx unix.Statx_t
@@ -185,7 +185,7 @@ func (c *connection) linkable(in *fuse.LinkIn, n *node, to string, grant pathres
 	if err != nil {
 		return -1, nil, err
 	}
-	if d := c.r.DecideLinkGranted(grant, from, to); d != nil { // another of its names
+	if d := c.rules().DecideLinkGranted(grant, from, to); d != nil { // another of its names
 		closeFD(fd)
 		return -1, nil, c.refuse(&in.InHeader, "link", d)
 	}

@@ -62,7 +62,7 @@ func (c *connection) changeable(in *fuse.SetAttrIn, n *node, grant pathresolver.
 	}
 	at, err := c.tab.place(n)
 	if err == nil {
-		if d := c.r.DecideGranted(grant, op, at, 0); d != nil {
+		if d := c.rules().DecideGranted(grant, op, at, 0); d != nil {
 			if h := c.makerFor(in, n, d); h != nil {
 				return h.fd, h.drop, nil
 			}
@@ -179,13 +179,13 @@ func timeOf(valid, set, now uint32, sec uint64, nsec uint32) unix.Timespec {
 func (c *connection) Access(_ <-chan struct{}, in *fuse.AccessIn) fuse.Status {
 	return c.look(in.NodeId, func(n *node, fd int, place string) error {
 		reads := in.Mask&fuse.R_OK != 0 || in.Mask&fuse.X_OK != 0 && n.typ == unix.S_IFREG
-		if reads && place != "" && c.r.AsksRead() {
-			if d := c.r.DecideGranted(c.v.asks.mayBeGranted(access.OpRead), access.OpRead, place, 0); d != nil {
+		if reads && place != "" && c.rules().AsksRead() {
+			if d := c.rules().DecideGranted(c.v.asks.mayBeGranted(access.OpRead), access.OpRead, place, 0); d != nil {
 				return errno(d.Rule)
 			}
 		}
 		if in.Mask&fuse.W_OK != 0 && place != "" {
-			if d := c.r.DecideGranted(c.v.asks.mayBeGranted(access.OpWrite), access.OpMeta, place, 0); d != nil {
+			if d := c.rules().DecideGranted(c.v.asks.mayBeGranted(access.OpWrite), access.OpMeta, place, 0); d != nil {
 				return errno(d.Rule)
 			}
 		}

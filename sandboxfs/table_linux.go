@@ -22,7 +22,7 @@ type identity struct {
 // node is what the kernel knows by one node id: a name in a directory and the
 // file that was found there. A file whose name the host gives to another one
 // becomes a new node; the old one answers ESTALE. Nodes hold no descriptor.
-// All fields but id, typ, held and listed are guarded by the table's lock.
+// All fields but id, typ, held, fixed and listed are guarded by the table's lock.
 type node struct {
 	id      uint64
 	parent  *node // nil for the root of the mount, and when the last name is gone
@@ -33,7 +33,7 @@ type node struct {
 	watch   int32        // inotify watch on this directory, 0 if none
 	typ     uint16       // S_IFMT bits
 	held    atomic.Bool  // something is kept for it elsewhere
-	fixed   bool         // the root, or a directory that leads to a nested mount
+	fixed   atomic.Bool  // the root, or a directory that leads to a nested mount: for good
 	listed  atomic.Int32 // age of the mount when a listing of it was given
 }
 
@@ -90,7 +90,8 @@ func (t *table) unlock() {
 }
 
 func newTable(base string, typ uint16) *table {
-	root := &node{id: fuseconn.RootID, typ: typ, fixed: true}
+	root := &node{id: fuseconn.RootID, typ: typ}
+	root.fixed.Store(true)
 	return &table{
 		base:  base,
 		byID:  map[uint64]*node{fuseconn.RootID: root},
@@ -112,22 +113,27 @@ func (t *table) get(id uint64) *node {
 // fix makes the directories on the way to place fixed nodes. They are there whether or
 // not the kernel asks for them, and keep their ids: if one of them became another
 // node, or went, the kernel would detach what is mounted beneath it for good. file is
-// set where the mount point is a regular file.
-func (t *table) fix(names []string, file bool) {
+// set where the mount point is a regular file. It returns those that the kernel was not
+// told of.
+func (t *table) fix(names []string, file bool) (fresh []nameKey) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	at := t.byID[fuseconn.RootID]
 	for i, name := range names {
-		n := t.names[nameKey{at, name}]
+		key := nameKey{at, name}
+		n := t.names[key]
 		if n == nil {
 			n = t.add(at, name)
-			n.typ, n.fixed = unix.S_IFDIR, true
+			n.typ = unix.S_IFDIR
 			if file && i == len(names)-1 {
 				n.typ = unix.S_IFREG
 			}
+			fresh = append(fresh, key)
 		}
+		n.fixed.Store(true)
 		at = n
 	}
+	return fresh
 }
 
 // fixedChild returns the fixed node of that name, if there is one, and counts
@@ -136,7 +142,7 @@ func (t *table) fixedChild(dir *node, name string) *node {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := t.names[nameKey{dir, name}]
-	if n == nil || !n.fixed {
+	if n == nil || !n.fixed.Load() {
 		return nil
 	}
 	n.lookups++
@@ -222,7 +228,7 @@ func (t *table) forget(id, count uint64) {
 // release drops n if the kernel does not know it any more, and then the directories
 // that only n held. The lock is held.
 func (t *table) release(n *node) {
-	if n == nil || n.lookups > 0 || n.kids > 0 || n.fixed || t.byID[n.id] != n {
+	if n == nil || n.lookups > 0 || n.kids > 0 || n.fixed.Load() || t.byID[n.id] != n {
 		return
 	}
 	delete(t.byID, n.id)
@@ -293,7 +299,7 @@ func (t *table) size() int {
 func (t *table) isNameless(n *node) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return n.parent == nil && t.byID[n.id] == n && !n.fixed
+	return n.parent == nil && t.byID[n.id] == n && !n.fixed.Load()
 }
 
 // dirWatched reports whether the directory itself is watched.

@@ -6,8 +6,10 @@ import (
 	"io"
 	"io/fs"
 	"log"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -21,15 +23,18 @@ import (
 // safe for concurrent use, but Mount, Unmount and Close are meant for one
 // owner.
 type View struct {
-	r           resolver
-	o           Options
-	connections []*connection
-	refusals    *refusals
-	asks        *asks // nil without Options.Ask
+	held     atomic.Pointer[heldRules] // replaced by Hide and Allow
+	narrowed atomic.Bool               // by Hide: what the kernel knows may be hidden now
+	o        Options
+	layout   layout
+	refusals *refusals
+	asks     *asks // nil without Options.Ask
 
 	server  *fuseconn.Server
 	within  func(f func()) // runs f on a thread with the rights that a view has
 	serving sync.WaitGroup
+
+	changing sync.Mutex // held during Hide and Allow
 
 	mu      sync.Mutex // guards what follows
 	mounted []mounted  // by Mount, in mount order
@@ -72,6 +77,56 @@ type resolver interface {
 	CheckGitLock(place string, f resolved.FileID) *pathresolver.DeniedError
 	IsGitLockName(name string) bool
 	GitTriesLink(place, target string) bool
+
+	Changed(c resolved.Change) (*pathresolver.Resolver, []pathresolver.Violation, error)
+}
+
+// heldRules are the rules of a view, as it asks them and as others do.
+type heldRules struct {
+	resolver
+	r *pathresolver.Resolver
+}
+
+// rules are those that hold now.
+func (v *View) rules() resolver { return v.held.Load().resolver }
+
+// layout has the connections of a view, in the order in which they are mounted. There
+// may come more, at the end.
+type layout struct {
+	mu   sync.RWMutex
+	list []*connection
+}
+
+func (l *layout) all() []*connection {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.list[:len(l.list):len(l.list)]
+}
+
+func (l *layout) at(i int) *connection { return l.all()[i] }
+
+// add returns the number of the new one.
+func (l *layout) add(c *connection) (i int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, c)
+	return len(l.list) - 1
+}
+
+// dropLast undoes add.
+func (l *layout) dropLast() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = slices.Clone(l.list[:len(l.list)-1]) // the rest of what all has returned stays
+}
+
+// mounts are what the connections show.
+func (l *layout) mounts() []Mount {
+	var list []Mount
+	for _, c := range l.all() {
+		list = append(list, c.Mount)
+	}
+	return list
 }
 
 // New arranges a view of r. Nothing is mounted or served yet. r must stay
@@ -99,25 +154,26 @@ func New(r *pathresolver.Resolver, o Options) (*View, error) {
 		return nil, errors.New("a view needs a resolver over descriptors: this program was built with the tag portable")
 	}
 	raiseOpenFiles()
-	v := &View{r: rules, o: o, refusals: newRefusals(o.OnRefusal), asks: newAsks(&o), within: func(f func()) { f() }}
+	v := &View{o: o, refusals: newRefusals(o.OnRefusal), asks: newAsks(&o), within: func(f func()) { f() }}
+	v.held.Store(&heldRules{rules, r})
 	if o.Unprivileged {
 		v.within = func(f func()) { withoutRights(o.Logger, f) }
 	}
 	v.server = fuseconn.NewServer(func(loop func()) { v.within(loop) })
-	layout := arrange(v.r.WritePaths(), v.r.AskPlaces(), o.SingleConnection || o.ReportAll, o.ReportAll, v.kindAt)
-	for _, p := range layout {
-		built, err := newConnection(v, p, layout)
+	plan := arrange(rules.WritePaths(), rules.AskPlaces(), o.SingleConnection || o.ReportAll, o.ReportAll, v.kindAt)
+	for _, p := range plan {
+		built, err := newConnection(v, p, plan)
 		if err != nil {
 			return nil, errors.Join(err, v.Close())
 		}
-		v.connections = append(v.connections, built)
+		v.layout.add(built)
 	}
 	return v, nil
 }
 
 // kindAt looks at what stands at a place now.
 func (v *View) kindAt(place string) kind {
-	fd, err := v.r.OpenPlace(place, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	fd, err := v.rules().OpenPlace(place, unix.O_PATH|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return kindMissing
 	}
@@ -137,13 +193,7 @@ func (v *View) kindAt(place string) kind {
 
 // Mounts lists the connections in the order in which they are to be mounted,
 // each at its place beneath the mount point of the first, whose place is ".".
-func (v *View) Mounts() []Mount {
-	parts := make([]Mount, len(v.connections))
-	for i, p := range v.connections {
-		parts[i] = p.Mount
-	}
-	return parts
-}
+func (v *View) Mounts() []Mount { return v.layout.mounts() }
 
 // Wait returns when no connection is served any more.
 func (v *View) Wait() { v.serving.Wait() }
@@ -170,7 +220,7 @@ func (v *View) Close() error {
 		}
 	}
 	v.mu.Unlock()
-	for _, p := range v.connections {
+	for _, p := range v.layout.all() {
 		p.close()
 	}
 	v.asks.close()
@@ -183,30 +233,30 @@ func (v *View) Arrangement() string {
 	data := "data through the server"
 	if v.o.Passthrough {
 		data = "passthrough"
-		for _, p := range v.connections {
+		for _, p := range v.layout.all() {
 			if p.conn != nil && !p.ReadOnly && !p.File && !p.passes() {
 				data = "passthrough unavailable"
 			}
 		}
 	}
-	first := v.connections[0]
+	all := v.layout.all()
 	switch {
-	case len(v.connections) == 1 && first.ReadOnly:
+	case len(all) == 1 && all[0].ReadOnly:
 		return "read-only (stateless)"
-	case len(v.connections) == 1:
+	case len(all) == 1:
 		return fmt.Sprintf("one connection (%s)", data)
 	}
 	noun := "mount"
-	if len(v.connections) > 2 {
+	if len(all) > 2 {
 		noun += "s"
 	}
-	return fmt.Sprintf("split: read-only root (stateless) + %d write %s (%s)", len(v.connections)-1, noun, data)
+	return fmt.Sprintf("split: read-only root (stateless) + %d write %s (%s)", len(all)-1, noun, data)
 }
 
 // Stats adds up the counts of all mounts.
 func (v *View) Stats() Stats {
 	var s Stats
-	for _, p := range v.connections {
+	for _, p := range v.layout.all() {
 		p.addStats(&s)
 	}
 	s.RefusalsDropped = v.refusals.dropped.Load()
@@ -219,10 +269,10 @@ func (v *View) Stats() Stats {
 // String names the mounts, for messages.
 func (v *View) String() string {
 	var places []string
-	for _, p := range v.connections {
+	for _, p := range v.layout.all() {
 		places = append(places, p.Place)
 	}
-	return "pinfold view of " + v.r.Root() + " (" + strings.Join(places, ", ") + ")"
+	return "pinfold view of " + v.rules().Root() + " (" + strings.Join(places, ", ") + ")"
 }
 
 func closeFD(fd int) { _ = unix.Close(fd) }

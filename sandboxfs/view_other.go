@@ -43,3 +43,12 @@ func (v *View) Arrangement() string { return "none" }
 
 // Stats returns nothing.
 func (v *View) Stats() Stats { return Stats{} }
+
+// Resolver is nil: there is no view.
+func (v *View) Resolver() *pathresolver.Resolver { return nil }
+
+// Allow fails: there is no view.
+func (v *View) Allow(string, func(i int) error, ...string) error { return ErrUnsupported }
+
+// Hide fails: there is no view.
+func (v *View) Hide(string, ...string) ([]string, error) { return nil, ErrUnsupported }

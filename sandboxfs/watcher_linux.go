@@ -189,7 +189,7 @@ func (w *watcher) event(wd int32, mask uint32, name string) {
 // name makes the kernel forget a name. A fixed node keeps its name, or what is mounted
 // beneath it would be detached; only its attributes are forgotten.
 func (w *watcher) name(dir, child *node, name string) {
-	if child != nil && child.fixed {
+	if child != nil && child.fixed.Load() {
 		w.inode(child)
 		return
 	}
@@ -206,7 +206,7 @@ func (w *watcher) inode(n *node) {
 // invalidateAll has the kernel forget all it was told, after events were lost.
 func (w *watcher) invalidateAll() {
 	for _, n := range w.p.tab.all() {
-		if dir, name := w.p.tab.nameOf(n); dir != nil && !n.fixed {
+		if dir, name := w.p.tab.nameOf(n); dir != nil && !n.fixed.Load() {
 			w.name(dir, n, name)
 		}
 		w.inode(n)

@@ -142,7 +142,7 @@ func (c *connection) changeAttr(h *fuse.InHeader, call, attr string, change func
 func (c *connection) changeAttrGranted(h *fuse.InHeader, call, attr string, change func(path string) error, grant pathresolver.Grant) error {
 	return c.withAttrs(h.NodeId, func(n *node, fd int, place string) error {
 		if place != "" {
-			if d := c.r.DecideGranted(grant, access.OpMeta, place, 0); d != nil {
+			if d := c.rules().DecideGranted(grant, access.OpMeta, place, 0); d != nil {
 				return c.ask(h, call, d, grant, operation{op: access.OpMeta, place: place})
 			}
 		}

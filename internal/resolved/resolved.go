@@ -92,6 +92,12 @@ const (
 	GitRefs
 )
 
+// Change is what is added to the rules of a resolver that is open.
+type Change struct {
+	Write, Hide []string // as pathresolver.Config has them
+	Origin      string   // where that was said, for messages
+}
+
 // Decision is what Explain answers. It is for the operator: Link and Target
 // may tell where a link leads outside the root.
 type Decision struct {
