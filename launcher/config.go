@@ -13,6 +13,8 @@ import (
 type View interface {
 	// Mounts lists the connections in mount order, parents first.
 	Mounts() []sandboxfs.Mount
+	// Resolver holds the rules that the view asks now.
+	Resolver() *pathresolver.Resolver
 	// MountArgs gives the arguments of mount(2) for mount i, whose /dev/fuse
 	// is open as descriptor fuseFD in the process that mounts.
 	MountArgs(i, fuseFD int) (source, fstype string, flags uintptr, data string)

@@ -3,6 +3,7 @@ package launcher
 import (
 	"errors"
 	"os"
+	"path"
 	"sync"
 	"time"
 
@@ -15,7 +16,12 @@ import (
 type Control struct {
 	stop chan time.Duration
 
+	changing sync.Mutex    // one change at a time; taken before mu
+	done     chan message  // what the set-up helper says of it
+	gone     chan struct{} // closed when the set-up helper is gone
+
 	mu      sync.Mutex
+	session *session    // nil: nothing runs
 	init    int         // the channel to process 1; -1: there is none
 	last    int         // ID of a further command
 	further map[int]int // the channels to their callers, by ID
@@ -23,7 +29,7 @@ type Control struct {
 
 // NewControl makes one that nothing runs under yet.
 func NewControl() *Control {
-	return &Control{stop: make(chan time.Duration, 1), init: -1, further: map[int]int{}}
+	return &Control{stop: make(chan time.Duration, 1), done: make(chan message, 1), gone: make(chan struct{}), init: -1, further: map[int]int{}}
 }
 
 var errNotRunning = errors.New("nothing runs")
@@ -82,6 +88,70 @@ func (c *Control) Exec(conn *os.File) error {
 		if m.Verb == saySignal {
 			c.toInit(message{Verb: saySignal, ID: id, Signal: m.Signal}, -1)
 		}
+	}
+}
+
+// Mount mounts mount i of Config.View, which was added to it, where it lies in the project.
+// It is for sandboxfs.View.Allow.
+func (c *Control) Mount(i int) error {
+	return c.change(func(s *session) (message, *os.File, error) {
+		m := message{Verb: sayMount, Mount: i, Path: path.Join(s.plan.Root, s.config.View.Mounts()[i].Place), Args: new(mountArgs)}
+		m.Args.Source, m.Args.FSType, m.Args.Flags, m.Args.Data = s.config.View.MountArgs(i, fdFuse)
+		return m, nil, nil
+	})
+}
+
+// Show changes the content of files of Config.Files. Who has one open keeps what was
+// there before.
+func (c *Control) Show(files map[string][]byte) error {
+	return c.change(func(*session) (message, *os.File, error) {
+		content, err := writeSealed(files)
+		return message{Verb: sayShow}, content, err
+	})
+}
+
+// change has the set-up helper do something.
+func (c *Control) change(what func(s *session) (message, *os.File, error)) error {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	c.mu.Lock()
+	s := c.session
+	c.mu.Unlock()
+	if s == nil {
+		return errNotRunning
+	}
+	m, file, err := what(s)
+	if err != nil {
+		return err
+	}
+	attach := -1
+	if file != nil {
+		defer file.Close()
+		attach = int(file.Fd())
+	}
+	c.mu.Lock()
+	if err = errNotRunning; c.session != nil {
+		err = send(s.setup, m, attach)
+	}
+	c.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	select {
+	case m := <-c.done:
+		if m.Reason != "" {
+			return m.setupError()
+		}
+		return nil
+	case <-c.gone:
+		return errNotRunning
+	}
+}
+
+// changed passes on what the set-up helper says of a change.
+func (c *Control) changed(m message) {
+	if c != nil {
+		c.done <- m
 	}
 }
 
@@ -150,11 +220,18 @@ func (c *Control) stops() <-chan time.Duration {
 }
 
 // begin says that process 1 is there.
-func (c *Control) begin(init int) {
+func (c *Control) begin(s *session) {
 	if c != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.init = init
+		c.init, c.session = s.init, s
+	}
+}
+
+// setupGone says that the set-up helper is gone.
+func (c *Control) setupGone() {
+	if c != nil {
+		close(c.gone)
 	}
 }
 
@@ -165,7 +242,7 @@ func (c *Control) end() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.init = -1
+	c.init, c.session = -1, nil
 	for _, conn := range c.further {
 		_ = unix.Shutdown(conn, unix.SHUT_RDWR) // its caller sees the end
 	}

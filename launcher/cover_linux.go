@@ -17,6 +17,7 @@ type covers struct{ file, dir int }
 const (
 	coverFile = "proc/.file"
 	coverDir  = "proc/.dir"
+	spareDir  = "proc/.spare" // for files whose content changes while the command runs
 )
 
 // makeCovers makes them in a root that is still empty.
@@ -29,8 +30,10 @@ func makeCovers(root int) (covers, error) {
 		return covers{}, err
 	}
 	unix.Close(fd)
-	if err := unix.Mkdirat(root, coverDir, 0); err != nil {
-		return covers{}, err
+	for _, dir := range []string{coverDir, spareDir} {
+		if err := unix.Mkdirat(root, dir, 0); err != nil {
+			return covers{}, err
+		}
 	}
 	return openCovers(root)
 }

@@ -33,6 +33,9 @@ const (
 	sayFailed  verb = "failed"  // set-up helper, init: a step of the set-up failed
 	sayExec    verb = "exec"    // a further command: start what the attached file says
 	sayStream  verb = "stream"  // init: our end of a stream of a further command is attached
+	sayMount   verb = "mount"   // supervisor: mount Mount of view View, which was added, at Path, as Args say
+	sayShow    verb = "show"    // supervisor: the attached file has new content for files of the plan
+	sayDone    verb = "done"    // set-up helper: mount or show is done; Reason says why not
 )
 
 // message is one packet. Its fields depend on Verb.
@@ -50,6 +53,8 @@ type message struct {
 	Hint   string         `json:",omitempty"`
 	Errno  syscall.Errno  `json:",omitempty"`
 	Lost   []string       `json:",omitempty"`
+	Path   string         `json:",omitempty"`
+	Args   *mountArgs     `json:",omitempty"`
 
 	attached int // where a channel hands it on: the descriptor that came along, or -1
 }

@@ -107,6 +107,11 @@ func watchable(c Config) bool {
 		slices.ContainsFunc(c.View.Mounts(), func(p sandboxfs.Mount) bool { return p.ReadOnly })
 }
 
+// shows reports whether a file of Config.Files is at p.
+func (p *runPlan) shows(at string) bool {
+	return slices.ContainsFunc(p.Steps, func(s planStep) bool { return s.Do == doFile && s.Path == at })
+}
+
 // builder collects steps. made knows the directories that exist by then.
 type builder struct {
 	plan  *runPlan

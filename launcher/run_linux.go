@@ -115,7 +115,7 @@ func (s *session) start() error {
 	if s.config.Confine {
 		s.unconfined = s.config.confine()
 	}
-	s.config.Control.begin(s.init)
+	s.config.Control.begin(s)
 	go s.listen(s.init)
 	go s.listenSetup()
 	go s.judge()
@@ -139,6 +139,7 @@ func (s *session) listen(fd int) {
 func (s *session) listenSetup() {
 	defer close(s.setupDone)
 	defer close(s.masters)
+	defer s.config.Control.setupGone()
 	for {
 		m, fd, err := receive(s.setup, -1)
 		if err != nil {
@@ -156,6 +157,8 @@ func (s *session) listenSetup() {
 			s.masters <- os.NewFile(uintptr(fd), "terminal")
 		case sayLost:
 			s.lost = m.Lost
+		case sayDone:
+			s.config.Control.changed(m)
 		default:
 			s.fromSetup = m
 		}

@@ -43,3 +43,9 @@ func SocketsRefused() bool { return true }
 func Probe() []Finding {
 	return []Finding{{Name: "linux", Required: true, Detail: "this is another system", Means: "pinfold run and pinfold mount do not work"}}
 }
+
+// Mount fails.
+func (*Control) Mount(int) error { return errLinux }
+
+// Show fails.
+func (*Control) Show(map[string][]byte) error { return errLinux }

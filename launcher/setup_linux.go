@@ -3,8 +3,10 @@ package launcher
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -50,6 +52,8 @@ type setupHelper struct {
 	cfg     *childConfig
 	view    viewMounter
 	init    int
+	root    *tree    // what the command sees
+	spare   int      // a directory of it that nobody sees
 	watcher *watcher // nil where nobody wants to know
 	told    *os.File // what it tells goes here
 }
@@ -59,7 +63,11 @@ func (k *setupHelper) setUp() error {
 	if err != nil {
 		return &SetupError{Step: "open /proc", Err: err, Fix: "mount /proc"}
 	}
-	k.view = viewMounter{cfg: k.cfg, self: self, tops: map[int]int{}}
+	dev, err := unix.Open("/dev", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return &SetupError{Step: "open /dev", Err: err}
+	}
+	k.view = viewMounter{cfg: k.cfg, self: self, dev: dev, tops: map[int]int{}}
 	if k.cfg.Plan.Watch {
 		if k.watcher, err = newWatcher(k.cfg.Plan.Root); err != nil {
 			return &SetupError{Step: "look at the host", Err: err}
@@ -72,6 +80,10 @@ func (k *setupHelper) setUp() error {
 	}
 	root, lost, err := build(k.cfg.Plan, k.view.mount)
 	if err != nil {
+		return err
+	}
+	k.root = root
+	if k.spare, err = root.open(spareDir); err != nil { // while /proc is not mounted over it
 		return err
 	}
 	if len(lost) > 0 {
@@ -155,10 +167,13 @@ func (k *setupHelper) watch() {
 	millis := int(k.cfg.Plan.HangMillis)
 	timeout := millis
 	for {
-		m, _, err := receive(fdSetup, timeout)
+		m, attached, err := receive(fdSetup, timeout)
 		switch {
 		case err == nil && m.Verb == sayPause:
 			timeout = -1
+		case err == nil && (m.Verb == sayMount || m.Verb == sayShow):
+			timeout = millis
+			_ = send(fdSetup, k.change(m, attached), -1) // a supervisor that is gone is seen above
 		case err == nil:
 			timeout = millis
 		default:
@@ -172,6 +187,63 @@ func (k *setupHelper) watch() {
 			return
 		}
 	}
+}
+
+// change changes what the command sees, and says how that went.
+func (k *setupHelper) change(m message, attached int) message {
+	var err error
+	if m.Verb == sayMount {
+		if err = k.view.add(m); err == nil && k.watcher != nil {
+			k.watcher.write(m.Path)
+		}
+	} else {
+		err = k.show(attached)
+	}
+	done := message{Verb: sayDone}
+	if err != nil {
+		done = failure(err)
+		done.Verb = sayDone
+	}
+	if attached >= 0 {
+		unix.Close(attached)
+	}
+	return done
+}
+
+// show lays new content over files of the plan. A program that has one open keeps
+// what was there before.
+func (k *setupHelper) show(content int) error {
+	var files map[string][]byte
+	if err := readSealed(content, &files); err != nil {
+		return err
+	}
+	// A copy can be made of a mount that stands somewhere, on every kernel.
+	fd, err := newMount("tmpfs", attrQuiet, "mode=0755", "size=16m")
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if err := unix.MoveMount(fd, "", k.spare, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH); err != nil {
+		return err
+	}
+	fresh := tree{fd: fd, uid: -1, gid: -1}
+	for i, at := range slices.Sorted(maps.Keys(files)) {
+		if !k.cfg.Plan.shows(at) {
+			return fmt.Errorf("%q is no file of this run", at)
+		}
+		name := strconv.Itoa(i)
+		if err := fresh.file("/"+name, 0o444, files[at]); err != nil {
+			return err
+		}
+		over, err := clone(fd, name, attrReadOnly, unix.AT_SYMLINK_NOFOLLOW)
+		if err == nil {
+			err = k.root.attach(over, at)
+		}
+		if err != nil {
+			return fmt.Errorf("show %q: %w", at, err)
+		}
+	}
+	return nil
 }
 
 // wait waits for init, and with it for everything inside.

@@ -15,6 +15,7 @@ import (
 type viewMounter struct {
 	cfg   *childConfig
 	self  int // the host's /proc/self/fd, which outlives the host's root
+	dev   int // the host's /dev, likewise
 	roots []int
 	tops  map[int]int // the roots of whole views, by view
 }
@@ -24,7 +25,32 @@ type viewMounter struct {
 // mounted. It is called before init makes the process namespace, so that
 // requests carry the process numbers of the host.
 func (v *viewMounter) mount(t *tree, s planStep) error {
-	fuse, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	return v.attach(s.View, s.Mount, v.cfg.Mounts[s.View][s.Mount],
+		func() (int, error) { return v.target(t, s) }, func() (int, error) { return t.open(s.Path) })
+}
+
+// add is mount for one that was added to a view while the command runs. The
+// project's root is the only way there: the host's is gone.
+func (v *viewMounter) add(m message) error {
+	top, ok := v.tops[m.View]
+	if !ok || m.Args == nil {
+		return errors.New("there is no such view")
+	}
+	open := func() (int, error) { return walk(top, strings.TrimPrefix(m.Path, path.Clean(v.rootOf(m.View))+"/")) }
+	return v.attach(m.View, m.Mount, *m.Args, open, open)
+}
+
+// rootOf is where a view is shown.
+func (v *viewMounter) rootOf(view int) string {
+	if view > 0 {
+		return v.cfg.Plan.Beside[view-1]
+	}
+	return v.cfg.Plan.Root
+}
+
+// attach mounts a mount on what target opens; mounted opens its root afterwards.
+func (v *viewMounter) attach(view, mount int, args mountArgs, target, mounted func() (int, error)) error {
+	fuse, err := unix.Openat(v.dev, "fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		fix, line := fuseFix(err)
 		return &SetupError{Step: "open /dev/fuse", Err: err, Fix: strings.TrimSuffix(fix+": "+line, ": ")}
@@ -35,17 +61,19 @@ func (v *viewMounter) mount(t *tree, s planStep) error {
 		return err
 	}
 	unix.Close(fuse)
-	at, err := v.target(t, s)
+	at, err := target()
 	if err != nil {
 		return err
 	}
 	defer unix.Close(at)
-	m := v.cfg.Mounts[s.View][s.Mount]
 	// By descriptor, so that nothing put at the path meanwhile is followed.
-	if err := unix.Mount(m.Source, fmt.Sprintf("/proc/self/fd/%d", at), m.FSType, m.Flags, m.Data); err != nil {
+	if err := unix.Fchdir(v.self); err != nil {
+		return err
+	}
+	if err := unix.Mount(args.Source, strconv.Itoa(at), args.FSType, args.Flags, args.Data); err != nil {
 		return &SetupError{Step: "mount the view", Err: err, Fix: "run \"pinfold doctor\""}
 	}
-	if err := send(fdSetup, message{Verb: sayFuse, View: s.View, Mount: s.Mount}, fdFuse); err != nil {
+	if err := send(fdSetup, message{Verb: sayFuse, View: view, Mount: mount}, fdFuse); err != nil {
 		return err
 	}
 	// The last copy outside the supervisor: its death must end the connection.
@@ -55,13 +83,13 @@ func (v *viewMounter) mount(t *tree, s planStep) error {
 	if err := v.served(); err != nil {
 		return err
 	}
-	root, err := t.open(s.Path)
+	root, err := mounted()
 	if err != nil {
 		return err
 	}
 	v.roots = append(v.roots, root)
-	if _, nested := v.tops[s.View]; !nested {
-		v.tops[s.View] = root
+	if _, nested := v.tops[view]; !nested {
+		v.tops[view] = root
 	}
 	// Until it is asked for, the kernel believes that the root of a connection
 	// belongs to uid 0, which has no name in our user namespace: creating
@@ -94,11 +122,7 @@ func (v *viewMounter) target(t *tree, s planStep) (int, error) {
 	if !nested {
 		return t.open(s.Path)
 	}
-	root := v.cfg.Plan.Root
-	if s.View > 0 {
-		root = v.cfg.Plan.Beside[s.View-1]
-	}
-	return walk(top, strings.TrimPrefix(s.Path, path.Clean(root)+"/"))
+	return walk(top, strings.TrimPrefix(s.Path, path.Clean(v.rootOf(s.View))+"/"))
 }
 
 // written lists the paths of the mounts that are not read-only.

@@ -25,7 +25,7 @@ func (s *session) judge() {
 		return
 	}
 	defer s.attempts.Close()
-	j := judge{r: resolved.Of(s.config.Resolver).(rules), root: s.plan.Root, mounts: s.config.View.Mounts(), uid: uint32(s.plan.ID.UID)}
+	j := judge{root: s.plan.Root, uid: uint32(s.plan.ID.UID)}
 	told := gob.NewDecoder(s.attempts)
 	for {
 		var heard attempts
@@ -34,6 +34,7 @@ func (s *session) judge() {
 			return
 		}
 		s.dropped += heard.Lost
+		j.r, j.mounts = resolved.Of(s.config.View.Resolver()).(rules), s.config.View.Mounts() // both may have changed
 		for i := range heard.List {
 			if r, refused := j.refusal(&heard.List[i]); refused {
 				s.config.OnRefusal(r)

@@ -115,6 +115,13 @@ func (w *watcher) start(written []string, from int, out *os.File, broken func())
 	}()
 }
 
+// write notes a further mount that is not read-only.
+func (w *watcher) write(path string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.written = append(w.written, path)
+}
+
 // rouse has what waits told.
 func (w *watcher) rouse() {
 	select {

@@ -54,7 +54,7 @@ path everything is read-only.`,
 		root.AddCommand(commands...)
 	}
 	group("apps", "Start an agent", append(run.NewAgents(a), run.NewApps(a))...)
-	group("sandbox", "Sandbox", run.New(a), runs.NewPs(a), runs.NewStop(a), runs.NewLogs(a), runs.NewExec(a), project.NewInit(a), project.NewTrust(a), leftlog.New(a), mount.New(a), mount.NewUnmount(a), run.NewDoctor(a))
+	group("sandbox", "Sandbox", run.New(a), runs.NewPs(a), runs.NewStop(a), runs.NewLogs(a), runs.NewExec(a), runs.NewAllow(a), runs.NewHide(a), project.NewInit(a), project.NewTrust(a), leftlog.New(a), mount.New(a), mount.NewUnmount(a), run.NewDoctor(a))
 	group("policy", "Policy", check.New(a), policy.NewWhy(a), policy.New(a))
 	group("approvals", "Approvals", approvals.NewRequests(a), approvals.NewApprove(a), approvals.NewDeny(a), approvals.NewGrants(a), approvals.NewRevoke(a))
 	group("agents", "Agents", agents.NewServe(a), agents.NewHire(a), agents.NewFire(a), agents.NewInterrupt(a), agents.New(a),

@@ -71,7 +71,7 @@ func parseWritten(r io.Reader) (places []string, err error) {
 // rememberWritten adds what a run may write: the home that it shows, if any, and
 // the write paths of its project.
 // known is the record as it was read.
-func rememberWritten(known []string, home string, r *pathresolver.Resolver) ([]string, error) {
+func rememberWritten(known []string, home, root string, paths []string) ([]string, error) {
 	name := writtenFile()
 	if name == "" {
 		return known, nil
@@ -82,8 +82,11 @@ func rememberWritten(known []string, home string, r *pathresolver.Resolver) ([]s
 			places = append(places, real)
 		}
 	}
-	for _, place := range r.WritePaths() {
-		places = append(places, filepath.Join(r.Root(), filepath.FromSlash(place)))
+	for _, at := range paths {
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(root, filepath.FromSlash(at))
+		}
+		places = append(places, filepath.Clean(at))
 	}
 	var text strings.Builder
 	for _, place := range places {
@@ -153,11 +156,25 @@ func Written(o *cli.Output) []string {
 // with what was added. A run does not fail if it cannot be kept; on a terminal that is
 // reported.
 func Remember(o *cli.Output, home string, r *pathresolver.Resolver) []string {
-	known, err := rememberWritten(Written(o), home, r)
+	known, err := rememberWritten(Written(o), home, r.Root(), r.WritePaths())
 	if err != nil && o.Stderr.Terminal {
 		o.Warning("that this run could write is not remembered, so that links which it makes are followed by later ones: " + err.Error())
 	}
 	return known
+}
+
+// RememberMore is Remember for write paths that a run gets while it goes on, each
+// relative to root or absolute; what does not lie in root is none.
+func RememberMore(o *cli.Output, root string, paths []string) error {
+	paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(root, path)
+		}
+		_, in := hostpath.Beneath(filepath.Clean(path), root)
+		return !in
+	})
+	_, err := rememberWritten(Written(o), "", root, paths)
+	return err
 }
 
 // RefusePlanted refuses a directory that -C names over a link in one of the places of

@@ -32,7 +32,7 @@ func TestWritten(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, r.Close()) }()
 	for range 2 { // the second adds nothing
-		known, err := rememberWritten(places, home, r)
+		known, err := rememberWritten(places, home, r.Root(), r.WritePaths())
 		require.NoError(t, err)
 		places, err = writtenPlaces()
 		require.NoError(t, err)

@@ -55,7 +55,7 @@ func Rules(cfg pathresolver.Config, r *pathresolver.Resolver, about RulesAbout) 
 	if about.Asks {
 		line("- `pinfold requests new PATH` asks for leave to write a path. Without an answer, go on with what you may do.")
 	} else {
-		line("- Nobody can give leave during this run. If the task needs a path that is refused, say so to your user, with the path: they start you again with `-w PATH`.")
+		line("- Nobody can give leave during this run. If the task needs a path that is refused, say so to your user, with the path: they can open it while you run, with `pinfold allow RUN -w PATH`, or start you again with `-w PATH`.")
 	}
 	return []byte(b.String())
 }

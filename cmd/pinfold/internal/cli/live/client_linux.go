@@ -13,6 +13,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/launcher"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // Ended is how a run ended that was stopped.
@@ -58,6 +59,34 @@ func (r *Record) Exec(ctx context.Context, c launcher.JoinConfig) (launcher.Resu
 	defer func() { _ = f.Close() }() // likewise
 	return launcher.Join(ctx, f, c)
 }
+
+// Change changes the rules of a run. An error says that they are as before.
+func (r *Record) Change(c Change) (Changed, error) {
+	conn, p, err := r.connect()
+	if err != nil {
+		return Changed{}, err
+	}
+	p.close()
+	defer func() { _ = conn.Close() }() // nothing is owed on it
+	var got reply
+	err = errors.Join(conn.SetDeadline(time.Now().Add(changePatience)), say(conn, order{Do: doChange, Change: c}))
+	if err == nil {
+		err = hear(conn, &got)
+	}
+	switch {
+	case err != nil:
+		return Changed{}, fmt.Errorf("run '%s' did not say that it has changed: %w", r.ID, err)
+	case len(got.Violations) > 0:
+		return Changed{}, &pathresolver.ConfigError{Violations: got.Violations}
+	case got.Error != "":
+		return Changed{}, errors.New(got.Error)
+	}
+	return got.Changed, nil
+}
+
+// changePatience is how long a run may take to change its rules: with a million names
+// that the kernel remembers it is about a second.
+const changePatience = time.Minute
 
 // stopPatience is how long, beyond the time that it gives the command, a run may take to
 // end before its process is taken for one that hangs.

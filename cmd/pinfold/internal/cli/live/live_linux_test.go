@@ -40,7 +40,7 @@ func begun(t *testing.T, name string) *Run {
 	l, err := Begin(Record{Name: name, Root: "/project", Command: "true"})
 	require.NoError(t, err)
 	require.NotNil(t, l)
-	l.Serve(func(string) {})
+	l.Serve(Obeys{})
 	t.Cleanup(l.Close)
 	return l
 }

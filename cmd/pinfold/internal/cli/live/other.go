@@ -32,6 +32,15 @@ func (r *Record) Exec(context.Context, launcher.JoinConfig) (launcher.Result, er
 	return launcher.Result{}, errLinux
 }
 
+// Change fails: nothing runs.
+func (r *Record) Change(Change) (Changed, error) { return Changed{}, errLinux }
+
+// Obeys are what a run does for its user.
+type Obeys struct {
+	Started func(program string)
+	Change  func(Change) (Changed, error)
+}
+
 // Run is this process's run, of which there is none here.
 type Run struct{ Log *os.File }
 
@@ -45,7 +54,7 @@ func (*Run) ID() string { return "" }
 func (*Run) Place() []string { return nil }
 
 // Serve serves nobody.
-func (*Run) Serve(func(string)) *launcher.Control { return nil }
+func (*Run) Serve(Obeys) *launcher.Control { return nil }
 
 // End does nothing.
 func (*Run) End(int, string) {}

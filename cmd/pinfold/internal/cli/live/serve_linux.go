@@ -12,6 +12,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/state"
 	"github.com/pinfold-dev/pinfold/launcher"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 const (
@@ -28,12 +29,15 @@ type order struct {
 	Do    string        `json:"do"`
 	After time.Duration `json:"after,omitempty"` // of stop
 	What  string        `json:"what,omitempty"`  // of exec: the program, for the record
+
+	Change
 }
 
 // The words of an order.
 const (
-	doStop = "stop"
-	doExec = "exec"
+	doStop   = "stop"
+	doExec   = "exec"
+	doChange = "change"
 )
 
 // reply is what it is told.
@@ -42,6 +46,9 @@ type reply struct {
 	Ended bool   `json:"ended,omitempty"`
 	Code  int    `json:"code,omitempty"` // with which the command ended
 	Left  string `json:"left,omitempty"` // as 'pinfold left' calls it
+
+	Violations []pathresolver.Violation `json:"violations,omitempty"` // of a change
+	Changed
 }
 
 // Run is this process's run, as others find it. Its methods do nothing on nil.
@@ -52,7 +59,9 @@ type Run struct {
 	Log     *os.File // what is told of the run; nil once it is closed
 	socket  *net.UnixListener
 	control *launcher.Control
-	started func(program string)
+	obeys   Obeys
+
+	changing sync.Mutex // guards record once others may change it
 
 	over    chan struct{} // closed once the run has ended
 	end     reply         // read after over
@@ -122,13 +131,21 @@ func (l *Run) Place() []string {
 	return []string{l.dir}
 }
 
-// Serve obeys until End or Close. What is done to the run is done through the control that
-// it returns. started is told of each further command, before it is.
-func (l *Run) Serve(started func(program string)) *launcher.Control {
+// Obeys are what a run does for its user.
+type Obeys struct {
+	// Started is told of each further command, before it is started.
+	Started func(program string)
+	// Change changes the rules. An error says that they are as before.
+	Change func(Change) (Changed, error)
+}
+
+// Serve obeys until End or Close. What is done to the processes is done through the
+// control that it returns.
+func (l *Run) Serve(obeys Obeys) *launcher.Control {
 	if l == nil {
 		return nil
 	}
-	l.started = started
+	l.obeys = obeys
 	l.control = launcher.NewControl()
 	l.clients.Go(func() { state.PruneLogs(filepath.Dir(l.dir), time.Now()) }) // while the run starts
 	l.clients.Go(func() {
@@ -179,13 +196,35 @@ func (l *Run) serve(c *net.UnixConn) {
 			return
 		}
 		defer func() { _ = f.Close() }() // nothing is owed on it
-		l.started(o.What)
+		l.obeys.Started(o.What)
 		if say(c, reply{}) == nil {
 			_ = l.control.Exec(f) // whoever asked is told
 		}
+	case doChange:
+		answer := l.change(o.Change)
+		_ = c.SetDeadline(time.Now().Add(patience))
+		_ = say(c, answer)
 	default:
 		_ = say(c, reply{Error: "this run is of another version of pinfold, and knows no '" + o.Do + "'"})
 	}
+}
+
+// change changes the rules, and the record with them.
+func (l *Run) change(c Change) (r reply) {
+	l.changing.Lock()
+	defer l.changing.Unlock()
+	var invalid *pathresolver.ConfigError
+	var err error
+	if r.Changed, err = l.obeys.Change(c); errors.As(err, &invalid) {
+		r.Violations = invalid.Violations
+	} else if err != nil {
+		r.Error = err.Error()
+	}
+	if err == nil {
+		l.record.WritePaths = r.WritePaths
+		_ = l.record.write(l.dir) // the rules hold in any case
+	}
+	return r
 }
 
 func say(c *net.UnixConn, v any) error {
@@ -214,8 +253,10 @@ func (l *Run) End(code int, left string) {
 		return
 	}
 	l.end = reply{Ended: true, Code: code, Left: left}
+	l.changing.Lock()
 	l.record.Ended, l.record.Code = cli.TimeText(time.Now()), code
 	_ = l.record.write(l.dir) // it has ended in any case
+	l.changing.Unlock()
 	l.Close()
 }
 

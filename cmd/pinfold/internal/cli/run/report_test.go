@@ -13,6 +13,7 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/clitest"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/live"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/leftover"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
@@ -34,6 +35,8 @@ func TestReportLineFitsItsSchema(t *testing.T) {
 	w.append(launchLine{cli.TimeText(time.Now()), launched{Policy: "coder", Hash: strings.Repeat("0f", 32), Program: pathresolver.EscapePath(clitest.Hostile), Sandbox: true}})
 	w.append(launchLine{cli.TimeText(time.Now()), launched{Program: "make"}})
 	c := &refused{files: []*reportFile{w}}
+	c.changed(live.Change{Write: []string{clitest.Hostile}})
+	c.changed(live.Change{Hide: []string{"**/*", clitest.Hostile}})
 	c.left(leftover.Left{Items: clitest.SomeLeft(), Omitted: 3})
 	require.NoError(t, w.close())
 	data, err := os.ReadFile(file)
@@ -41,7 +44,7 @@ func TestReportLineFitsItsSchema(t *testing.T) {
 
 	s := clitest.Schema(t, "../../../../../docs/schema/report.schema.json")
 	lines := strings.SplitAfter(strings.TrimSuffix(string(data), "\n"), "\n")
-	require.Len(t, lines, 6+len(leftover.Kinds()), "one line each, whatever the names hold")
+	require.Len(t, lines, 8+len(leftover.Kinds()), "one line each, whatever the names hold")
 	for _, line := range lines {
 		clitest.Validate(t, s, line)
 	}

@@ -163,6 +163,7 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	if err != nil {
 		return err
 	}
+	cfg.Widens = true // by 'pinfold allow'
 	if f.net == "host" && f.Flags.NoNetwork() {
 		return cli.UsageError(fmt.Errorf("--net host is more than policy '%s' allows", f.Held.Name()), "leave it out, or name another policy")
 	}
@@ -284,6 +285,7 @@ func (f *runFlags) inView(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 	if err != nil {
 		return result, who.close(result, err), err
 	}
+	f.traces.Changes(view)
 	running, stop := who.while(ctx)
 	defer stop()
 	if err = f.beside.Arrange(options, f.traces.Follow); err == nil {
@@ -320,12 +322,14 @@ func (f *runFlags) launch(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 		NoNetwork:      f.NoNetwork(),
 		// A broker in this process looks at its peers and starts programs.
 		Confine: who == nil || who.apart, Keep: slices.Concat(state.Place(), f.live.Place()),
-		Control: f.live.Serve(func(program string) {
-			again := told
-			again.Program = pathresolver.EscapePath(program)
-			refused.launched(again)
-		}),
 	}
+	change := changer{f: f, cfg: cfg, view: view, refused: refused, asks: f.asks(cfg)}
+	c.Control = f.live.Serve(live.Obeys{Change: change.change, Started: func(program string) {
+		again := told
+		again.Program = pathresolver.EscapePath(program)
+		refused.launched(again)
+	}})
+	change.control = c.Control
 	if author := f.authorConfig(); len(author) > 0 {
 		c.Files[authorFile] = author
 		c.Env = append(c.Env, "GIT_CONFIG_GLOBAL="+authorFile)

@@ -97,13 +97,14 @@ type logLine struct {
 		Kind string `json:"kind"`
 		Path string `json:"path"`
 	} `json:"left"`
-	Operation string `json:"operation"`
-	Path      string `json:"path"`
-	Rule      string `json:"rule"`
-	Origin    string `json:"origin"`
-	Program   string `json:"program"`
-	Unjudged  uint64 `json:"unjudged"`
-	Omitted   uint64 `json:"omitted"`
+	Changed   *live.Change `json:"changed"`
+	Operation string       `json:"operation"`
+	Path      string       `json:"path"`
+	Rule      string       `json:"rule"`
+	Origin    string       `json:"origin"`
+	Program   string       `json:"program"`
+	Unjudged  uint64       `json:"unjudged"`
+	Omitted   uint64       `json:"omitted"`
 }
 
 // all prints what is there.
@@ -147,6 +148,10 @@ func (p *logPrinter) line(text string) {
 		say("started  %s  %s", esc(l.Launch.Program), p.o.Stdout.Paint(cli.ColourDim, esc(l.Launch.Policy)))
 	case l.Left != nil:
 		say("left     %s  %s", p.within(l.Left.Path), esc(l.Left.Kind))
+	case l.Changed != nil && len(l.Changed.Write) > 0:
+		say("allowed  write  %s", esc(strings.Join(l.Changed.Write, " ")))
+	case l.Changed != nil:
+		say("hidden   %s", esc(strings.Join(l.Changed.Hide, " ")))
 	case l.Operation != "":
 		say("refused  %-6s %s  %s", esc(l.Operation), p.within(l.Path),
 			p.o.Stdout.Paint(cli.ColourDim, esc(strings.TrimSpace(l.Rule+"  "+pathresolver.OriginText(l.Origin)+"  by "+l.Program))))

@@ -14,6 +14,7 @@ type Traces struct{ views []tracedView }
 type tracedView struct {
 	record *leftover.Record
 	r      *pathresolver.Resolver
+	view   *sandboxfs.View // nil: its rules stay those of r
 }
 
 // Follow remembers the changes of a view. r must stay open until Left is called.
@@ -23,14 +24,21 @@ func (t *Traces) Follow(r *pathresolver.Resolver, o *sandboxfs.Options) {
 		return !leftover.Gone(err)
 	})
 	o.OnChange = record.Changed
-	t.views = append(t.views, tracedView{record, r})
+	t.views = append(t.views, tracedView{record: record, r: r})
 }
+
+// Changes says that the rules of the view that was followed first may change.
+func (t *Traces) Changes(view *sandboxfs.View) { t.views[0].view = view }
 
 // Left looks at what was left, once no view serves any more.
 func (t *Traces) Left() (left leftover.Left) {
 	index := slices.ContainsFunc(t.views, func(v tracedView) bool { return v.record.IndexReplaced() })
 	for i, v := range t.views {
-		left.Add(v.record.Examine(v.r, index && i == 0)) // the first is the project's
+		r := v.r
+		if v.view != nil {
+			r = v.view.Resolver()
+		}
+		left.Add(v.record.Examine(r, index && i == 0)) // the first is the project's
 	}
 	return left
 }
