@@ -37,6 +37,16 @@ func (r inside) NoteLink(before resolved.FileID)                { r.noteLink(bef
 func (r inside) NoteUnlink(before resolved.FileID)              { r.noteUnlink(before) }
 func (r inside) VerdictIn(parent, name string) resolved.Verdict { return r.verdictIn(parent, name) }
 
+// HidesIn reports whether name is hidden in parent, which is not.
+func (r inside) HidesIn(parent, name string) bool {
+	place := joinPlace(parent, name)
+	if r.hide.matches(place) != nil {
+		return true
+	}
+	hidden, _ := r.read.hides(place)
+	return hidden
+}
+
 func (r inside) CheckGitText(place string, data []byte) *DeniedError {
 	return r.checkGitText(place, data)
 }

@@ -3,6 +3,7 @@
 package sandboxfs_test
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -79,4 +80,77 @@ func BenchmarkView(b *testing.B) {
 			unix.Close(fd)
 		}
 	}
+}
+
+// BenchmarkChange shows how soon a change of the rules holds, by how many names the
+// kernel remembers. When Hide returns nothing leads there and nothing is open.
+func BenchmarkChange(b *testing.B) {
+	for _, files := range []int{100, 10_000, 100_000} {
+		b.Run(fmt.Sprint("hide/", files), func(b *testing.B) {
+			v, mnt, closed := benchView(b, files)
+			defer closed()
+			secret := filepath.Join(mnt, "src/d0/f0")
+			for i := 0; b.Loop(); i++ {
+				b.StopTimer()
+				_ = filepath.WalkDir(mnt, func(path string, _ fs.DirEntry, err error) error {
+					_, _ = os.Lstat(path)
+					return err
+				})
+				f, err := os.Open(secret)
+				if i == 0 && err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				if _, err := v.Hide("", "src/d0/f0", fmt.Sprint("no such name ", i)); err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+				if i == 0 {
+					if _, err := f.ReadAt(make([]byte, 1), 0); err == nil {
+						b.Fatal("it can still be read")
+					}
+					_ = f.Close()
+				}
+				b.StartTimer()
+			}
+		})
+	}
+	b.Run("allow", func(b *testing.B) {
+		v, mnt, closed := benchView(b, 10_000)
+		defer closed()
+		for i := 0; b.Loop(); i++ {
+			if err := v.Allow("", func(n int) error { return v.MountAdded(n, mnt) }, fmt.Sprint("src/d", i%100)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// benchView is a view of so many files in src, 100 in each directory.
+func benchView(b *testing.B, files int) (v *sandboxfs.View, mnt string, closed func()) {
+	b.Helper()
+	base := b.TempDir()
+	root, mnt := filepath.Join(base, "root"), filepath.Join(base, "mnt")
+	_ = os.MkdirAll(filepath.Join(root, "out"), 0o755)
+	_ = os.Mkdir(mnt, 0o755)
+	for i := range files {
+		path := fmt.Sprintf("%s/src/d%d/f%d", root, i/100, i)
+		if i%100 == 0 {
+			_ = os.MkdirAll(filepath.Dir(path), 0o755)
+		}
+		if err := os.WriteFile(path, []byte("x"), 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"out"}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if v, err = sandboxfs.New(r, sandboxfs.Options{Passthrough: true, DefaultPermissions: true}); err == nil {
+		err = v.Mount(mnt)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return v, mnt, func() { _ = errors.Join(v.Close(), r.Close()) }
 }

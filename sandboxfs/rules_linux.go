@@ -146,27 +146,58 @@ func (c *connection) opened(id uint64) (*handle, error) {
 // forgetHidden has the kernel forget what it knows of what is hidden now. It returns
 // the places of files that it goes on to read and write by itself. No lock is held: the
 // kernel waits for requests that are under way, whose answers it would otherwise keep.
-// All names are looked at, which takes half a second for a million; to have the kernel
-// doubt all names at once (FUSE_NOTIFY_INC_EPOCH) detaches what is mounted beneath them.
+// All names are looked at. To have the kernel doubt all of them at once
+// (FUSE_NOTIFY_INC_EPOCH) would be quicker, but detaches what is mounted beneath them.
 func (c *connection) forgetHidden() (left []string) {
 	if c.conn == nil {
 		return nil
 	}
-	for _, n := range c.tab.all() {
-		hidden := c.hiddenSince(n)
-		if hidden {
-			for _, name := range c.tab.namesOf(n) {
-				c.conn.ForgetName(name.dir.id, name.name)
-			}
-			c.stamps.forget(n)
-			if place, err := c.tab.place(n); err == nil && c.opens.passedThrough(n) {
-				left = append(left, place)
-			}
+	hidden := c.hiddenNodes()
+	for _, n := range hidden {
+		for _, name := range c.tab.namesOf(n) {
+			c.conn.ForgetName(name.dir.id, name.name)
 		}
-		if hidden || n.typ == unix.S_IFDIR { // whose names the kernel may have listed
+	}
+	for _, n := range hidden {
+		c.stamps.forget(n)
+		c.conn.ForgetInode(n.id)
+		if place, err := c.tab.place(n); err == nil && c.opens.passedThrough(n) {
+			left = append(left, place)
+		}
+	}
+	for _, n := range c.tab.all() {
+		if n.typ == unix.S_IFDIR { // whose names the kernel may have listed
 			c.conn.ForgetInode(n.id)
 		}
 	}
 	return left
 }
 
+// hiddenNodes are the nodes of what is hidden now. A place is put together once for
+// each directory.
+func (c *connection) hiddenNodes() (hidden []*node) {
+	type known struct {
+		place  string
+		hidden bool
+	}
+	rules, dirs := c.rules(), map[*node]known{}
+	var look func(n *node) known
+	look = func(n *node) known {
+		dir, name := c.tab.nameOf(n)
+		if dir == nil {
+			return known{place: c.Place}
+		}
+		k, ok := dirs[dir]
+		if !ok {
+			k = look(dir)
+			dirs[dir] = k
+		}
+		return known{joinPlace(k.place, name), k.hidden || rules.HidesIn(k.place, name)}
+	}
+	for _, n := range c.tab.all() {
+		if look(n).hidden && c.hiddenSince(n) {
+			hidden = append(hidden, n)
+		}
+	}
+	return hidden
+}
