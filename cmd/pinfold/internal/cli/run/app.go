@@ -148,7 +148,16 @@ func (f *runFlags) useProfile(flags *pflag.FlagSet, o *cli.Output, args []string
 		}
 	}
 	f.args = args
+	if asksVersion(args) {
+		return slices.Concat([]string{f.found.Program}, args), nil
+	}
 	return slices.Concat([]string{f.found.Program}, p.Args, args), nil
+}
+
+// asksVersion reports whether an agent is only asked for its version, which no model
+// hears of. Alone on its line that takes Claude Code 20 ms, and otherwise 200.
+func asksVersion(args []string) bool {
+	return len(args) == 1 && slices.Contains([]string{"--version", "-v", "-V"}, args[0])
 }
 
 // ownSandbox is args, the user's own, without what would have the agent make a sandbox
@@ -174,6 +183,9 @@ func (f *runFlags) tellModel(flags *pflag.FlagSet, o *cli.Output, asks bool, com
 		if f.mcp {
 			return nil, cli.UsageError(errors.New("--mcp is for an agent that is started by its name"), "pinfold claude --mcp, or run --app NAME --mcp")
 		}
+		return command, nil
+	}
+	if asksVersion(f.args) {
 		return command, nil
 	}
 	if !flags.Changed("mcp") {
