@@ -37,9 +37,8 @@ func (r inside) NoteLink(before resolved.FileID)                { r.noteLink(bef
 func (r inside) NoteUnlink(before resolved.FileID)              { r.noteUnlink(before) }
 func (r inside) VerdictIn(parent, name string) resolved.Verdict { return r.verdictIn(parent, name) }
 
-// HidesIn reports whether name is hidden in parent, which is not.
-func (r inside) HidesIn(parent, name string) bool {
-	place := joinPlace(parent, name)
+// HidesName reports whether a place is hidden whose parent is not.
+func (r inside) HidesName(place string) bool {
 	if r.hide.matches(place) != nil {
 		return true
 	}

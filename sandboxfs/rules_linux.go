@@ -181,21 +181,26 @@ func (c *connection) hiddenNodes() (hidden []*node) {
 		hidden bool
 	}
 	rules, dirs := c.rules(), map[*node]known{}
-	var look func(n *node) known
-	look = func(n *node) known {
-		dir, name := c.tab.nameOf(n)
-		if dir == nil {
-			return known{place: c.Place}
-		}
+	var look func(dir *node) known
+	below := func(dir *node, name string) known {
+		k := look(dir)
+		place := joinPlace(k.place, name)
+		return known{place, k.hidden || rules.HidesName(place)}
+	}
+	look = func(dir *node) known {
 		k, ok := dirs[dir]
 		if !ok {
-			k = look(dir)
+			if parent, name := c.tab.nameOf(dir); parent != nil {
+				k = below(parent, name)
+			} else {
+				k = known{place: c.Place}
+			}
 			dirs[dir] = k
 		}
-		return known{joinPlace(k.place, name), k.hidden || rules.HidesIn(k.place, name)}
+		return k
 	}
-	for _, n := range c.tab.all() {
-		if look(n).hidden && c.hiddenSince(n) {
+	for n, name := range c.tab.named() {
+		if below(name.dir, name.name).hidden && c.hiddenSince(n) {
 			hidden = append(hidden, n)
 		}
 	}

@@ -55,7 +55,7 @@ type resolver interface {
 	DecideLook(place string) *pathresolver.DeniedError
 	Verdict(place string) resolved.Verdict
 	VerdictIn(parent, name string) resolved.Verdict
-	HidesIn(parent, name string) bool
+	HidesName(place string) bool
 	AskPlaces() []resolved.AskPlace
 	AsksRead() bool
 
