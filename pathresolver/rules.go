@@ -69,7 +69,7 @@ type ruleSet struct {
 	names    map[string]*glob // **/.env: the last name, anywhere
 	suffixes map[string]*glob // **/*.pem: the end of the last name, anywhere
 
-	placeLens, nameLens, suffixLens lengths
+	firstLens, placeLens, nameLens, suffixLens lengths
 
 	few      []*glob          // the rest, while it is quicker to try them one by one
 	rest     globIndex        // the rest
@@ -90,6 +90,7 @@ func newRuleSet(globs []glob) ruleSet {
 		head := g.head()
 		if head > 0 {
 			s.firsts[g.segs[0]] = true
+			s.firstLens.add(g.segs[0])
 		} else {
 			s.anywhere = true
 		}
@@ -135,7 +136,8 @@ func (s *ruleSet) foreign(place string) bool {
 		return false
 	}
 	first, _, _ := strings.Cut(place, "/")
-	return !s.firsts[fold(first)]
+	first = fold(first)
+	return !s.firstLens.has(first) || !s.firsts[first]
 }
 
 // covers returns the glob that covers place or one of its ancestors, or nil.
