@@ -146,7 +146,7 @@ func (f *whyFlags) takeProject(cmd *cobra.Command, a *cli.App) error {
 	if err != nil {
 		a.Out.Warning(err.Error())
 	}
-	left, err := f.TakeProject(cmd.Flags(), file.Project.Run, state == projectfile.Agreed)
+	_, left, err := f.TakeProject(cmd.Flags(), file.Project.Run, state == projectfile.Agreed)
 	policyflag.WarnUntrusted(a.Out, file, f.Root, state, left)
 	return err
 }

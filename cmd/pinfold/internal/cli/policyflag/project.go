@@ -86,12 +86,14 @@ func named(root, entry string, suffixes ...string) []string {
 // TakeProject adds to the flags of a command what the project's file says of a policy, as
 // if it were typed: what narrows in any case, what widens where the file is trusted.
 // Write paths and --git that were typed, or a policy that was named, stand in the place of
-// the file's; names that are hidden or protected are added. left are the keys that would
-// have widened and were not taken.
-func (p *Flags) TakeProject(flags *pflag.FlagSet, run *policies.ProjectRun, trusted bool) (left []string, err error) {
+// the file's; names that are hidden or protected are added. stands is the file without
+// what such flags stand in the place of; left are the keys that would have widened and were
+// not taken.
+func (p *Flags) TakeProject(flags *pflag.FlagSet, run *policies.ProjectRun, trusted bool) (stands policies.ProjectRun, left []string, err error) {
+	stands = *run
 	named, err := p.Named.Given()
 	if err != nil {
-		return nil, err
+		return stands, nil, err
 	}
 	set := func(flag string, values ...string) {
 		for _, value := range values {
@@ -109,23 +111,29 @@ func (p *Flags) TakeProject(flags *pflag.FlagSet, run *policies.ProjectRun, trus
 	}
 	set("hide", run.Hide...)
 	set("protect", run.Protect...)
-	if !named && run.Preset != "" {
+	if named {
+		stands.Preset = ""
+	} else if run.Preset != "" {
 		widen("preset", "preset", run.Preset)
 	}
-	if !named && !flags.Changed("write-path") && !flags.Changed("write-paths-from") {
+	if named || flags.Changed("write-path") || flags.Changed("write-paths-from") {
+		stands.Write = nil
+	} else {
 		if run.Write != nil && len(run.Write) == 0 {
 			flags.Lookup("write-path").Changed = true // nobody else fills it in
 		}
 		widen("write", "write-path", run.Write...)
 	}
-	if !named && run.Git != nil && !flags.Changed("git") {
-		if *run.Git {
-			widen("git", "git", "true")
-		} else {
-			set("git", "false")
-		}
+	switch {
+	case named || flags.Changed("git"):
+		stands.Git = nil
+	case run.Git == nil:
+	case *run.Git:
+		widen("git", "git", "true")
+	default:
+		set("git", "false")
 	}
-	return left, err
+	return stands, left, err
 }
 
 // WarnUntrusted says what of a project's file was not taken, and what to type.

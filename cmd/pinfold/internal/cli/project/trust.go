@@ -103,7 +103,7 @@ func describe(o *cli.Output, file *projectfile.File, state projectfile.State) {
 			o.Stdout.Printf("  %s\n", esc(line))
 		}
 	}
-	wide := file.Widens()
+	wide := projectfile.Widens(file.Project.Run)
 	part("Once it is trusted, a run here", wide)
 	part("In any case, a run here", file.Narrows())
 	if len(wide) == 0 {

@@ -127,8 +127,7 @@ func Expand(path string) string {
 
 // Widens is, in plain words, what a trusted file opens to a run that would otherwise
 // write nothing and see nothing of the host but the project and the system.
-func (f *File) Widens() []string {
-	run := f.Project.Run
+func Widens(run *policies.ProjectRun) []string {
 	if run == nil {
 		return nil
 	}

@@ -94,7 +94,7 @@ func (f *runFlags) remedy(kinds []refusalKind) string {
 	if git {
 		places = append(places, ".git")
 	}
-	var words []string
+	var words, listed []string
 	for _, place := range places {
 		shown := pathresolver.EscapePath(cli.ShellLine([]string{place}))
 		switch list := f.ListHint(place); {
@@ -104,9 +104,14 @@ func (f *runFlags) remedy(kinds []refusalKind) string {
 			others = true
 		case place == ".git":
 			words = append(words, "--git")
+		case f.trusted && len(f.ofProject.Write) > 0: // -w would stand in the place of the file's list
+			listed = append(listed, pathresolver.EscapePath(place))
 		default:
 			words = append(words, "-w "+shown)
 		}
+	}
+	if len(listed) > 0 {
+		words = append(words, fmt.Sprintf("list %s in write of %s and type 'pinfold trust'", strings.Join(listed, ", "), pathresolver.EscapePath(f.project.Name)))
 	}
 	switch {
 	case len(words) == 0 && others:

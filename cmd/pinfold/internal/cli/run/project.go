@@ -35,10 +35,14 @@ func (f *runFlags) takeProject(flags *pflag.FlagSet, o *cli.Output) error {
 		o.Warning(err.Error())
 	}
 	f.project, f.trusted = file, state == projectfile.Agreed
-	left, err := f.TakeProject(flags, file.Project.Run, f.trusted)
+	stands, left, err := f.TakeProject(flags, file.Project.Run, f.trusted)
 	if err != nil {
 		return err
 	}
+	if flags.Changed("home") {
+		stands.Home = ""
+	}
+	f.ofProject = stands
 	add, more := f.ofHost(flags, file.Project.Run)
 	for _, s := range add {
 		err = errors.Join(err, flags.Set(s.flag, s.value))
@@ -100,12 +104,13 @@ func exists(path string) bool {
 	return path != "" && err == nil
 }
 
-// tellProject says in one line what a trusted file opens.
+// tellProject says in one line what a trusted file opens, without what flags stand in the
+// place of.
 func (f *runFlags) tellProject(o *cli.Output) {
 	if !f.trusted {
 		return // of what was not taken a warning has told
 	}
-	if wide := f.project.Widens(); len(wide) > 0 {
+	if wide := projectfile.Widens(&f.ofProject); len(wide) > 0 {
 		o.Stderr.Printf("pinfold: %s, which you trust: %s\n", pathresolver.EscapePath(f.project.Name), pathresolver.EscapePath(strings.Join(wide, "; ")))
 	}
 }

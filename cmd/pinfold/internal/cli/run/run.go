@@ -24,6 +24,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/launchprofile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/leftover"
+	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/sandboxfs"
@@ -52,16 +53,17 @@ type runFlags struct {
 	name       string
 	gitAuthor  bool
 
-	live    *live.Run                  // how other commands find this run; nil: they cannot
-	project *projectfile.File          // whose part run was taken; nil: none
-	trusted bool                       // it is, and so what widens was taken as well
-	profile *launchprofile.Profile     // of app; nil: none
-	args    []string                   // the user's own for it
-	rules   []byte                     // what a model is told of this run
-	found   launchprofile.Installation // of profile
-	beside  *gitbeside.Dir             // what --git opens outside of the project, once that is known
-	traces  viewhost.Traces            // of what is changed
-	written []string                   // places that runs, and this one, could write
+	live      *live.Run                  // how other commands find this run; nil: they cannot
+	project   *projectfile.File          // whose part run was taken; nil: none
+	trusted   bool                       // it is, and so what widens was taken as well
+	ofProject policies.ProjectRun        // what project says, without what flags stand in the place of
+	profile   *launchprofile.Profile     // of app; nil: none
+	args      []string                   // the user's own for it
+	rules     []byte                     // what a model is told of this run
+	found     launchprofile.Installation // of profile
+	beside    *gitbeside.Dir             // what --git opens outside of the project, once that is known
+	traces    viewhost.Traces            // of what is changed
+	written   []string                   // places that runs, and this one, could write
 }
 
 // New is the command run.
