@@ -26,7 +26,7 @@ import (
 
 // hints tells a person at a terminal, before the command starts, what is likely to
 // surprise them.
-func (f *runFlags) hints(o *cli.Output, cfg pathresolver.Config, r *pathresolver.Resolver, command string) {
+func (f *runFlags) hints(o *cli.Output, cfg pathresolver.Config, r *pathresolver.Resolver, command []string) {
 	f.hintPlace(o, r)
 	hintInstaller(o, r, command)
 	info, err := r.Lstat(".git")

@@ -64,13 +64,19 @@ var installers = map[string]string{
 	"npm": "package-lock.json", "pnpm": "pnpm-lock.yaml", "yarn": "yarn.lock", "bun": "bun.lock",
 }
 
+// installing are their words for changing what is installed.
+var installing = []string{"install", "i", "add", "update", "up", "upgrade", "uninstall", "remove", "rm", "dedupe"}
+
 // hintInstaller tells what a package manager writes besides its packages.
-func hintInstaller(o *cli.Output, r *pathresolver.Resolver, command string) {
-	lock, known := installers[path.Base(command)]
-	if !known || !slices.Contains(r.WritePaths(), "node_modules") || resolved.Explain(r, access.OpCreate, lock).Allowed {
+func hintInstaller(o *cli.Output, r *pathresolver.Resolver, command []string) {
+	name := path.Base(command[0])
+	lock, known := installers[name]
+	installs := name == "yarn" && len(command) == 1 ||
+		slices.ContainsFunc(command[1:], func(arg string) bool { return slices.Contains(installing, arg) })
+	if !known || !installs || !slices.Contains(r.WritePaths(), "node_modules") || resolved.Explain(r, access.OpCreate, lock).Allowed {
 		return
 	}
-	o.Hint(fmt.Sprintf("%s writes package.json and %s too, by new files beside them, for which it needs the whole directory: -w .", path.Base(command), lock))
+	o.Hint(fmt.Sprintf("%s writes package.json and %[2]s too: -w package.json -w %[2]s, or -w . for the whole directory", name, lock))
 }
 
 // remedy is what would have allowed what no write path covered: flags, or where a policy

@@ -207,7 +207,7 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 		f.tellProject(a.Out)
 		f.beside.Tell(a.Out)
 		policyflag.PrintProblems(a.Out, policyflag.Warnings(f.Found))
-		f.hints(a.Out, cfg, r, command[0])
+		f.hints(a.Out, cfg, r, command)
 	}
 	viewhost.BecomeServer()
 	result, problem, err := f.inView(ctx, a, cfg, r, refused, command)
