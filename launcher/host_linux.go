@@ -56,7 +56,7 @@ func lookAtHost(c Config) (hostFacts, error) {
 	for _, p := range c.RO {
 		entries, err := resolve(p, written)
 		if err != nil {
-			return h, namedError("--ro", p, err, "name a file or directory that exists")
+			return h, namedError("--ro", p, err, "name a file or directory that exists, or leave --ro away")
 		}
 		h.RO = append(h.RO, entries...)
 	}

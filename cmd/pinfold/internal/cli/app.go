@@ -77,6 +77,9 @@ func LikeFlag(cmd *cobra.Command, err error) string {
 		}
 	})
 	like := didyoumean.Word(given, names)
+	if i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, given+"-") }); like == "" && i >= 0 {
+		like = names[i] // a beginning, as --write
+	}
 	if like != "" {
 		like = "--" + like
 	} else if wish := wishes[given]; cmd.Flags().Lookup("ro") != nil {

@@ -184,7 +184,7 @@ func openWarned(cfg pathresolver.Config, o *cli.Output) (*pathresolver.Resolver,
 	return r, nil
 }
 
-// WarnMistyped warns of a write path that was meant as several, or that has a name much
+// WarnMistyped warns of a write path that was meant as a glob or as several, or that has a name much
 // like one that is there: it need not exist, so that nothing else would say so.
 func WarnMistyped(o *cli.Output, cfg pathresolver.Config) {
 	for _, wp := range cfg.WritePaths {
@@ -195,7 +195,10 @@ func WarnMistyped(o *cli.Output, cfg pathresolver.Config) {
 		if _, err := os.Lstat(at); !errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		if strings.Contains(wp, ",") {
+		if glob := strings.IndexAny(wp, "*?[{"); glob >= 0 {
+			o.Warning("-w takes a path and no glob, and there is no '" + pathresolver.EscapePath(wp) + "'")
+			o.Hint("-w " + pathresolver.EscapePath(cli.ShellLine([]string{path.Dir(wp[:glob] + "x")})) + " lets all beneath it be written")
+		} else if strings.Contains(wp, ",") {
 			o.Warning("-w takes one path, and there is no '" + pathresolver.EscapePath(wp) + "'")
 			o.Hint("-w " + pathresolver.EscapePath(strings.Join(strings.Split(wp, ","), " -w ")))
 		} else if like := likeNeighbour(at); like != "" && !slices.Contains(cfg.WritePaths, path.Join(path.Dir(wp), like)) {
