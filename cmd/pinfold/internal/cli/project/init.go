@@ -221,6 +221,9 @@ func propose(s *seen) string {
 		say("  # Your files outside of the project that may be read, where they exist.")
 		say("  ro: %s", flow(show))
 	}
+	if slices.Contains(about, "Go") {
+		say("  # Without a home that is kept each run compiles Go's standard library anew.")
+	}
 	say("  # home: ~/.agent-home  # keeps caches and logins from run to run; make it first")
 	say("  # env: [NPM_TOKEN]     # variables of yours that are passed on")
 	say("  # net: none            # takes the network away")
