@@ -26,6 +26,8 @@ build: ## bin/pinfold
 
 install: ## into $GOBIN
 	CGO_ENABLED=0 $(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/pinfold
+	@bin=$$($(GO) env GOBIN); path=$$($(GO) env GOPATH); bin=$${bin:-$${path%%:*}/bin}; echo "installed: $$bin/pinfold"; \
+	case ":$$PATH:" in *":$$bin:"*) ;; *) echo "$$bin is not in your \$$PATH. Type: export PATH=\"\$$PATH:$$bin\"" ;; esac
 
 man: ## man pages into dist/man
 	$(GO) run ./cmd/pinfold man dist/man
