@@ -84,7 +84,11 @@ func (d *decoder) structure(path string, n ast.Node, v reflect.Value) {
 	}
 	for _, f := range fields {
 		if f.required && !seen[f.key] {
-			d.problem(n, "missing_key", join(path, f.key), fmt.Sprintf("key '%s' is missing", join(path, f.key)), "")
+			hint := ""
+			if f.key == "version" {
+				hint = "begin with 'version: 1'"
+			}
+			d.problem(n, "missing_key", join(path, f.key), fmt.Sprintf("key '%s' is missing", join(path, f.key)), hint)
 		}
 	}
 }

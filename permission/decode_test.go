@@ -57,7 +57,7 @@ func TestExample(t *testing.T) {
 func TestStrict(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", `p.yaml:1:1: the document is empty (begin with 'version: 1')`},
-		{"fs: {}", `p.yaml:1:1: key 'version' is missing`},
+		{"fs: {}", `p.yaml:1:1: key 'version' is missing (begin with 'version: 1')`},
 		{"version: 2", `p.yaml:1:1: version 2 is not known (this program reads version: 1)`},
 		{"version: one", `p.yaml:1:10: version is a string; want a whole number`},
 		{"version: 1\nfs:\n  writ: [a]", `p.yaml:3:3: unknown key 'writ' in fs (did you mean 'write'?)`},

@@ -30,7 +30,7 @@ func Find(ctx context.Context) (*brokerhttp.Client, error) {
 }
 
 func noBroker(err error) error {
-	return &cli.ExitError{Code: cli.ExitFailed, Err: err, Hint: "'pinfold serve' starts one"}
+	return &cli.ExitError{Code: cli.ExitFailed, Err: err, Hint: "'pinfold serve' starts one; a run that asks has one of its own, until it ends"}
 }
 
 // With runs do with a client, and with a context that Ctrl-C ends.
@@ -70,6 +70,8 @@ func Error(ctx context.Context, a *cli.App, err error) error {
 	case errors.As(err, &refused) && strings.HasPrefix(refused.Message, "[ERROR] "):
 		a.Out.Stderr.Printf("%s\n", cli.EscapeLines(refused.Message))
 		return cli.Silent(cli.ExitFailed)
+	case errors.As(err, &refused) && strings.HasPrefix(refused.Message, "Approval not found: "):
+		return &cli.ExitError{Code: cli.ExitFailed, Err: err, Hint: "'pinfold requests' lists what waits"}
 	case errors.As(err, new(*brokerhttp.UnreachableError)) && os.Getenv("PINFOLD_SOCKET") != "":
 		return &cli.ExitError{Code: cli.ExitFailed, Err: err, Hint: "PINFOLD_SOCKET names its socket, which is gone when the broker ends or the agent is fired: 'pinfold serve' starts a broker, and without the variable you are its operator"}
 	}

@@ -97,7 +97,7 @@ func WithRequest(cmd *cobra.Command, a *cli.App, id string, do func(context.Cont
 		}
 	}
 	if errors.As(none, new(*broker.Error)) {
-		return none
+		return Error(cmd.Context(), a, none)
 	}
 	return With(cmd, a, do)
 }

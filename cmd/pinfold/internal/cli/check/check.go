@@ -133,6 +133,7 @@ func check(a *cli.App, f *checkFlags) error {
 	}
 	if f.format == "text" && f.Held == nil && report.given == 0 && !f.Git {
 		a.Out.Warning("nothing but the directory was checked: no write path and no FILE was named, and there is no .pinfold.yaml")
+		a.Out.Hint("'pinfold check policy.yaml agent.md' checks files, and 'pinfold check -w src' a write path")
 	}
 	return nil
 }

@@ -35,7 +35,11 @@ type filesReport struct {
 func (f *checkFlags) onlyFiles(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		if describesPolicy(flag) {
-			err = cli.UsageError(fmt.Errorf("--%s does not go with FILE", flag.Name), "check the flags, or the files")
+			hint := "check the flags, or the files"
+			if flag.Name == "policy" || flag.Name == "agent" {
+				hint = "name that file beside the others, without --" + flag.Name
+			}
+			err = cli.UsageError(fmt.Errorf("--%s does not go with FILE", flag.Name), hint)
 		}
 	})
 	if err == nil && len(f.roots) > 1 {

@@ -32,7 +32,7 @@ What the command itself printed is not kept. In a run with no terminal and neith
 noticed.`,
 		Example: `  pinfold logs build
   pinfold logs --follow --json build | jq -r .path`,
-		Args:              cli.OneArg("RUN"),
+		Args:              oneRun,
 		ValidArgsFunction: complete(true),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := live.Find(args[0])

@@ -24,6 +24,14 @@ func operators(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
+// oneRun wants exactly one argument.
+func oneRun(cmd *cobra.Command, args []string) error {
+	if err := someRuns(cmd, args); err != nil {
+		return err
+	}
+	return cli.OneArg("RUN")(cmd, args)
+}
+
 // someRuns wants at least one argument.
 func someRuns(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
