@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -132,11 +133,14 @@ func (r *Record) write(dir string) error {
 	return os.Rename(next, filepath.Join(dir, recordFile))
 }
 
+// Called is the name of the run: that of --name, or else its agent's; "" for none.
+func (r *Record) Called() string { return cmp.Or(r.Name, r.App) }
+
 // Is reports whether word names the run: by its id, what follows the time in it, or its
 // name.
 func (r *Record) Is(word string) bool {
 	_, tail, _ := strings.Cut(r.ID, "-")
-	return word != "" && (word == r.ID || word == tail || word == r.Name)
+	return word != "" && (word == r.ID || word == tail || word == r.Called())
 }
 
 // Find is the run that word names: of those that go on, or else the latest that has ended.
@@ -213,8 +217,8 @@ func List(all bool) ([]Record, error) {
 func Names(all bool) (names []string) {
 	list, _ := List(all) // without it nothing is completed
 	for _, r := range slices.Backward(list) {
-		if r.Name != "" {
-			names = append(names, r.Name)
+		if name := r.Called(); name != "" {
+			names = append(names, name)
 		}
 		names = append(names, r.ID)
 	}

@@ -79,7 +79,7 @@ func printTable(o *cli.Output, list []live.Record) error {
 		for _, p := range r.WritePaths {
 			writes = append(writes, pathresolver.EscapePath(string(p)))
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, cmp.Or(r.Name, r.App, "-"), age(r.Started), process(&r),
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, cmp.Or(r.Called(), "-"), age(r.Started), process(&r),
 			short(pathresolver.EscapePath(r.Command)), pathresolver.EscapePath(string(r.Root)), short(cmp.Or(strings.Join(writes, " "), "-")))
 	}
 	_ = w.Flush()
