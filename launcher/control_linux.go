@@ -18,7 +18,8 @@ type Control struct {
 
 	changing sync.Mutex    // one change at a time; taken before mu
 	done     chan message  // what the set-up helper says of it
-	gone     chan struct{} // closed when the set-up helper is gone
+	started  chan struct{} // closed when the command runs
+	gone     chan struct{} // closed when the set-up helper is gone, or never came
 
 	mu      sync.Mutex
 	session *session    // nil: nothing runs
@@ -29,7 +30,7 @@ type Control struct {
 
 // NewControl makes one that nothing runs under yet.
 func NewControl() *Control {
-	return &Control{stop: make(chan time.Duration, 1), done: make(chan message, 1), gone: make(chan struct{}), init: -1, further: map[int]int{}}
+	return &Control{stop: make(chan time.Duration, 1), done: make(chan message, 1), started: make(chan struct{}), gone: make(chan struct{}), init: -1, further: map[int]int{}}
 }
 
 var errNotRunning = errors.New("nothing runs")
@@ -88,6 +89,17 @@ func (c *Control) Exec(conn *os.File) error {
 		if m.Verb == saySignal {
 			c.toInit(message{Verb: saySignal, ID: id, Signal: m.Signal}, -1)
 		}
+	}
+}
+
+// Started waits until the command runs: before, the view is not mounted, and cannot be
+// changed. An error says that nothing runs.
+func (c *Control) Started() error {
+	select {
+	case <-c.gone:
+		return errNotRunning
+	case <-c.started:
+		return nil
 	}
 }
 
@@ -228,7 +240,14 @@ func (c *Control) begin(s *session) {
 	}
 }
 
-// setupGone says that the set-up helper is gone.
+// commandStarted says that the command runs.
+func (c *Control) commandStarted() {
+	if c != nil {
+		close(c.started)
+	}
+}
+
+// setupGone says that the set-up helper is gone, or never came.
 func (c *Control) setupGone() {
 	if c != nil {
 		close(c.gone)

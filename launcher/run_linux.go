@@ -35,6 +35,17 @@ const (
 // a command that is stopped, and Config.Grace later ends everything inside. Run
 // does not close the view, but its connections are about to end when Run returns.
 func Run(ctx context.Context, c Config) (Result, error) {
+	s, err := begin(c)
+	if err != nil {
+		c.Control.setupGone()
+		return Result{}, err
+	}
+	defer s.std.close()
+	return s.run(ctx)
+}
+
+// begin starts the set-up helper.
+func begin(c Config) (s *session, err error) {
 	if c.Resolver != nil {
 		c.Root = cmp.Or(c.Root, c.Resolver.Root())
 		if c.WritePaths == nil {
@@ -42,28 +53,28 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		}
 	}
 	if c.View == nil {
-		return Result{}, &SetupError{Step: "show the project", Err: fmt.Errorf("no view given")}
+		return nil, &SetupError{Step: "show the project", Err: fmt.Errorf("no view given")}
 	}
 	host, err := lookAtHost(c)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	plan, err := newPlan(c, host)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	std, err := openStreams(c, plan.ID)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	defer std.close()
-	s := &session{config: c, plan: plan, std: std, messages: make(chan message), gone: make(chan struct{}),
+	s = &session{config: c, plan: plan, std: std, messages: make(chan message), gone: make(chan struct{}),
 		suspendKeys: make(chan struct{}, 1),
 		masters:     make(chan *os.File, 1), setupDone: make(chan struct{}), judged: make(chan struct{})}
 	if err := s.start(); err != nil {
-		return Result{}, err
+		std.close()
+		return nil, err
 	}
-	return s.run(ctx)
+	return s, nil
 }
 
 // session is one run, as the supervisor sees it.
@@ -188,6 +199,9 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 			}
 			switch m.Verb {
 			case sayStarted:
+				if !started {
+					s.config.Control.commandStarted()
+				}
 				started = true
 				res.Lost = m.Lost
 				if rel, err = s.connect(); err != nil {

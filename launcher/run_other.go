@@ -44,6 +44,9 @@ func Probe() []Finding {
 	return []Finding{{Name: "linux", Required: true, Detail: "this is another system", Means: "pinfold run and pinfold mount do not work"}}
 }
 
+// Started fails: nothing runs.
+func (*Control) Started() error { return errLinux }
+
 // Mount fails.
 func (*Control) Mount(int) error { return errLinux }
 

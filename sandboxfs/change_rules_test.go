@@ -159,6 +159,20 @@ func TestAllowInUse(t *testing.T) {
 	})
 }
 
+// A view that is not mounted cannot be widened, and says so.
+func TestAllowUnmounted(t *testing.T) {
+	root := t.TempDir()
+	plant(t, root, "out/x=1", "src/main=1")
+	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"out"}})
+	require.NoError(t, err)
+	defer r.Close()
+	v, err := sandboxfs.New(r, sandboxfs.Options{})
+	require.NoError(t, err)
+	defer v.Close()
+	require.ErrorContains(t, v.Allow("", func(int) error { return nil }, "src"), "not mounted")
+	require.NoError(t, v.Allow("", nil, "out"), "the control: it may be written already")
+}
+
 // When mounting fails nothing is open that was not before.
 func TestAllowFails(t *testing.T) {
 	f := mount(t, sandboxfs.Options{}, pathresolver.Config{WritePaths: []string{"out"}}, "out/x=1", "src/main=1")

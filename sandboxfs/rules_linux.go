@@ -82,6 +82,8 @@ func (v *View) over(place string) (found *connection) {
 func (v *View) addMount(over *connection, place string, mount func(i int) error) error {
 	kind := v.kindAt(place)
 	switch {
+	case over.conn == nil:
+		return errors.New("the view is not mounted yet")
 	case kind == kindMissing:
 		return fmt.Errorf("%q is not there: make it first, as a directory or as a file", place)
 	case place == ".":

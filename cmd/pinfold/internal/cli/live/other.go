@@ -38,7 +38,7 @@ func (r *Record) Change(Change) (Changed, error) { return Changed{}, errLinux }
 // Obeys are what a run does for its user.
 type Obeys struct {
 	Started func(program string)
-	Change  func(Change) (Changed, error)
+	Change  func(*launcher.Control, Change) (Changed, error)
 }
 
 // Run is this process's run, of which there is none here.

@@ -135,8 +135,9 @@ func (l *Run) Place() []string {
 type Obeys struct {
 	// Started is told of each further command, before it is started.
 	Started func(program string)
-	// Change changes the rules. An error says that they are as before.
-	Change func(Change) (Changed, error)
+	// Change changes the rules, through the control that Serve returns. An error says that
+	// they are as before.
+	Change func(*launcher.Control, Change) (Changed, error)
 }
 
 // Serve obeys until End or Close. What is done to the processes is done through the
@@ -215,7 +216,7 @@ func (l *Run) change(c Change) (r reply) {
 	defer l.changing.Unlock()
 	var invalid *pathresolver.ConfigError
 	var err error
-	if r.Changed, err = l.obeys.Change(c); errors.As(err, &invalid) {
+	if r.Changed, err = l.obeys.Change(l.control, c); errors.As(err, &invalid) {
 		r.Violations = invalid.Violations
 	} else if err != nil {
 		r.Error = err.Error()

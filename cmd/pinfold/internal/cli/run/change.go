@@ -25,7 +25,6 @@ type changer struct {
 	cfg     pathresolver.Config // as it is now, for what is shown inside
 	view    *sandboxfs.View
 	refused *refused
-	control *launcher.Control
 	asks    bool
 	changes int
 }
@@ -40,7 +39,10 @@ type changedLine struct {
 	Changed live.Change `json:"changed"`
 }
 
-func (c *changer) change(what live.Change) (done live.Changed, err error) {
+func (c *changer) change(control *launcher.Control, what live.Change) (done live.Changed, err error) {
+	if err := control.Started(); err != nil {
+		return done, err
+	}
 	if c.changes++; c.changes > maxChanges {
 		return done, fmt.Errorf("the rules of this run have changed %d times: start another", maxChanges)
 	}
@@ -52,7 +54,7 @@ func (c *changer) change(what live.Change) (done live.Changed, err error) {
 		if err := c.refused.keepReports(c.view.Resolver(), what.Write); err != nil {
 			return done, err
 		}
-		err = c.view.Allow("pinfold allow", c.control.Mount, what.Write...)
+		err = c.view.Allow("pinfold allow", control.Mount, what.Write...)
 	default:
 		open, err = c.view.Hide("pinfold hide", what.Hide...)
 	}
@@ -63,21 +65,21 @@ func (c *changer) change(what live.Change) (done live.Changed, err error) {
 	c.refused.changed(what)
 	r := c.view.Resolver()
 	done = live.Changed{WritePaths: cli.Convert[cli.PathText](r.WritePaths()), Open: cli.Convert[cli.PathText](open)}
-	if err := c.show(r); err != nil {
+	if err := c.show(control, r); err != nil {
 		done.Untold = err.Error()
 	}
 	return done, nil
 }
 
 // show tells what runs inside of the rules that hold now.
-func (c *changer) show(r *pathresolver.Resolver) error {
+func (c *changer) show(control *launcher.Control, r *pathresolver.Resolver) error {
 	f := c.f
 	policy, err := inside.ShowPolicy(c.cfg, r, c.view.Arrangement(), f.beside.Show()...)
 	if err != nil {
 		return err
 	}
 	rules := inside.Rules(c.cfg, r, inside.RulesAbout{Asks: c.asks, NoNetwork: f.NoNetwork(), KeptHome: f.home != ""})
-	return c.control.Show(map[string][]byte{inside.PolicyFile: policy, inside.RulesFile: rules})
+	return control.Show(map[string][]byte{inside.PolicyFile: policy, inside.RulesFile: rules})
 }
 
 // changed tells of a change in the report.

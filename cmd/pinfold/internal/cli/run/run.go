@@ -331,7 +331,6 @@ func (f *runFlags) launch(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 		again.Program = pathresolver.EscapePath(program)
 		refused.launched(again)
 	}})
-	change.control = c.Control
 	if author := f.authorConfig(); len(author) > 0 {
 		c.Files[authorFile] = author
 		c.Env = append(c.Env, "GIT_CONFIG_GLOBAL="+authorFile)
