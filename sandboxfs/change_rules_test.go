@@ -69,6 +69,50 @@ func TestHideInUse(t *testing.T) {
 	})
 }
 
+// A file with a name that is not hidden stays what it is there, and is gone under the
+// names that are hidden.
+func TestHideOneOfTwoNames(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/a=1", "out/x=1")
+		require.NoError(t, os.Link(f.in("out/a"), f.in("out/b")))
+		require.NoError(t, os.Link(f.in("out/x"), f.in("out/y")))
+		for _, name := range []string{"a", "b", "x", "y"} {
+			require.Equal(t, "1", f.read(f.in("out/"+name)))
+		}
+		_, err := f.v.Hide("", "out/a", "out/y") // the first name, and the second
+		require.NoError(t, err)
+		require.False(t, exists(f.in("out/a")))
+		require.False(t, exists(f.in("out/y")))
+		for _, name := range []string{"b", "x"} {
+			require.Equal(t, "1", f.read(f.in("out/"+name)))
+			require.NoError(t, write(f.in("out/"+name), "2"))
+			require.Equal(t, "2", f.read(f.on("out/"+name)))
+		}
+	})
+}
+
+// What has to be asked for is a mount of its own, and hidden like anything else.
+func TestHideWhatIsAsked(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}, AskWrite: []string{"src", "lib/asked"}},
+			"out/x=1", "src/one=1", "src/keys/two=2", "lib/asked/one=1", "lib/two=2")
+		dir, err := unix.Open(f.in("src"), unix.O_DIRECTORY|unix.O_RDONLY, 0)
+		require.NoError(t, err)
+		defer unix.Close(dir)
+		require.Equal(t, []string{"keys", "one"}, names(t, f.in("src")), "the control")
+		_, err = f.v.Hide("", "src", "lib")
+		require.NoError(t, err)
+		require.Equal(t, []string{"out"}, names(t, f.mnt))
+		for _, place := range []string{"src", "src/one", "src/keys", "lib", "lib/asked", "lib/asked/one"} {
+			require.False(t, exists(f.in(place)), place)
+		}
+		_, err = unix.Getdents(dir, make([]byte, 1024))
+		require.Error(t, err, "from a directory that was open")
+		require.Error(t, unix.Fstatat(dir, "keys", new(unix.Stat_t), 0))
+		require.NoError(t, write(f.in("out/x"), "2"))
+	})
+}
+
 // A file that the kernel reads by itself is named, not passed over in silence.
 func TestHideNamesWhatStaysOpen(t *testing.T) {
 	if !isRoot() {

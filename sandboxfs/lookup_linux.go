@@ -19,13 +19,13 @@ func (c *connection) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, ou
 	if err != nil {
 		return status(err)
 	}
-	if n := c.tab.fixedChild(dir, name); n != nil {
-		return c.answerFixed(n, out)
-	}
 	verdict := c.rules().VerdictIn(place, name)
 	child := joinPlace(place, name)
 	if verdict.Hidden {
 		return c.hidden(h, child, out)
+	}
+	if n := c.tab.fixedChild(dir, name); n != nil {
+		return c.answerFixed(n, out)
 	}
 	if c.ReadOnly && verdict.AskRead {
 		// It was made since the view was arranged. The kernel would not ask for

@@ -61,16 +61,6 @@ func (t *table) places(n *node) []string {
 	return all
 }
 
-// namesOf returns every name of n, the first one first.
-func (t *table) namesOf(n *node) (all []nameKey) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if n.parent != nil {
-		all = append(all, nameKey{n.parent, n.name})
-	}
-	return append(all, t.more[n]...)
-}
-
 // child returns the node known under name in dir, nil if there is none.
 func (t *table) child(dir *node, name string) *node {
 	t.mu.RLock()

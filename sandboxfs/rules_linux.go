@@ -3,6 +3,7 @@ package sandboxfs
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -129,7 +130,7 @@ func (v *View) replace(next *pathresolver.Resolver) {
 // hiddenSince reports whether the rules hide what the kernel has a node of: it was told
 // of it before they did. One of several names that can be seen is enough.
 func (c *connection) hiddenSince(n *node) bool {
-	if !c.v.narrowed.Load() || n.fixed.Load() {
+	if !c.v.narrowed.Load() {
 		return false
 	}
 	rules, places := c.rules(), c.tab.places(n)
@@ -154,13 +155,17 @@ func (c *connection) forgetHidden() (left []string) {
 	if c.conn == nil {
 		return nil
 	}
-	hidden := c.hiddenNodes()
-	for _, n := range hidden {
-		for _, name := range c.tab.namesOf(n) {
-			c.conn.ForgetName(name.dir.id, name.name)
+	hidden := c.hiddenNames()
+	for name, n := range hidden {
+		if !c.hiddenSince(n) { // it has another name
+			c.tab.removed(name.dir, name.name)
 		}
+		c.conn.ForgetName(name.dir.id, name.name)
 	}
 	for _, n := range hidden {
+		if !c.hiddenSince(n) {
+			continue
+		}
 		c.stamps.forget(n)
 		c.conn.ForgetInode(n.id)
 		if place, err := c.tab.place(n); err == nil && c.opens.passedThrough(n) {
@@ -175,9 +180,9 @@ func (c *connection) forgetHidden() (left []string) {
 	return left
 }
 
-// hiddenNodes are the nodes of what is hidden now. A place is put together once for
+// hiddenNames are the names that are hidden now, each with its node. A place is put together once for
 // each directory.
-func (c *connection) hiddenNodes() (hidden []*node) {
+func (c *connection) hiddenNames() map[nameKey]*node {
 	type known struct {
 		place  string
 		hidden bool
@@ -201,10 +206,7 @@ func (c *connection) hiddenNodes() (hidden []*node) {
 		}
 		return k
 	}
-	for n, name := range c.tab.named() {
-		if below(name.dir, name.name).hidden && c.hiddenSince(n) {
-			hidden = append(hidden, n)
-		}
-	}
+	hidden := c.tab.named()
+	maps.DeleteFunc(hidden, func(name nameKey, _ *node) bool { return !below(name.dir, name.name).hidden })
 	return hidden
 }

@@ -1,7 +1,6 @@
 package sandboxfs
 
 import (
-	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -324,27 +323,11 @@ func (t *table) all() []*node {
 	return slices.Collect(maps.Values(t.byID))
 }
 
-// named returns every node that has a name, with its first one.
-func (t *table) named() iter.Seq2[*node, nameKey] {
-	type entry struct {
-		n    *node
-		name nameKey
-	}
+// named returns every name, with its node.
+func (t *table) named() map[nameKey]*node {
 	t.mu.RLock()
-	list := make([]entry, 0, len(t.byID))
-	for _, n := range t.byID {
-		if n.parent != nil {
-			list = append(list, entry{n, nameKey{n.parent, n.name}})
-		}
-	}
-	t.mu.RUnlock()
-	return func(yield func(*node, nameKey) bool) {
-		for _, e := range list {
-			if !yield(e.n, e.name) {
-				return
-			}
-		}
-	}
+	defer t.mu.RUnlock()
+	return maps.Clone(t.names)
 }
 
 // nameOf returns the first name of n, a nil directory if it has none.
