@@ -33,7 +33,11 @@ func (r inside) Changed(c resolved.Change) (*Resolver, []Violation, error) {
 				Hint:    "what is a write path of the run cannot be hidden as a whole: name what lies in it, or stop the run"})
 		}
 	}
-	if len(c.Write) > 0 && !r.widens {
+	switch {
+	case len(c.Write) == 0 || r.widens:
+	case len(r.unclearGit) > 0:
+		f.list = append(f.list, r.unclearGit...)
+	default:
 		f.add(Violation{Code: codeGitUnclear, Field: "write_paths",
 			Message: "what git would run here was not looked at when this was opened, since nothing could be written"})
 	}

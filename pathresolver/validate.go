@@ -67,7 +67,8 @@ func build(cfg Config) (*Resolver, []Violation) {
 	r.askRead = r.compileRules(&f, "ask_read", cfg.AskRead, nil)
 	r.askWrite = r.compileRules(&f, "ask_write", cfg.AskWrite, nil)
 	r.gitDir = !slices.Contains(cfg.Unprotect, ".git")
-	r.widens = cfg.Widens || cfg.Git || len(cfg.WritePaths) > 0 || len(cfg.AskWrite) > 0
+	writes := cfg.Git || len(cfg.WritePaths) > 0 || len(cfg.AskWrite) > 0
+	r.widens = cfg.Widens || writes
 	r.trusted, _ = trusted.New(cfg.Unprotect)
 	if r.gitDir {
 		r.git = newGitGuard(cfg.Unprotect, r.standsAt, r.namesIn)
@@ -90,7 +91,13 @@ func build(cfg Config) (*Resolver, []Violation) {
 		}
 		var repo *gitrepo.Repository
 		if r.widens {
-			repo = r.guardConfigured(&f)
+			var said findings
+			repo = r.guardConfigured(&said)
+			if said.failed() && !writes {
+				r.widens, r.unclearGit = false, said.list // it is only read, as it was
+			} else {
+				f.list, f.runners = append(f.list, said.list...), append(f.runners, said.runners...)
+			}
 		}
 		gitElsewhere = r.gitBeneath(repo)
 		r.guardGit(&f, cfg.Git && !r.git.bare() && gitElsewhere == "")

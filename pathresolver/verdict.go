@@ -12,17 +12,18 @@ import (
 // policy is the compiled form of a Config: rules over places, immutable, and
 // without any system call.
 type policy struct {
-	write    []string          // write paths as places, collapsed, sorted
-	writeAt  map[string]string // the same, for look-up: where each was written
-	read     readPaths
-	hide     ruleSet
-	askRead  ruleSet
-	protect  ruleSet
-	askWrite ruleSet
-	trusted  *trusted.Set
-	widens   bool      // write paths may be added: what git's configuration names is protected
-	gitDir   bool      // ".git" must not become anything but a directory
-	git      *gitGuard // rules beneath git directories; nil: none
+	write      []string          // write paths as places, collapsed, sorted
+	writeAt    map[string]string // the same, for look-up: where each was written
+	read       readPaths
+	hide       ruleSet
+	askRead    ruleSet
+	protect    ruleSet
+	askWrite   ruleSet
+	trusted    *trusted.Set
+	unclearGit []Violation // why widens is false where that was wanted
+	widens     bool        // write paths may be added: what git's configuration names is protected
+	gitDir     bool        // ".git" must not become anything but a directory
+	git        *gitGuard   // rules beneath git directories; nil: none
 
 	restrict func(op access.Op, place string, kind fs.FileMode) (reason string) // what may refuse what the rules allow
 	grant    Grant                                                              // of what askRead and askWrite mark

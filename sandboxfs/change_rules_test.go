@@ -203,6 +203,22 @@ func TestAllowInUse(t *testing.T) {
 	})
 }
 
+// Where it cannot be told what git would run, what is only read is opened nevertheless, and
+// cannot be widened.
+func TestAllowWhereGitIsUnclear(t *testing.T) {
+	for config, clear := range map[string]bool{"[core": false, "[core]": true} {
+		f := mount(t, sandboxfs.Options{}, pathresolver.Config{Widens: true}, ".git/HEAD=ref: refs/heads/main", ".git/objects/", ".git/refs/", ".git/config="+config, "src/main=1")
+		require.Equal(t, "1", f.read(f.in("src/main")))
+		err := f.v.Allow("", func(i int) error { return f.v.MountAdded(i, f.mnt) }, "src")
+		if clear {
+			require.NoError(t, err, "the control")
+			continue
+		}
+		require.ErrorContains(t, err, "what git on the host would run here cannot be told")
+		require.Error(t, write(f.in("src/main"), "2"))
+	}
+}
+
 // A view that is not mounted cannot be widened, and says so.
 func TestAllowUnmounted(t *testing.T) {
 	root := t.TempDir()
