@@ -107,7 +107,7 @@ func (c *Control) Started() error {
 // It is for sandboxfs.View.Allow.
 func (c *Control) Mount(i int) error {
 	return c.change(func(s *session) (message, *os.File, error) {
-		m := message{Verb: sayMount, Mount: i, Path: path.Join(s.plan.Root, s.config.View.Mounts()[i].Place), Args: new(mountArgs)}
+		m := message{Verb: sayMount, Mount: i, Path: []byte(path.Join(s.plan.Root, s.config.View.Mounts()[i].Place)), Args: new(mountArgs)}
 		m.Args.Source, m.Args.FSType, m.Args.Flags, m.Args.Data = s.config.View.MountArgs(i, fdFuse)
 		return m, nil, nil
 	})
@@ -152,7 +152,10 @@ func (c *Control) change(what func(s *session) (message, *os.File, error)) error
 	select {
 	case m := <-c.done:
 		if m.Reason != "" {
-			return m.setupError()
+			if err := m.setupError(); err.Step != "" {
+				return err
+			}
+			return m.setupError().Err
 		}
 		return nil
 	case <-c.gone:

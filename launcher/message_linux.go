@@ -53,7 +53,7 @@ type message struct {
 	Hint   string         `json:",omitempty"`
 	Errno  syscall.Errno  `json:",omitempty"`
 	Lost   []string       `json:",omitempty"`
-	Path   string         `json:",omitempty"`
+	Path   []byte         `json:",omitempty"` // need not be UTF-8
 	Args   *mountArgs     `json:",omitempty"`
 
 	attached int // where a channel hands it on: the descriptor that came along, or -1

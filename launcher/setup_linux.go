@@ -194,7 +194,7 @@ func (k *setupHelper) change(m message, attached int) message {
 	var err error
 	if m.Verb == sayMount {
 		if err = k.view.add(m); err == nil && k.watcher != nil {
-			k.watcher.write(m.Path)
+			k.watcher.write(string(m.Path))
 		}
 	} else {
 		err = k.show(attached)

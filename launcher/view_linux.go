@@ -36,7 +36,9 @@ func (v *viewMounter) add(m message) error {
 	if !ok || m.Args == nil {
 		return errors.New("there is no such view")
 	}
-	open := func() (int, error) { return walk(top, strings.TrimPrefix(m.Path, path.Clean(v.rootOf(m.View))+"/")) }
+	open := func() (int, error) {
+		return walk(top, strings.TrimPrefix(string(m.Path), path.Clean(v.rootOf(m.View))+"/"))
+	}
 	return v.attach(m.View, m.Mount, *m.Args, open, open)
 }
 

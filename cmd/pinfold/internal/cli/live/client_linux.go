@@ -60,7 +60,8 @@ func (r *Record) Exec(ctx context.Context, c launcher.JoinConfig) (launcher.Resu
 	return launcher.Join(ctx, f, c)
 }
 
-// Change changes the rules of a run. An error says that they are as before.
+// Change changes the rules of a run. An error says that they are as before, but where the
+// run did not answer.
 func (r *Record) Change(c Change) (Changed, error) {
 	conn, p, err := r.connect()
 	if err != nil {

@@ -33,14 +33,15 @@ type Record struct {
 
 // Change is what a user adds to the rules of a run that goes on.
 type Change struct {
-	Write []string `json:"write,omitempty"` // write paths, as 'pinfold run -w' has them
-	Hide  []string `json:"hide,omitempty"`  // globs, as 'pinfold run --hide' has them
+	Write []cli.PathText `json:"write,omitempty"` // write paths, as 'pinfold run -w' has them
+	Hide  []cli.PathText `json:"hide,omitempty"`  // globs, as 'pinfold run --hide' has them
 }
 
 // Changed is what came of it.
 type Changed struct {
 	WritePaths []cli.PathText `json:"write_paths,omitempty"` // all of them
-	Open       []cli.PathText `json:"open,omitempty"`        // files that are hidden, and stay open to who has them open
+	Open       []cli.PathText `json:"open,omitempty"`        // files that are hidden, and stay open to who has them open; at most maxTold
+	More       int            `json:"more,omitempty"`        // how many more there are
 	Untold     string         `json:"untold,omitempty"`      // why it could not be shown inside
 }
 

@@ -222,14 +222,32 @@ func (l *Run) change(c Change) (r reply) {
 		r.Error = err.Error()
 	}
 	if err == nil {
+		r.tellLess()
 		l.record.WritePaths = r.WritePaths
 		_ = l.record.write(l.dir) // the rules hold in any case
 	}
 	return r
 }
 
+// maxTold bounds how much of Changed.Open is told, in bytes: an answer is as small as an order.
+const maxTold = 16 << 10
+
+// tellLess leaves out what would make the answer too long.
+func (c *Changed) tellLess() {
+	told := 0
+	for i, path := range c.Open {
+		if told += len(path); told > maxTold {
+			c.Open, c.More = c.Open[:i], len(c.Open)-i
+			return
+		}
+	}
+}
+
 func say(c *net.UnixConn, v any) error {
 	data, err := json.Marshal(v)
+	if err == nil && len(data) >= maxOrder {
+		err = errors.New("that is too much at once: say less")
+	}
 	if err == nil {
 		_, err = c.Write(data)
 	}

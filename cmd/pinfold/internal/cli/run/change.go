@@ -47,21 +47,22 @@ func (c *changer) change(control *launcher.Control, what live.Change) (done live
 		return done, fmt.Errorf("the rules of this run have changed %d times: start another", maxChanges)
 	}
 	var open []string
+	write, hide := cli.Convert[string](what.Write), cli.Convert[string](what.Hide)
 	switch {
 	case len(what.Write) > 0 && len(what.Hide) > 0:
 		return done, errors.New("one thing at a time: a change that fails leaves the rules as they are")
 	case len(what.Write) > 0:
-		if err := c.refused.keepReports(c.view.Resolver(), what.Write); err != nil {
+		if err := c.refused.keepReports(c.view.Resolver(), write); err != nil {
 			return done, err
 		}
-		err = c.view.Allow("pinfold allow", control.Mount, what.Write...)
+		err = c.view.Allow("pinfold allow", control.Mount, write...)
 	default:
-		open, err = c.view.Hide("pinfold hide", what.Hide...)
+		open, err = c.view.Hide("pinfold hide", hide...)
 	}
 	if err != nil {
 		return done, err
 	}
-	c.cfg.Hide = slices.Concat(c.cfg.Hide, what.Hide)
+	c.cfg.Hide = slices.Concat(c.cfg.Hide, hide)
 	c.refused.changed(what)
 	r := c.view.Resolver()
 	done = live.Changed{WritePaths: cli.Convert[cli.PathText](r.WritePaths()), Open: cli.Convert[cli.PathText](open)}
@@ -84,9 +85,9 @@ func (c *changer) show(control *launcher.Control, r *pathresolver.Resolver) erro
 
 // changed tells of a change in the report.
 func (c *refused) changed(what live.Change) {
-	esc := func(list []string) (out []string) {
+	esc := func(list []cli.PathText) (out []cli.PathText) {
 		for _, s := range list {
-			out = append(out, pathresolver.EscapePath(s))
+			out = append(out, cli.PathText(pathresolver.EscapePath(string(s))))
 		}
 		return out
 	}

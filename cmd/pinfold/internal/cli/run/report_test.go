@@ -35,8 +35,8 @@ func TestReportLineFitsItsSchema(t *testing.T) {
 	w.append(launchLine{cli.TimeText(time.Now()), launched{Policy: "coder", Hash: strings.Repeat("0f", 32), Program: pathresolver.EscapePath(clitest.Hostile), Sandbox: true}})
 	w.append(launchLine{cli.TimeText(time.Now()), launched{Program: "make"}})
 	c := &refused{files: []*reportFile{w}}
-	c.changed(live.Change{Write: []string{clitest.Hostile}})
-	c.changed(live.Change{Hide: []string{"**/*", clitest.Hostile}})
+	c.changed(live.Change{Write: []cli.PathText{clitest.Hostile}})
+	c.changed(live.Change{Hide: []cli.PathText{"**/*", clitest.Hostile}})
 	c.left(leftover.Left{Items: clitest.SomeLeft(), Omitted: 3})
 	require.NoError(t, w.close())
 	data, err := os.ReadFile(file)

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,7 +41,7 @@ there. A program that works in such a directory already has to enter it again
 			if err := hostfile.RememberMore(a.Out, string(r.Root), paths); err != nil {
 				a.Out.Warning("that this run can write there is not remembered, so that links which it makes are followed by later ones: " + err.Error())
 			}
-			return tellChange(a.Out, &r, live.Change{Write: paths})
+			return tellChange(a.Out, &r, live.Change{Write: cli.Convert[cli.PathText](paths)})
 		},
 	})
 	cmd.Flags().StringArrayVarP(&paths, "write-path", "w", nil, "a `PATH` in the run's directory that it may write from now on (repeatable)")
@@ -77,7 +78,7 @@ What a program has read already it keeps.`,
 			if err != nil {
 				return err
 			}
-			return tellChange(a.Out, &r, live.Change{Hide: args[1:]})
+			return tellChange(a.Out, &r, live.Change{Hide: cli.Convert[cli.PathText](args[1:])})
 		},
 	})
 	return cmd
@@ -97,7 +98,7 @@ func tellChange(o *cli.Output, r *live.Record, what live.Change) error {
 		}
 		o.Stdout.Printf("%s may write: %s\n", r.ID, strings.Join(all, ", "))
 	} else {
-		o.Stdout.Printf("%s does not see: %s\n", r.ID, esc(strings.Join(what.Hide, ", ")))
+		o.Stdout.Printf("%s does not see: %s\n", r.ID, esc(strings.Join(cli.Convert[string](what.Hide), ", ")))
 	}
 	if done.Untold != "" {
 		o.Warning("'pinfold why' inside does not know of it: " + done.Untold)
@@ -105,6 +106,9 @@ func tellChange(o *cli.Output, r *live.Record, what live.Change) error {
 	if len(done.Open) > 0 {
 		for _, path := range done.Open {
 			o.Warning("'" + esc(string(path)) + "' is open, and stays so until its program closes it")
+		}
+		if done.More > 0 {
+			o.Warning(fmt.Sprintf("%d more are open", done.More))
 		}
 		o.Hint("'pinfold stop " + r.ID + "' ends the run")
 		return cli.Silent(cli.ExitFailed)

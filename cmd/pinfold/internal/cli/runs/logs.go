@@ -149,9 +149,9 @@ func (p *logPrinter) line(text string) {
 	case l.Left != nil:
 		say("left     %s  %s", p.within(l.Left.Path), esc(l.Left.Kind))
 	case l.Changed != nil && len(l.Changed.Write) > 0:
-		say("allowed  write  %s", esc(strings.Join(l.Changed.Write, " ")))
+		say("allowed  write  %s", esc(strings.Join(cli.Convert[string](l.Changed.Write), " ")))
 	case l.Changed != nil:
-		say("hidden   %s", esc(strings.Join(l.Changed.Hide, " ")))
+		say("hidden   %s", esc(strings.Join(cli.Convert[string](l.Changed.Hide), " ")))
 	case l.Operation != "":
 		say("refused  %-6s %s  %s", esc(l.Operation), p.within(l.Path),
 			p.o.Stdout.Paint(cli.ColourDim, esc(strings.TrimSpace(l.Rule+"  "+pathresolver.OriginText(l.Origin)+"  by "+l.Program))))
