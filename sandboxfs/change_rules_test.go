@@ -203,6 +203,24 @@ func TestAllowInUse(t *testing.T) {
 	})
 }
 
+// What is mounted before mounting fails stays, can be read only, and is hidden later.
+func TestAllowFailsWhenServed(t *testing.T) {
+	if !isRoot() {
+		return // nobody else mounts twice
+	}
+	f := mount(t, sandboxfs.Options{}, pathresolver.Config{WritePaths: []string{"out"}}, "out/x=1", "src/main=1")
+	broken := errors.New("broken")
+	require.ErrorIs(t, f.v.Allow("", func(i int) error { return errors.Join(f.v.MountAdded(i, f.mnt), broken) }, "src"), broken)
+	require.Error(t, write(f.in("src/main"), "2"))
+	require.Equal(t, "1", f.read(f.in("src/main")))
+	require.Len(t, f.v.Mounts(), 3, "it is served")
+	_, err := f.v.Hide("", "src/main")
+	require.NoError(t, err)
+	require.False(t, exists(f.in("src/main")), "names that the kernel remembers there, too")
+	require.NoError(t, f.v.Allow("", nil, "src"), "it is mounted already")
+	require.NoError(t, write(f.in("src/new"), "2"))
+}
+
 // Where it cannot be told what git would run, what is only read is opened nevertheless, and
 // cannot be widened.
 func TestAllowWhereGitIsUnclear(t *testing.T) {

@@ -105,8 +105,8 @@ func (v *View) addMount(over *connection, place string, mount func(i int) error)
 	}
 	i := v.layout.add(c)
 	if err := mount(i); err != nil {
-		v.layout.dropLast()
-		if c.conn == nil {
+		if c.conn == nil { // what is served stays: it is there, and later changes count for it
+			v.layout.dropLast()
 			c.close()
 		}
 		return fmt.Errorf("mount %q: %w", place, err)
