@@ -16,7 +16,7 @@ import (
 type change struct {
 	widens  bool
 	text    string
-	rule    string          // that decides now; or, where none does, that decided before
+	rule    string          // that decides now, or that decided before
 	source  access.Position // of that rule
 	request access.Request  // a request that is decided differently; zero for network and the like
 	before  access.Effect
@@ -83,8 +83,11 @@ func (d *differ) compare(w witness) {
 	if a.Effect == b.Effect {
 		return
 	}
-	by := a // the one that says most: with a pattern or word, or at least a rule
-	if a.Pattern == "" && b.Pattern != "" || a.Rule == "" {
+	// The one that says most: the stricter one with a pattern or word, which is what came
+	// or went, then the other with one, or at least a rule.
+	widens := opinionOf(a.Effect) < opinionOf(b.Effect)
+	by := a
+	if b.Pattern != "" && (widens || a.Pattern == "") || a.Rule == "" {
 		by = b
 	}
 	subject, example := w.subject(by)
@@ -95,7 +98,7 @@ func (d *differ) compare(w witness) {
 	d.seen[key] = true
 	subject += example
 	d.changes = append(d.changes, change{
-		widens: opinionOf(a.Effect) < opinionOf(b.Effect),
+		widens: widens,
 		text:   fmt.Sprintf("%s: %s, was %s", subject, effectText(a.Effect), effectText(b.Effect)),
 		rule:   by.Rule, source: by.Source, request: w.Request, before: b.Effect, after: a.Effect, relatives: w.kinship,
 	})

@@ -258,3 +258,49 @@ func TestFindHasBounds(t *testing.T) {
 	require.ErrorIs(t, found[0].Err, errFindDepth)
 	require.NoError(t, found[1].Err)
 }
+
+// A run's policy is what its flags would make: a preset with the lists as its caller's, or
+// without one a view with the network. What takes away counts in both.
+func TestOfRun(t *testing.T) {
+	of := func(text, like string) *Policy {
+		project, at, err := decodeProject(policies.ProjectFile, []byte("version: 1\nrun:\n  "+text))
+		require.NoError(t, err)
+		p, err := insideOptions{Open: true}.OfRun(project.Run, at, like)
+		require.NoError(t, err)
+		return p
+	}
+	for text, want := range map[string]struct {
+		writes     []string // of src/a, .git/x and "lib[1]/a"
+		net, tools bool
+	}{
+		"protect: [x]":                       {nil, true, false},
+		"write: [src]":                       {[]string{"src/a"}, true, false},
+		"write: ['lib[1]']\n  net: none":     {[]string{"lib[1]/a"}, false, false},
+		"write: [src]\n  git: true":          {[]string{"src/a", ".git/x"}, true, false},
+		"preset: sandboxed":                  {nil, false, false},
+		"preset: worker\n  write: [src]":     {[]string{"src/a"}, false, false},
+		"preset: trusted":                    {[]string{"src/a", ".git/x", "lib[1]/a"}, true, true},
+		"preset: trusted\n  git: true":       {[]string{"src/a", ".git/x", "lib[1]/a"}, true, true},
+		"preset: trusted\n  write: [./src/]": {[]string{"src/a"}, true, true},
+		"preset: READ_ONLY\n  write: [src]":  {nil, true, true},
+	} {
+		p := of(text+"\n  hide: [src/key]", "")
+		var writes []string
+		for _, place := range []string{"src/a", ".git/x", "lib[1]/a"} {
+			if file(p, access.FSWrite, place).Allowed() {
+				writes = append(writes, place)
+			}
+		}
+		require.Equal(t, want.writes, writes, text)
+		require.True(t, file(p, access.FSRead, "src/a").Allowed(), text)
+		require.False(t, file(p, access.FSRead, "src/key").Allowed(), text)
+		on, _, _ := p.Network()
+		require.Equal(t, want.net, on, text)
+		require.Equal(t, want.tools, p.toolEffect("Bash") == access.Allow, text)
+	}
+	require.Equal(t, access.Allow, of("protect: [x]", "trusted").toolEffect("Bash"), "of tools the other preset speaks")
+	require.False(t, file(of("protect: [x]", "trusted"), access.FSWrite, "src/a").Allowed(), "of files it does not")
+	d := file(of("write: [src]\n  hide: [src/key]", ""), access.FSWrite, "src/key")
+	require.Equal(t, "run:fs.hide[0]", d.Rule)
+	require.Equal(t, access.Position{File: policies.ProjectFile, Line: 4, Column: 10}, d.Source)
+}

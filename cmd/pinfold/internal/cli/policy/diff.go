@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/projectfile"
@@ -26,10 +27,10 @@ func newPolicyDiff(a *cli.App) *cobra.Command {
 prints a line for each thing that AFTER allows more or less, what widens first,
 and exits with 1 when anything widens. A difference in spelling is none.
 
-Of two directories it compares all that their .pinfold.yaml name, with a line for
-the file before what changes in it. A file that is new is compared with what an
-agent has that nobody described: READ_ONLY, and sandboxed for a policy. Where
-BEFORE has no .pinfold.yaml, what is new does not count as wider.`,
+Of two directories it compares all that their .pinfold.yaml name and what these
+say of runs, with a line for the file before what changes in it. A file that is new
+is compared with what an agent has that nobody described: READ_ONLY, and sandboxed
+for a policy. Where BEFORE has no .pinfold.yaml, what is new does not count as wider.`,
 		Example: "  pinfold policy diff old/policy.yaml policy.yaml\n  pinfold policy diff READ_ONLY VERIFICATION\n  git worktree add ../before main && pinfold policy diff ../before .",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -80,26 +81,31 @@ func widened(widens bool) error {
 }
 
 // diffProjects compares every policy and agent definition that the
-// .pinfold.yaml of either directory names. What one names and the other does
-// not is compared all the same: a change of that file hides nothing.
+// .pinfold.yaml of either directory names, and what the two say of runs. What one
+// names and the other does not is compared all the same: a change of that file
+// hides nothing.
 func diffProjects(a *cli.App, before, after string) error {
-	old, adopted, err := projectFiles(before)
+	old, err := readProject(before)
 	if err != nil {
 		return cli.UsageError(err, "")
 	}
-	list, named, err := projectFiles(after)
+	now, err := readProject(after)
 	if err != nil {
 		return cli.UsageError(err, "'pinfold check' says more")
 	}
-	if !adopted && !named {
+	if !old.there && !now.there {
 		return cli.UsageError(errors.New("neither directory has a "+policies.ProjectFile), "name two policies, or write the file")
 	}
-	list = append(list, old...)
+	adopted := old.there
+	list := slices.Concat(old.files, now.files)
 	slices.SortFunc(list, func(a, b policies.Found) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 	})
 	list = slices.Compact(list)
-	widens := false
+	widens, err := printRuns(a.Out, old, now)
+	if err != nil {
+		return err
+	}
 	for _, f := range list {
 		was, err := loadIn(before, f)
 		if err != nil {
@@ -129,35 +135,72 @@ func diffProjects(a *cli.App, before, after string) error {
 	return widened(widens)
 }
 
-// projectFiles are the files that a directory's .pinfold.yaml names, and
-// whether there is one.
-func projectFiles(dir string) (list []policies.Found, named bool, err error) {
+// printRuns prints what a change of the part run opens and takes away, and reports
+// whether it counts as wider.
+func printRuns(o *cli.Output, old, now *project) (widens bool, err error) {
+	changes, err := diffRuns(old, now)
+	if err != nil || len(changes) == 0 {
+		return false, err
+	}
+	state := ""
+	if !old.there {
+		state = " (new)"
+	}
+	o.Stdout.Printf("%s, runs:%s\n", policies.ProjectFile, state)
+	return printChanges(o, changes, "  ") && old.there, nil
+}
+
+// project is what a directory's .pinfold.yaml says, and the files that it names.
+type project struct {
+	there bool
+	files []policies.Found
+	run   policies.ProjectRun
+	at    func(part string) access.Position
+}
+
+// place is where a part of run stands.
+func (p *project) place(part string) access.Position {
+	if p.at == nil {
+		return access.Position{}
+	}
+	return p.at("run." + part)
+}
+
+func readProject(dir string) (*project, error) {
 	file := filepath.Join(dir, policies.ProjectFile)
 	data, err := hostfile.ReadWithin(dir, file, projectfile.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
+		return &project{}, nil
 	}
 	if err != nil {
-		return nil, false, hostfile.Named(file, err)
+		return nil, hostfile.Named(file, err)
 	}
-	project, _, err := policies.DecodeProject(hostfile.Display(file), data)
+	said, at, err := policies.DecodeProject(hostfile.Display(file), data)
 	if err != nil {
-		return nil, false, err
+		return nil, err
+	}
+	p := &project{there: true, at: func(part string) access.Position {
+		pos := at(part)
+		pos.File = policies.ProjectFile // as other files are named
+		return pos
+	}}
+	if said.Run != nil {
+		p.run = *said.Run
 	}
 	fsys, err := hostfile.OpenProject(dir)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	defer fsys.Close()
-	list, _ = policies.Find(fsys, project.Check.Policies, policies.PolicyFile)
-	agents, _ := policies.Find(fsys, project.Check.Agents, policies.AgentFile)
-	list = append(list, agents...)
-	for _, f := range list {
+	p.files, _ = policies.Find(fsys, said.Check.Policies, policies.PolicyFile)
+	agents, _ := policies.Find(fsys, said.Check.Agents, policies.AgentFile)
+	p.files = append(p.files, agents...)
+	for _, f := range p.files {
 		if f.Err != nil {
-			return nil, false, hostfile.Named(filepath.Join(dir, f.Name), f.Err)
+			return nil, hostfile.Named(filepath.Join(dir, f.Name), f.Err)
 		}
 	}
-	return list, true, nil
+	return p, nil
 }
 
 // loadIn compiles a file of a project; nil where it does not exist.
