@@ -14,6 +14,7 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
 	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
 )
 
 func newPolicyExplain(a *cli.App) *cobra.Command {
@@ -25,7 +26,8 @@ func newPolicyExplain(a *cli.App) *cobra.Command {
 		Long: `explain asks a policy, does nothing, and exits with 0 when the request is
 allowed and 1 when it is not. RESOURCE is a path beneath the project, an agent's
 id or session key, or a tool. What links a path leads through it does not look
-at: 'pinfold why' does.`,
+at: 'pinfold why' does. Where no policy is named it is that of the preset that the
+trusted .pinfold.yaml of the working directory names.`,
 		Example: "  pinfold policy explain --policy p.yaml fs.write src/main.go\n  pinfold policy explain --preset sandboxed --as me --parent boss --tool nexus_send msg.send boss",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -37,14 +39,17 @@ at: 'pinfold why' does.`,
 			if err := knownAction(args[0]); err != nil {
 				return err
 			}
-			if given, err := from.Given(); err != nil {
-				return err
-			} else if !given {
-				return cli.UsageError(errors.New("no policy is given"), "name one by --policy, --preset or --agent")
-			}
-			p, _, err := from.Load(".", nil)
+			given, err := from.Given()
 			if err != nil {
-				return cli.UsageError(err, "")
+				return err
+			}
+			var p *permission.Policy
+			if given {
+				if p, _, err = from.Load(".", nil); err != nil {
+					return cli.UsageError(err, "")
+				}
+			} else if p, err = ofProject(a.Out, ".", nil, "name one by --policy, --preset or --agent"); err != nil {
+				return err
 			}
 			r := access.Request{Principal: principal, Action: access.Action(args[0]), Resource: args[1], Tool: tool}
 			d, steps := behind(p).Explain(oneParent{principal, parent}, r)

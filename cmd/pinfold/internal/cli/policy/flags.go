@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -37,9 +36,10 @@ func NewExport(a *cli.App) *cobra.Command {
 		Short: "Print the flags that tell an agent's own command line what a policy allows",
 		Long: `export prints the flags of claude, codex or gemini that come closest to a policy,
 so that nothing is offered that would be refused; of opencode, which has none, the value
-of OPENCODE_PERMISSION. They are for manners: the view is the boundary. What no flag can say is said on standard error. Inside
-'pinfold run', or with --inside, the agent's own sandbox is turned off, since it
-cannot be made there.`,
+of OPENCODE_PERMISSION. They are for manners: the view is the boundary. What no flag
+can say is said on standard error. Inside 'pinfold run', or with --inside, the agent's
+own sandbox is turned off, since it cannot be made there. Where no policy is named it is
+that of the preset that the trusted .pinfold.yaml of DIR names.`,
 		Example: `  pinfold run --agent .claude/agents/coder.md -- sh -c 'eval "claude $(pinfold policy export claude --agent .claude/agents/coder.md)"'
   pinfold policy export claude --agent .claude/agents/coder.md --headless -0 | xargs -0 claude -p 'fix the tests'`,
 		Args:      cli.OneArg("PROGRAM"),
@@ -49,17 +49,21 @@ cannot be made there.`,
 			if !ok {
 				return cli.UsageError(cli.UnknownWord("program", args[0], programs...), "")
 			}
-			if given, err := from.Given(); err != nil {
+			given, err := from.Given()
+			if err != nil {
 				return err
-			} else if !given {
-				return cli.UsageError(errors.New("no policy is given"), "name one by --agent, --policy or --preset")
 			}
 			if err := cli.RefuseDashes("--write-path", write...); err != nil {
 				return err
 			}
-			p, found, err := from.Load(opt.Root, policyflag.CallerOf(pathresolver.Config{WritePaths: write}))
-			if err != nil {
-				return cli.UsageError(err, "")
+			var p *permission.Policy
+			var found []permission.Problem
+			if given {
+				if p, found, err = from.Load(opt.Root, policyflag.CallerOf(pathresolver.Config{WritePaths: write})); err != nil {
+					return cli.UsageError(err, "")
+				}
+			} else if p, err = ofProject(a.Out, opt.Root, write, "name one by --agent, --policy or --preset"); err != nil {
+				return err
 			}
 			if list := behind(p).Unlisted(); len(list) > 0 {
 				u := list[0]

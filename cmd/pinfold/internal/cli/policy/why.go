@@ -131,20 +131,9 @@ func why(a *cli.App, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 // takeProject takes what the project's file says of a policy, as run does. Inside a run
 // its policy stands.
 func (f *whyFlags) takeProject(cmd *cobra.Command, a *cli.App) error {
-	if inside.Run() {
+	file, state := projectOf(a.Out, f.Root)
+	if file == nil {
 		return nil
-	}
-	file, err := projectfile.Read(f.Root)
-	if err != nil {
-		a.Out.Warning(fmt.Sprintf("what the project's file says of runs is not known: %v", err))
-		return nil
-	}
-	if file == nil || file.Project.Run == nil {
-		return nil
-	}
-	state, err := file.State()
-	if err != nil {
-		a.Out.Warning(err.Error())
 	}
 	_, left, err := f.TakeProject(cmd.Flags(), file.Project.Run, state == projectfile.Agreed)
 	policyflag.WarnUntrusted(a.Out, file, f.Root, state, left)
