@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/clitest"
 )
 
@@ -196,6 +197,37 @@ func TestScriptOfInstalling(t *testing.T) {
 	sh.session(t, strings.ReplaceAll(blocks[0].text, "\n...\n", "\n  ...\n"))
 }
 
+// TestCompletion installs the completion for bash as docs/install.md says, and presses Tab
+// in a shell of a user who has bash-completion.
+func TestCompletion(t *testing.T) {
+	page := section(t, "../../docs/install.md", "## Shell completion and man pages", "## Try it")
+	install, _, found := strings.Cut(strings.ReplaceAll("\n"+blocksOf(page)[0].text, "\n$ ", "\n"), "make man")
+	require.True(t, found)
+	home := t.TempDir()
+	sh := &shell{dir: filepath.Join(home, "project")}
+	clitest.Tree{"a": "", "../rc": "PS1='> '\n. /usr/share/bash-completion/bash_completion\n"}.Make(t, sh.dir)
+	tab := func() *terminal {
+		x := programOnTerminal(t, "bash", []string{"HOME=" + home, "TERM=dumb", "XDG_DATA_HOME="}, "--rcfile", filepath.Join(home, "rc"), "-i")
+		at := x.shows(0, "> ")
+		x.press("pinfold policy exp\t\t")
+		x.shows(at, "pinfold policy exp")
+		return x
+	}
+	x := tab()
+	x.press("; echo over\r")
+	x.shows(0, "over\r\n")
+	require.NotContains(t, x.raw(), "explain", "the control: nothing completes it yet")
+
+	require.Contains(t, install, "completion bash")
+	sh.run(t, install)
+	x = tab()
+	at := x.shows(0, "explain")
+	x.press("\x15exit\r")
+	x.shows(at, "exit")
+	require.Equal(t, cli.ExitOK, x.leaves())
+	sh.run(t, "pinfold completion zsh | grep -q '^#compdef pinfold' && pinfold completion fish | grep -q '^complete -c pinfold'")
+}
+
 // TestScriptOfTheAction runs the check of .ci/action as a runner would.
 func TestScriptOfTheAction(t *testing.T) {
 	const file = "../../.ci/action/action.yml"
@@ -221,7 +253,7 @@ func TestScriptOfTheAction(t *testing.T) {
 }
 
 // TestScriptOfTroubleshooting meets what docs/troubleshooting.md says of pip, and its
-// way out.
+// way out, and runs what it shows.
 func TestScriptOfTroubleshooting(t *testing.T) {
 	page, err := os.ReadFile("../../docs/troubleshooting.md")
 	require.NoError(t, err)
@@ -231,5 +263,10 @@ func TestScriptOfTroubleshooting(t *testing.T) {
 	require.Contains(t, out, "externally-managed-environment")
 	require.Contains(t, string(page), "| `externally-managed-environment` from pip |")
 	require.Contains(t, string(page), "`python3 -m venv .venv`")
+	at := projectOf(t, clitest.Tree{"src/main.go": "package main\n", "../bin/hi": "#!/bin/sh\necho hi\n"})
+	bin := filepath.Join(filepath.Dir(at.dir), "bin")
+	require.NoError(t, os.Chmod(filepath.Join(bin, "hi"), 0o755))
+	at.env = []string{"PATH=" + os.Getenv("PATH") + ":" + bin}
+	at.consoles(t, "../../docs/troubleshooting.md", "$ echo $?", "$ pinfold run -- hi; echo $?")
 	sh.run(t, "pinfold run -w . -- /usr/bin/python3 -m venv .venv && pinfold run -w . -- .venv/bin/python -c 'import sys; assert sys.prefix != sys.base_prefix'")
 }
