@@ -164,18 +164,14 @@ var initEnv = []string{"GOMAXPROCS=4", "GOGC=off"}
 // watch returns never: it ends everything when the supervisor says nothing
 // for too long, or is gone.
 func (k *setupHelper) watch() {
-	millis := int(k.cfg.Plan.HangMillis)
-	timeout := millis
 	for {
-		m, attached, err := receive(fdSetup, timeout)
+		m, attached, err := receive(fdSetup, k.view.patience())
 		switch {
-		case err == nil && m.Verb == sayPause:
-			timeout = -1
-		case err == nil && (m.Verb == sayMount || m.Verb == sayShow):
-			timeout = millis
-			_ = send(fdSetup, k.change(m, attached), -1) // a supervisor that is gone is seen above
 		case err == nil:
-			timeout = millis
+			k.view.paused = m.Verb == sayPause
+			if m.Verb == sayMount || m.Verb == sayShow {
+				_ = send(fdSetup, k.change(m, attached), -1) // a supervisor that is gone is seen above
+			}
 		default:
 			// First end the connection, or those who wait in it could not
 			// even be killed.

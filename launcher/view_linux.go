@@ -17,7 +17,9 @@ type viewMounter struct {
 	self  int // the host's /proc/self/fd, which outlives the host's root
 	dev   int // the host's /dev, likewise
 	roots []int
-	tops  map[int]int // the roots of whole views, by view
+
+	paused bool        // the supervisor is about to stop on purpose
+	tops   map[int]int // the roots of whole views, by view
 }
 
 // mount is called for each mount, parents first. The set-up helper opens /dev/fuse
@@ -100,10 +102,19 @@ func (v *viewMounter) attach(view, mount int, args mountArgs, target, mounted fu
 	return unix.Fstat(root, &st)
 }
 
+// patience is how long the supervisor may say nothing, in milliseconds; -1 is without end.
+func (v *viewMounter) patience() int {
+	if v.paused {
+		return -1
+	}
+	return int(v.cfg.Plan.HangMillis)
+}
+
 // served waits until the supervisor answers the requests of the mount.
 func (v *viewMounter) served() error {
 	for {
-		m, _, err := receive(fdSetup, int(v.cfg.Plan.HangMillis))
+		m, _, err := receive(fdSetup, v.patience())
+		v.paused = m.Verb == sayPause
 		switch {
 		case err != nil:
 			return fmt.Errorf("wait for the view: %w", err)

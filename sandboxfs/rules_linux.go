@@ -18,8 +18,9 @@ func (v *View) Resolver() *pathresolver.Resolver { return v.held.Load().r }
 
 // Hide hides what the globs match, as pathresolver.Config.Hide does, in a view that is
 // in use. origin says in messages where that was said. When it returns no name leads
-// there any more, and what is open there is ESTALE, also where a program had got so far
-// already; pages of it that are mapped into memory are gone (SIGBUS).
+// there any more, and what is open there is ESTALE; pages of it that are mapped into memory
+// are gone (SIGBUS). A read or a copy that had begun may still end. A file that was removed
+// while it was open has no place any more, and is not hidden.
 //
 // The exception are files whose data the kernel moves by itself (Options.Passthrough):
 // who has one open, or mapped, keeps it. left are the places of those that are open; one

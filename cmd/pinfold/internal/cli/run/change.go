@@ -43,7 +43,7 @@ func (c *changer) change(control *launcher.Control, what live.Change) (done live
 	if err := control.Started(); err != nil {
 		return done, err
 	}
-	if c.changes++; c.changes > maxChanges {
+	if c.changes == maxChanges {
 		return done, fmt.Errorf("the rules of this run have changed %d times: start another", maxChanges)
 	}
 	var open []string
@@ -62,6 +62,7 @@ func (c *changer) change(control *launcher.Control, what live.Change) (done live
 	if err != nil {
 		return done, err
 	}
+	c.changes++
 	c.cfg.Hide = slices.Concat(c.cfg.Hide, hide)
 	c.refused.changed(what)
 	r := c.view.Resolver()
