@@ -15,8 +15,11 @@ const maxGitText = 1 << 20
 
 // gitContentOf is the rule about the content of a name in a git directory.
 func gitContentOf(rest string) resolved.GitContent {
-	if isGitNumber(rest) {
+	switch {
+	case isGitNumber(rest):
 		return resolved.GitNumber
+	case isTableList(rest):
+		return resolved.GitTables
 	}
 	if _, below, ok := gitWorktree(rest); ok {
 		rest = below
@@ -53,6 +56,20 @@ func isGitNumber(rest string) bool {
 		return false
 	})
 }
+
+// isTableList reports whether a name beneath a git directory is that of the list of a
+// reftable's tables (gitformat-reftable(5)).
+func isTableList(rest string) bool {
+	if !strings.HasSuffix(rest, tableList) {
+		return false
+	}
+	if _, below, ok := gitWorktree(rest); ok {
+		rest = below
+	}
+	return slices.Contains(gitRests(rest), tableList)
+}
+
+const tableList = "reftable/tables.list"
 
 // gitContent says which rule the content of what is at a place is under. Where
 // it is under one, Decide refuses to write it in place (RuleGitContent); a

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -124,6 +125,8 @@ func (r *Resolver) checkCopy(content resolved.GitContent, to string, out int) er
 		return fsat.Retry(func() error { return unix.Ftruncate(out, int64(len(clean))) })
 	case resolved.GitRefs:
 		return r.checkRefs(to, data)
+	case resolved.GitTables:
+		return r.checkTables(to, data)
 	case resolved.GitConfig:
 		return r.checkGitConfig(to, bytes.Clone(data))
 	case resolved.GitLink, resolved.GitCommonDir, resolved.GitTreeLink, resolved.GitNumber:
@@ -145,6 +148,19 @@ func (r *Resolver) checkRefs(to string, data []byte) error {
 		_, name, _ := bytes.Cut(line, []byte(" "))
 		if !bytes.HasPrefix(name, []byte("refs/")) || bytes.HasPrefix(name, []byte("refs/replace/")) {
 			return r.gitDenied(access.OpRename, to, RuleGitContent, "packed refs are beneath refs, and replace no object (git-replace(1)), which would show other content on the host than is pushed")
+		}
+	}
+	return nil
+}
+
+// tableName is what git and JGit call a table of a reftable.
+var tableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z-]+\.(ref|log)$`) })
+
+// checkTables checks the list of a reftable's tables: each lies beside it.
+func (r *Resolver) checkTables(to string, data []byte) error {
+	for line := range bytes.Lines(data) {
+		if !tableName().Match(bytes.TrimSuffix(line, []byte("\n"))) {
+			return r.gitDenied(access.OpRename, to, RuleGitContent, "the tables of a reftable lie beside their list: git on the host removes what it names once it has written one table in their place")
 		}
 	}
 	return nil

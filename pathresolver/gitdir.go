@@ -174,6 +174,8 @@ func (p *policy) decideGitName(op access.Op, place string, at gitAt, kind fs.Fil
 		return p.gitDenied(op, place, RuleProtected, "a replacement of an object (git-replace(1)) would show other content on the host than is pushed")
 	case content == resolved.GitRefs:
 		return p.gitDenied(op, place, RuleGitContent, "packed refs are not written in place: git writes them beside, and they are checked when they take their place")
+	case content == resolved.GitTables:
+		return p.gitDenied(op, place, RuleGitContent, "the list of a reftable's tables is not written in place: git writes it beside, and it is checked when it takes its place")
 	case content == resolved.GitIndex:
 		return p.gitDenied(op, place, RuleGitContent, "an index is not written in place: git writes it beside, and it is checked when it takes its place")
 	case content == resolved.GitNumber:
@@ -435,7 +437,7 @@ func (p *policy) decideHead(place string, kind fs.FileMode) *DeniedError {
 	if !ok || !g.made.has(id) {
 		return p.gitDenied(access.OpCreate, place, RuleGitDir, "a file HEAD would make the directory a repository to git on the host; in a new directory it can be made")
 	}
-	for _, name := range []string{"config", "config.worktree", "commondir", "worktrees", "remotes", "modules", "index", "packed-refs", "refs/replace", "rr-cache", "MERGE_RR", "MERGE_AUTOSTASH", "objects/info/alternates", "objects/info/http-alternates"} {
+	for _, name := range []string{"config", "config.worktree", "commondir", "worktrees", "remotes", "modules", "index", "packed-refs", "refs/replace", "rr-cache", "MERGE_RR", "MERGE_AUTOSTASH", "objects/info/alternates", "objects/info/http-alternates", tableList} {
 		if _, _, there := g.at(joinPlace(dir, name)); there {
 			return p.gitDenied(access.OpCreate, place, RuleGitDir, fmt.Sprintf("the directory has %q already, and HEAD would make it a repository to git on the host", name))
 		}

@@ -24,7 +24,7 @@ var gitScene = []string{
 	"deep/er/own/.git/HEAD = h", "deep/er/own/.git/config = c", "deep/er/own/.git/hooks/pre-commit = x", "deep/er/own/.git/rebase-merge/git-rebase-todo = pick",
 	"deep/bare.git/HEAD = h", "deep/bare.git/config = c", "deep/bare.git/hooks/", "deep/bare.git/objects/", "deep/bare.git/refs/",
 	"tree/.git = gitdir: ../.git/worktrees/tree", ".git/worktrees/tree/HEAD = h", "victim == ../outside/victim",
-	".git/index.lock = l", ".git/modules/lib/HEAD = h", ".git/modules/lib/rebase-merge/git-rebase-todo = pick",
+	".git/reftable/", "deep/bare.git/reftable/", ".git/index.lock = l", ".git/modules/lib/HEAD = h", ".git/modules/lib/rebase-merge/git-rebase-todo = pick",
 }
 
 // Each of these acted when git on the host ran the next time: what the operator's
@@ -109,6 +109,12 @@ func TestGitDirectories(t *testing.T) {
 		}},
 		{"packed refs in place", pathresolver.RuleGitContent, func(r *pathresolver.Resolver) error {
 			return r.WriteFile(".git/packed-refs", []byte("1111 refs/replace/2222\n"), 0o644)
+		}},
+		{"the list of a reftable's tables in place", pathresolver.RuleGitContent, func(r *pathresolver.Resolver) error {
+			return r.WriteFile(".git/reftable/tables.list", []byte("../../../other/.git/reftable/0x1-0x1-a.ref\n"), 0o644)
+		}},
+		{"the list of a bare repository's", pathresolver.RuleGitContent, func(r *pathresolver.Resolver) error {
+			return r.Rename("src/x", "deep/bare.git/reftable/tables.list", pathresolver.RenameReplace)
 		}},
 		{"HEAD removed, so that git works on a repository above", pathresolver.RuleGitDir, func(r *pathresolver.Resolver) error { return r.Remove(".git/HEAD") }},
 		{"HEAD moved away", pathresolver.RuleGitDir, func(r *pathresolver.Resolver) error {
@@ -302,6 +308,15 @@ func TestMoveChecked(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, ".git/config"), []byte("[extensions]\n\tobjectFormat = SHA256\n"), 0o644))
 	denied(t, move(empty, ".git/index"), pathresolver.RuleGitContent)
 	require.NoError(t, move(empty+strings.Repeat("\x00", 12), ".git/index"))
+	// git removes the tables that the list names once it has written one in their place.
+	for _, list := range []string{".git/reftable/tables.list", ".git/modules/lib/reftable/tables.list", ".git/worktrees/tree/reftable/tables.list"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(root, filepath.Dir(list)), 0o755))
+		require.NoError(t, move("0x000000000001-0x000000000002-37031e8c.ref\n0x000000000003-0x000000000003-00000000.ref\n", list))
+		require.NoError(t, move("", list))
+		for _, bad := range []string{"../../../other/.git/reftable/0x000000000001-0x000000000002-37031e8c.ref\n", "..\n", "/etc/x.ref", "a.ref\x00/x\n", "a.ref\n\nb.ref\n"} {
+			denied(t, move(bad, list), pathresolver.RuleGitContent)
+		}
+	}
 	require.NoError(t, move("[core]\n\tbare = false\n[remote \"o\"]\n\turl = ../x\n\tfetch = +a:b\n", "new/.git/config"))
 	for _, bad := range []string{"[core]\nfsmonitor = x", "[include]\npath = x", "[core]\nhooksPath = x", "[alias]\na = !x", "[filter \"x\"]\nclean = x",
 		"[core]\nworktree = /etc", "[remote \"o\"]\nurl = ext::sh", "[core", "[core]\nbare=false # sha256"} {

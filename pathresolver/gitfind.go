@@ -121,6 +121,9 @@ func gitSpecial(rest string) bool {
 		return !deeper
 	case "refs":
 		return fold(tail) == "replace" || strings.HasPrefix(fold(tail), "replace/")
+	case "reftable":
+		tail = fold(tail)
+		return tail == "tables.list" || tail == "tables.list.lock"
 	case "info", "objects":
 		tail = fold(tail)
 		return tail == "attributes" || tail == "grafts" || tail == "info/alternates" || tail == "info/http-alternates" || tail == "pack/multi-pack-index"

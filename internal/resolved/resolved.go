@@ -90,6 +90,9 @@ const (
 	GitNumber
 	// GitRefs are packed refs, which may not have what refs/replace may not.
 	GitRefs
+	// GitTables is the list of the tables of a reftable: git reads the files that it
+	// names, and removes them when it has written one table in their place.
+	GitTables
 )
 
 // Change is what is added to the rules of a resolver that is open.
