@@ -78,8 +78,14 @@ var gitProtected = []gitName{
 	{"rr-cache", true},                        // makes git do that with every commit
 	{"sl/config", false},                      // of Sapling, which keeps its own there
 	{"arc/config", false},                     // of Arcanist, likewise
+	{"lazygit.yml", false},                    // of lazygit: the pager that it runs for each diff
+	{gitSafe, true},                           // PATH=.git/safe/../../bin runs programs of work trees that have it
 	{"merge_autostash", false},                // is applied to the work tree by the next commit
 }
+
+// gitSafe is a directory by which an operator trusts a work tree. In the git directory
+// of a submodule, which may have any name itself, it means nothing.
+const gitSafe = "safe"
 
 // gitSteps are directories that say what git does next: "exec" lines in a list
 // that stands there run with the next "git rebase --continue".
@@ -254,7 +260,7 @@ func (g *gitGuard) actsBy(place, rest string) string {
 			return "refs" // as HEAD it would make them a git directory
 		}
 		name := gitNameOf(at)
-		if name == "" || name == "remotes" && at != rest && g.isRefs(placeAbove(place, at)) {
+		if name == "" || name == gitSafe && at != rest || name == "remotes" && at != rest && g.isRefs(placeAbove(place, at)) {
 			continue
 		}
 		return name
@@ -321,6 +327,9 @@ func (p *policy) decideMadeGit(op access.Op, place string, at gitAt, kind fs.Fil
 	if op == access.OpDelete {
 		return nil
 	}
+	if gitNameOf(at.rest) == gitSafe {
+		return p.gitDenied(op, place, RuleProtected, "shells with .git/safe/../../bin in their PATH run programs of the work tree then")
+	}
 	return p.decideMadeNames(op, place, at.rest, kind)
 }
 
@@ -345,7 +354,7 @@ func (p *policy) decideMadeName(op access.Op, place, rest string, kind fs.FileMo
 	case isHook(rest) && kind.Type() != fs.ModeDir:
 		return p.gitDenied(op, place, RuleGitContent, "a hook in a repository that was made here is not executable, which has to be seen to when it is made")
 	case rest == "commondir", rest == "objects/info/alternates", rest == "objects/info/http-alternates",
-		rest == "merge_rr", rest == "merge_autostash", first == "rr-cache",
+		rest == "merge_rr", rest == "merge_autostash", rest == "lazygit.yml", first == "rr-cache",
 		deeper && (first == "remotes" || first == "branches"):
 		return p.gitDenied(op, place, RuleProtected, "it leads git on the host to other files")
 	case rest == "hooks" && kind.Type() != fs.ModeDir:
@@ -437,7 +446,7 @@ func (p *policy) decideHead(place string, kind fs.FileMode) *DeniedError {
 	if !ok || !g.made.has(id) {
 		return p.gitDenied(access.OpCreate, place, RuleGitDir, "a file HEAD would make the directory a repository to git on the host; in a new directory it can be made")
 	}
-	for _, name := range []string{"config", "config.worktree", "commondir", "worktrees", "remotes", "modules", "index", "packed-refs", "refs/replace", "rr-cache", "MERGE_RR", "MERGE_AUTOSTASH", "objects/info/alternates", "objects/info/http-alternates", tableList} {
+	for _, name := range []string{"config", "config.worktree", "commondir", "worktrees", "remotes", "modules", "index", "packed-refs", "refs/replace", "rr-cache", "MERGE_RR", "MERGE_AUTOSTASH", "objects/info/alternates", "objects/info/http-alternates", "lazygit.yml", tableList} {
 		if _, _, there := g.at(joinPlace(dir, name)); there {
 			return p.gitDenied(access.OpCreate, place, RuleGitDir, fmt.Sprintf("the directory has %q already, and HEAD would make it a repository to git on the host", name))
 		}

@@ -101,6 +101,13 @@ func TestGitDirectories(t *testing.T) {
 			return r.WriteFile(".git/MERGE_RR", []byte("1111\t/home/me/.ssh/id\x00"), 0o644)
 		}},
 		{"rerere turned on", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error { return r.MkdirAll(".git/rr-cache", 0o755) }},
+		{"the settings of lazygit", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error {
+			return r.WriteFile(".git/lazygit.yml", []byte("git: {paging: {pager: x}}"), 0o644)
+		}},
+		{"the settings of lazygit for a bare one", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error {
+			return r.WriteFile("deep/bare.git/lazygit.yml", nil, 0o644)
+		}},
+		{"the directory by which shells trust a work tree's programs", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error { return r.MkdirAll(".git/safe", 0o755) }},
 		{"what the next commit applies", pathresolver.RuleProtected, func(r *pathresolver.Resolver) error {
 			return r.WriteFile(".git/MERGE_AUTOSTASH", []byte("1111"), 0o644)
 		}},
@@ -218,6 +225,9 @@ func TestGitDirectoriesAtWork(t *testing.T) {
 			do(r.RemoveAll(dir + "/refs/heads/a"))
 			do(r.RemoveAll(dir + "/objects/ab"))
 		}
+		do(r.MkdirAll(".git/modules/safe/refs", 0o755)) // a submodule of this name
+		do(r.WriteFile(".git/modules/safe/refs/x", nil, 0o644))
+		do(r.RemoveAll(".git/modules/safe"))
 		// A work tree, and a repository of the caller's own.
 		do(r.MkdirAll(".git/worktrees/new", 0o755))
 		do(r.WriteFile(".git/worktrees/new/HEAD", nil, 0o644))
@@ -230,8 +240,10 @@ func TestGitDirectoriesAtWork(t *testing.T) {
 		denied(t, r.Rename("src/r/.git/hooks/pre-commit.sample", "src/r/.git/hooks/pre-commit", pathresolver.RenameReplace), pathresolver.RuleProtected)
 		denied(t, r.WriteFile("src/r/.git/config", nil, 0o644), pathresolver.RuleGitContent)
 		denied(t, r.Symlink("/x", "src/r/.git/x"), pathresolver.RuleGitDir)
+		denied(t, r.WriteFile("src/r/.git/lazygit.yml", nil, 0o644), pathresolver.RuleProtected)
+		denied(t, r.MkdirAll("src/r/.git/safe", 0o755), pathresolver.RuleProtected)
 		// Names of submodules and work trees that mean something themselves.
-		for _, name := range []string{"modules/refs", "modules/hooks", "modules/a/logs", "modules/info"} {
+		for _, name := range []string{"modules/refs", "modules/hooks", "modules/safe", "modules/a/logs", "modules/info"} {
 			do(r.MkdirAll("src/r/.git/"+name, 0o755))
 			denied(t, r.WriteFile("src/r/.git/"+name+"/config", nil, 0o644), pathresolver.RuleGitContent)
 			denied(t, r.WriteFile("src/r/.git/"+name+"/index", nil, 0o644), pathresolver.RuleGitContent)

@@ -103,7 +103,7 @@ func gitSpecial(rest string) bool {
 		return false
 	}
 	switch first[0] | 0x20 {
-	case 'h', 'c', 'i', 'm', 'o', 'p', 'r', 'b', 'w', 's':
+	case 'h', 'c', 'i', 'l', 'm', 'o', 'p', 'r', 'b', 'w', 's':
 	default:
 		if first[0] < 0x80 {
 			return false
@@ -117,7 +117,7 @@ func gitSpecial(rest string) bool {
 	switch first {
 	case "hooks", "remotes", "branches", "worktrees", "rebase-merge", "rebase-apply", "sequencer", "rr-cache":
 		return true
-	case "config", "config.worktree", "commondir", "index", "config.lock", "config.worktree.lock", "index.lock", "merge_rr", "merge_autostash", "packed-refs", "packed-refs.new":
+	case "config", "config.worktree", "commondir", "index", "config.lock", "config.worktree.lock", "index.lock", "merge_rr", "merge_autostash", "packed-refs", "packed-refs.new", "lazygit.yml":
 		return !deeper
 	case "refs":
 		return fold(tail) == "replace" || strings.HasPrefix(fold(tail), "replace/")
