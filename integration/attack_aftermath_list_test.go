@@ -170,6 +170,17 @@ write src/mine/.git/config [core]\n\trepositoryformatversion = 0\n\tfsmonitor = 
 		ops: `write src/rc silent! !touch $RAN\n
 			rename src/rc src/.vimrc`,
 		after: `cd src && vim --not-a-term -T dumb -n +qa! a </dev/null >/dev/null 2>&1`},
+	{key: "perl-debugger", policy: []string{"-w", "."},
+		attack: `echo "system('touch $RAN');" >.perldb`,
+		ops:    `write .perldb system('touch $RAN');\n`,
+		after:  `perl -d -e 1 </dev/null >/dev/null 2>&1`},
+	{key: "git-safe", policy: []string{"--git", "-w", "."},
+		attack: `mkdir -p .git/safe bin; cp $EVIL bin/ls`,
+		ops: `mkdirall .git/safe
+			mkdirall bin
+			write src/prog $EVILTEXT
+			rename src/prog bin/ls`,
+		after: `PATH=.git/safe/../../bin:$PATH; export PATH; ls </dev/null`},
 	{key: "husky", policy: []string{"-w", "."},
 		before: `git config core.hooksPath .husky/_; mkdir -p .husky/_; printf '#!/bin/sh\nsh .husky/pre-commit\n' >.husky/_/pre-commit; chmod +x .husky/_/pre-commit; echo true >.husky/pre-commit; git add .; git commit -qm husky`,
 		attack: `cp $EVIL .husky/pre-commit`,
