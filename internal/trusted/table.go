@@ -14,7 +14,7 @@ package trusted
 //     package.json, .npmrc, .yarnrc.yml, Makefile, .bazelrc, flake.nix, and
 //     .lintstagedrc, which an installed hook calls and package.json can replace;
 //     The same goes for .huskyrc, and for .bsp, which sbt writes whenever it starts;
-//   - what only chooses among installed versions: .python-version, .ruby-version,
+//   - what only chooses among installed versions: .python-version,
 //     .nvmrc, .node-version, .java-version;
 //   - .env, which is data to nearly all who read it, and which agents write;
 //   - installed code: .venv, vendor, node_modules;
@@ -122,6 +122,7 @@ var files = []File{
 	{Glob: "**/.config/mise/**", Name: "mise", Program: "mise", Why: "takes its configuration from it", Source: "https://mise.jdx.dev/configuration.html"},
 	{Glob: "**/.rtx*.toml", Name: "mise", Program: "mise", Why: "takes its configuration from it", Source: "https://mise.jdx.dev/configuration.html"},
 	{Glob: "**/.tool-versions", Name: ".tool-versions", Program: "asdf and mise", Why: "choose by it which programs a command starts, also by path", Source: "https://asdf-vm.com/manage/configuration.html"},
+	{Glob: "**/.ruby-version", Name: ".ruby-version", Program: "rbenv", Why: "takes a path in it for a version, in older releases, and starts programs from there", Source: "https://github.com/rbenv/rbenv#choosing-the-ruby-version"},
 	{Glob: "**/.prototools", Name: ".prototools", Program: "proto", Why: "loads the plugins that it names", Source: "https://moonrepo.dev/docs/proto/config"},
 	{Glob: "**/.tmux-sessionizer", Name: ".tmux-sessionizer", Program: "tmux-sessionizer", Why: "has the shell of a new session run it", Source: "https://github.com/ThePrimeagen/tmux-sessionizer"},
 	{Glob: ".husky/**", Name: ".husky", Program: "husky", Why: "git runs it as hooks", Source: "https://typicode.github.io/husky/"},
