@@ -17,7 +17,7 @@ import (
 
 // varying is what differs from run to run: times, counts, versions and how wide the
 // terminal is.
-var varying = regexp.MustCompile(`[0-9]+(\.[0-9]+)*m?s?\b| +`)
+var varying = regexp.MustCompile(`\([0-9a-f]{12}\)|[0-9]+(\.[0-9]+)*m?s?\b| +`)
 
 // constant is a text without what varies.
 func constant(text string) string {

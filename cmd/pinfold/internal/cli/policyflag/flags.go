@@ -195,7 +195,7 @@ func WarnMistyped(o *cli.Output, cfg pathresolver.Config) {
 		if _, err := os.Lstat(at); !errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		if glob := strings.IndexAny(wp, "*?[{"); glob >= 0 {
+		if glob := strings.IndexAny(wp, "*?"); glob >= 0 {
 			o.Warning("-w takes a path and no glob, and there is no '" + pathresolver.EscapePath(wp) + "'")
 			o.Hint("-w " + pathresolver.EscapePath(cli.ShellLine([]string{path.Dir(wp[:glob] + "x")})) + " lets all beneath it be written")
 		} else if strings.Contains(wp, ",") {
