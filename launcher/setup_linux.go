@@ -166,13 +166,7 @@ var initEnv = []string{"GOMAXPROCS=4", "GOGC=off"}
 func (k *setupHelper) watch() {
 	for {
 		m, attached, err := receive(fdSetup, k.view.patience())
-		switch {
-		case err == nil:
-			k.view.paused = m.Verb == sayPause
-			if m.Verb == sayMount || m.Verb == sayShow {
-				_ = send(fdSetup, k.change(m, attached), -1) // a supervisor that is gone is seen above
-			}
-		default:
+		if err != nil {
 			// First end the connection, or those who wait in it could not
 			// even be killed.
 			k.view.abort()
@@ -181,6 +175,10 @@ func (k *setupHelper) watch() {
 				_ = send(fdSetup, message{Verb: sayHung}, -1)
 			}
 			return
+		}
+		k.view.paused = m.Verb == sayPause
+		if m.Verb == sayMount || m.Verb == sayShow {
+			_ = send(fdSetup, k.change(m, attached), -1) // a supervisor that is gone is seen above
 		}
 	}
 }

@@ -63,7 +63,7 @@ func runSource(run *policies.ProjectRun, at func(part string) access.Position, l
 		place(fmt.Sprintf("fs.write[%d]", i), fmt.Sprintf("write[%d]", i))
 		files.Write = append(files.Write, escapeGlob(path.Clean(p)))
 	}
-	if run.Git != nil && *run.Git && !(listed && len(run.Write) == 0) {
+	if run.Git != nil && *run.Git && (!listed || len(run.Write) > 0) {
 		place(fmt.Sprintf("fs.write[%d]", len(files.Write)), "git")
 		files.Write = append(files.Write, ".git")
 	}
