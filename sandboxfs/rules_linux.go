@@ -47,8 +47,9 @@ func (v *View) Hide(origin string, globs ...string) (left []string, err error) {
 // Allow adds write paths to a view that is in use, as pathresolver.Config.WritePaths
 // has them. origin says in messages where that was said. Where the kernel keeps the tree
 // read-only, each becomes a mount of its own: mount is called for it, as for those that
-// Mounts has named before, and returns once it is mounted and served. Such a path has to be there.
-// A program that works in that directory already sees the mount when it has entered it again.
+// Mounts has named before, and returns once it is mounted and served. Such a path has to
+// be there. A program that works in that directory already sees the mount when it has
+// entered it again.
 //
 // After an error nothing more may be written than before. It is a
 // *pathresolver.ConfigError where a path cannot be a write path.
@@ -181,8 +182,8 @@ func (c *connection) forgetHidden() (left []string) {
 	return left
 }
 
-// hiddenNames are the names that are hidden now, each with its node. A place is put together once for
-// each directory.
+// hiddenNames are the names that are hidden now, each with its node. A place is put
+// together once for each directory.
 func (c *connection) hiddenNames() map[nameKey]*node {
 	type known struct {
 		place  string

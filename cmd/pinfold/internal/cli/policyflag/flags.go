@@ -184,8 +184,8 @@ func openWarned(cfg pathresolver.Config, o *cli.Output) (*pathresolver.Resolver,
 	return r, nil
 }
 
-// WarnMistyped warns of a write path that was meant as a glob or as several, or that has a name much
-// like one that is there: it need not exist, so that nothing else would say so.
+// WarnMistyped warns of a write path that was meant as a glob or as several, or that has a
+// name much like one that is there: it need not exist, so that nothing else would say so.
 func WarnMistyped(o *cli.Output, cfg pathresolver.Config) {
 	for _, wp := range cfg.WritePaths {
 		at := wp
