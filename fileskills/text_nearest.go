@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -22,7 +23,7 @@ const (
 )
 
 // numbered is a line as tools print it, with its number in front.
-var numbered = regexp.MustCompile(`^ *[0-9]+ ?(?:\t|→|\| ?|: ?)`)
+var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *[0-9]+ ?(?:\t|→|\| ?|: ?)`) })
 
 // noMatch is the error of text that was not found. It shows what comes nearest.
 // It never makes anything match: nothing is edited on a guess.
@@ -66,7 +67,7 @@ func withoutNumbers(s string) (string, bool) {
 		if line != "" {
 			filled++
 		}
-		if p := numbered.FindString(line); p != "" {
+		if p := numbered().FindString(line); p != "" {
 			lines[i] = line[len(p):]
 			n++
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // template is the replacement of a regular expression: text and groups, in the
@@ -127,11 +128,11 @@ func (t template) expand(text []byte, m match) string {
 }
 
 // foreignGroup is how other notations write a group.
-var foreignGroup = regexp.MustCompile(`\$(?:[0-9]|\{\w+\})`)
+var foreignGroup = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(?:[0-9]|\{\w+\})`) })
 
 // note warns of a replacement that looks like another notation.
 func (p *pattern) note(replacement string) string {
-	if f := foreignGroup.FindString(replacement); f != "" && len(p.names) > 1 {
+	if f := foreignGroup().FindString(replacement); f != "" && len(p.names) > 1 {
 		return "Note: " + f + ` was written as it stands. Groups are \1 and \g<name>.`
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -65,6 +66,7 @@ func init() {
 func childMain() int {
 	// The parent-death signal and the file system rights are a thread's.
 	runtime.LockOSThread()
+	nameProcess()
 	if os.Args[0] == trialName {
 		return trialMain()
 	}
@@ -77,6 +79,13 @@ func childMain() int {
 		return setupMain(cfg)
 	}
 	return initMain(cfg)
+}
+
+// nameProcess gives a child the name that ps and top show, which would be "exe".
+func nameProcess() {
+	if name, err := unix.BytePtrFromString(os.Args[0]); err == nil {
+		_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(name)), 0, 0, 0) // for the eye
+	}
 }
 
 func readConfig() (*childConfig, error) {

@@ -30,11 +30,6 @@ func initMain(cfg *childConfig) (code int) {
 		return ExitSetup
 	}
 	in := &initProcess{cfg: cfg, further: map[int]int{}}
-	warm := make(chan struct{})
-	go func() { // while the new root is waited for
-		warmThreads()
-		close(warm)
-	}()
 	lost, err := in.enter()
 	if errors.Is(err, io.EOF) {
 		return ExitSetup // the set-up helper has failed, and said why
@@ -43,7 +38,10 @@ func initMain(cfg *childConfig) (code int) {
 		_ = send(fdInit, failure(err), -1)
 		return ExitSetup
 	}
-	<-warm
+	// With one P the thread that obeys would wait for the one that reaps, which among
+	// thousands of processes waits for its own turn.
+	runtime.GOMAXPROCS(4)
+	warmThreads() // all of them restricted already: to restrict them one by one takes longer
 	if err := in.start(); err != nil {
 		var se *SetupError
 		if errors.As(err, &se) {

@@ -139,7 +139,7 @@ func (k *setupHelper) startInit() (channel int, err error) {
 	}
 	files[fdParent] = uintptr(theirs)
 	pid, err := syscall.ForkExec("/proc/self/exe", []string{initName}, &syscall.ProcAttr{
-		Env:   initEnv,
+		Env:   childEnv,
 		Files: files,
 		Sys:   &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID},
 	})
@@ -154,12 +154,13 @@ func (k *setupHelper) startInit() (channel int, err error) {
 	return ours, nil
 }
 
-// childEnv is the environment of the set-up helper itself.
-var childEnv = []string{"GOMAXPROCS=1", "GOGC=off"}
+// childEnv is the environment of the set-up helper and of init. One P is enough for what
+// happens one after the other; with more the runtime wakes threads that look for work.
+var childEnv = []string{"GOMAXPROCS=1", "GOGC=off", limitsUnread}
 
-// initEnv is that of init. With one P the thread that obeys would wait for the
-// one that reaps, which among thousands of processes waits for its own turn.
-var initEnv = []string{"GOMAXPROCS=4", "GOGC=off"}
+// limitsUnread keeps the runtime from reading all mounts for a limit on processors, which
+// GOMAXPROCS overrules.
+const limitsUnread = "GODEBUG=containermaxprocs=0,updatemaxprocs=0"
 
 // watch returns never: it ends everything when the supervisor says nothing
 // for too long, or is gone.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
@@ -62,7 +63,7 @@ func (s *projectSource) validate(ps *problems) {
 	}
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 func (v *validator) run(run *policies.ProjectRun) {
 	v.patterns("run.hide", run.Hide, false)
@@ -80,7 +81,7 @@ func (v *validator) run(run *policies.ProjectRun) {
 		v.hostPath("run.home", run.Home)
 	}
 	for i, name := range run.Env {
-		if at := fmt.Sprintf("run.env[%d]", i); !variableName.MatchString(name) {
+		if at := fmt.Sprintf("run.env[%d]", i); !variableName().MatchString(name) {
 			v.bad(at, fmt.Sprintf("%s: '%s' is not the name of a variable", at, name), "name it here, and set it where you type the command")
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -190,16 +191,16 @@ func text(n ast.Node) (string, bool) {
 	return "", false
 }
 
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 // check refuses what cannot be meant, and names the key.
 func (p *Profile) check() (key string, err error) {
 	switch {
 	case p.Version != 1:
 		return "version", errors.New("this program reads version: 1")
-	case !profileName.MatchString(p.Program):
+	case !profileName().MatchString(p.Program):
 		return "program", errors.New("want the name of a program, without a slash")
-	case !profileName.MatchString(p.Home):
+	case !profileName().MatchString(p.Home):
 		return "home", errors.New("want a name for its kept home, without a slash")
 	}
 	for key, list := range map[string][]string{"look_in": p.LookIn, "layouts": p.Layouts, "show": p.Show} {
@@ -220,7 +221,7 @@ func (p *Profile) check() (key string, err error) {
 		"env": p.Env, "set": mapKeys(p.Set), "set_as_root": mapKeys(p.SetAsRoot), "tell_set": mapKeys(p.TellSet), "mcp_set": mapKeys(p.MCPSet),
 	} {
 		for _, name := range list {
-			if !variable.MatchString(name) {
+			if !variable().MatchString(name) {
 				return key, fmt.Errorf("'%s' is not the name of a variable", name)
 			}
 		}

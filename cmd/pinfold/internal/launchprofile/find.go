@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/pinfold-dev/pinfold/internal/hostpath"
@@ -305,7 +306,7 @@ func Interpreter(program string) string {
 }
 
 // versioned is how installers name the directory of one version, or its file.
-var versioned = regexp.MustCompile(`/versions?/v?([0-9][0-9A-Za-z.+-]*)(/|$)`)
+var versioned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/versions?/v?([0-9][0-9A-Za-z.+-]*)(/|$)`) })
 
 // versionOf reads which version lies at a path: of the npm package around it, or as
 // the path says.
@@ -320,17 +321,17 @@ func versionOf(real string) string {
 		var pkg struct {
 			Version string `json:"version"`
 		}
-		if err == nil && json.Unmarshal(data, &pkg) == nil && plainVersion.MatchString(pkg.Version) {
+		if err == nil && json.Unmarshal(data, &pkg) == nil && plainVersion().MatchString(pkg.Version) {
 			return pkg.Version
 		}
 	}
-	if m := versioned.FindStringSubmatch(real); m != nil {
+	if m := versioned().FindStringSubmatch(real); m != nil {
 		return m[1]
 	}
 	return ""
 }
 
-var plainVersion = regexp.MustCompile(`^[0-9][0-9A-Za-z.+-]{0,63}$`)
+var plainVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9][0-9A-Za-z.+-]{0,63}$`) })
 
 // Existing are the paths of a profile's list that there are, but for those that an agent
 // could write.

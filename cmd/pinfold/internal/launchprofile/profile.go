@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
@@ -92,20 +93,20 @@ func Names() []string {
 	names := Builtins()
 	entries, _ := os.ReadDir(OwnDir()) // there need not be any
 	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && !slices.Contains(names, name) && profileName.MatchString(name) {
+		if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && !slices.Contains(names, name) && profileName().MatchString(name) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-var profileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+var profileName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`) })
 
 // Load reads a profile by its name: the user's own, or else the built-in one. No run can
 // write where the user's own lie; one that lies elsewhere, over a link, is an error
 // where the link or the file lies in one of written, the places that runs could write.
 func Load(name string, written []string) (*Profile, error) {
-	if profileName.MatchString(name) && OwnDir() != "" {
+	if profileName().MatchString(name) && OwnDir() != "" {
 		file := filepath.Join(OwnDir(), name+".yaml")
 		path, err := hostpath.Resolve(file)
 		if err == nil {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
@@ -22,7 +23,7 @@ type baselineUse struct {
 	Stale   int    `json:"stale"`    // entries that no longer occur
 }
 
-var indices = regexp.MustCompile(`\[[0-9]+\]`)
+var indices = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[0-9]+\]`) })
 
 // findingOf is what the baseline in a directory knows of a problem.
 func (c *filesCheck) findingOf(p permission.Problem, dir string) finding {
@@ -30,7 +31,7 @@ func (c *filesCheck) findingOf(p permission.Problem, dir string) finding {
 	for _, root := range c.rootNames() {
 		message = strings.ReplaceAll(message, "'"+pathresolver.EscapePath(root)+"'", "'.'")
 	}
-	return finding{File: pathresolver.EscapePath(relativeTo(dir, p.File)), Code: p.Code, Path: indices.ReplaceAllString(p.Path, "[]"), Message: message}
+	return finding{File: pathresolver.EscapePath(relativeTo(dir, p.File)), Code: p.Code, Path: indices().ReplaceAllString(p.Path, "[]"), Message: message}
 }
 
 func (c *filesCheck) rootNames() []string {

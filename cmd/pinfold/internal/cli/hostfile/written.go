@@ -61,11 +61,21 @@ func parseWritten(r io.Reader) (places []string, err error) {
 	lines.Buffer(nil, 64<<10)
 	for lines.Scan() {
 		// A line that was cut off by a crash is left out.
-		if place, err := strconv.Unquote(lines.Text()); err == nil && filepath.IsAbs(place) {
-			places = append(places, filepath.Clean(place))
+		if place, ok := unquoted(lines.Text()); ok && filepath.IsAbs(place) {
+			places = append(places, place)
 		}
 	}
 	return places, lines.Err()
+}
+
+// unquoted reads one line. Nearly all hold no escape: to read those as they stand takes
+// a third of the time, of which each start of a run has a little.
+func unquoted(line string) (place string, ok bool) {
+	if n := len(line); n >= 2 && line[0] == '"' && line[n-1] == '"' && strings.IndexByte(line[1:n-1], '"') < 0 && strings.IndexByte(line, '\\') < 0 {
+		return line[1 : n-1], true
+	}
+	place, err := strconv.Unquote(line)
+	return place, err == nil
 }
 
 // rememberWritten adds what a run may write: the home that it shows, if any, and

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -89,4 +90,17 @@ func TestWrittenIsBounded(t *testing.T) {
 	entries, err := os.ReadDir(there)
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
+}
+
+// What is read as it stands means the same as what is unquoted.
+func TestUnquoted(t *testing.T) {
+	for _, place := range []string{"/a", "/a b/c", `/with"quote`, `/back\slash`, "/new\nline", "/\xff", "/é", ""} {
+		got, ok := unquoted(strconv.Quote(place))
+		require.True(t, ok, "%q", place)
+		require.Equal(t, place, got)
+	}
+	for _, line := range []string{"", `"`, "/a", `"/a`, `/a"`, `"/a"b"`, `"\x"`} {
+		_, ok := unquoted(line)
+		require.False(t, ok, "%q", line)
+	}
 }

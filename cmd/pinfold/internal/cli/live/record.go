@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/state"
@@ -56,11 +57,11 @@ const (
 const maxRecord = 4 << 20
 
 // goodName is a name for a run: one word, and no path.
-var goodName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_.-]{0,62}$`)
+var goodName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_.-]{0,62}$`) })
 
 // CheckName refuses a name that no run can have.
 func CheckName(name string) error {
-	if !goodName.MatchString(name) {
+	if !goodName().MatchString(name) {
 		return cli.UsageError(fmt.Errorf("no run can be called %q", name), "take a letter, and then at most 62 letters, digits, '_', '.' or '-'")
 	}
 	return nil

@@ -148,7 +148,19 @@ func (l *Run) Serve(obeys Obeys) *launcher.Control {
 	}
 	l.obeys = obeys
 	l.control = launcher.NewControl()
-	l.clients.Go(func() { state.PruneLogs(filepath.Dir(l.dir), time.Now()) }) // while the run starts
+	started := make(chan struct{})
+	go func() {
+		if l.control.Started() == nil {
+			close(started)
+		}
+	}()
+	l.clients.Go(func() {
+		select { // the start has better things to do
+		case <-started:
+		case <-l.over:
+		}
+		state.PruneLogs(filepath.Dir(l.dir), time.Now())
+	})
 	l.clients.Go(func() {
 		for {
 			c, err := l.socket.AcceptUnix()

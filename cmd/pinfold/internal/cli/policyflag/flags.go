@@ -62,7 +62,7 @@ func (p *Flags) Add(cmd *cobra.Command) {
 	cli.Heading(cmd, "The policy in detail", "agent", "protect", "unprotect", "hardlinks", "write-paths-from", "null", "allow-broad-root")
 	_ = cmd.MarkFlagFilename("write-paths-from")
 	_ = cmd.RegisterFlagCompletionFunc("hardlinks", cobra.FixedCompletions([]string{"deny", "break", "allow"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("unprotect", cobra.FixedCompletions(unprotectable(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("unprotect", unprotectable)
 }
 
 // AddRoot gives cmd the flag -C. Empty stands for the process's own directory
@@ -72,8 +72,9 @@ func (p *Flags) AddRoot(cmd *cobra.Command) {
 	_ = cmd.MarkFlagDirname("directory")
 }
 
-// unprotectable are the names that --unprotect takes, for completion.
-func unprotectable() []string {
+// unprotectable completes the names that --unprotect takes. They are put together only
+// then: for each command that has the flag it is a tenth of what starting takes.
+func unprotectable(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	words := append([]string{".git"}, pathresolver.DefaultProtected()...)
 	seen := map[string]bool{}
 	for _, t := range trusted.Files() {
@@ -84,7 +85,7 @@ func unprotectable() []string {
 			seen[word] = true
 		}
 	}
-	return words
+	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
 // Config is the policy that the flags describe. It is the one place where flags become

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -137,7 +138,7 @@ var secrets = []string{
 }
 
 // tokenInNPMRC is a token that stands there itself, and not the name of a variable.
-var tokenInNPMRC = regexp.MustCompile(`(?m)(_authToken|_auth|_password)\s*=\s*[^\s$]`)
+var tokenInNPMRC = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)(_authToken|_auth|_password)\s*=\s*[^\s$]`) })
 
 // propose is a .pinfold.yaml for what was seen.
 func propose(s *seen) string {
@@ -192,7 +193,7 @@ func propose(s *seen) string {
 			}
 		}
 	}
-	if tokenInNPMRC.MatchString(s.npmrc) {
+	if tokenInNPMRC().MatchString(s.npmrc) {
 		hide = append(hide, ".npmrc")
 	}
 
@@ -254,13 +255,13 @@ func installed(root string, programs []string) (show []string) {
 	return show
 }
 
-var plain = regexp.MustCompile(`^[A-Za-z.~/][A-Za-z0-9_./~-]*$`)
+var plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z.~/][A-Za-z0-9_./~-]*$`) })
 
 // flow is a list of YAML on one line.
 func flow(words []string) string {
 	var quoted []string
 	for _, word := range words {
-		if !plain.MatchString(word) {
+		if !plain().MatchString(word) {
 			text, _ := json.Marshal(pathresolver.EscapePath(word)) // a string always can be
 			word = string(text)
 		}

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
@@ -101,7 +102,7 @@ func placeIn(r *pathresolver.Resolver, file string) (place string, in bool) {
 }
 
 // author matches a setting of user.email in a configuration of git.
-var author = regexp.MustCompile(`(?mi)^\s*email\s*=`)
+var author = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?mi)^\s*email\s*=`) })
 
 // knowsAuthor reports whether git will find an author inside, as far as can be
 // told by looking: in the environment, or in a file that is shown, of which
@@ -112,10 +113,10 @@ func (f *runFlags) knowsAuthor(r *pathresolver.Resolver, config string) bool {
 			return true
 		}
 	}
-	if text, err := r.ReadFile(config); err == nil && author.Match(text) {
+	if text, err := r.ReadFile(config); err == nil && author().Match(text) {
 		return true
 	}
-	if author.Match(f.authorConfig()) {
+	if author().Match(f.authorConfig()) {
 		return true
 	}
 	home, _ := os.UserHomeDir()
@@ -135,7 +136,7 @@ func (f *runFlags) knowsAuthor(r *pathresolver.Resolver, config string) bool {
 	}
 	return slices.ContainsFunc(files, func(file string) bool {
 		text, err := os.ReadFile(file)
-		return err == nil && author.Match(text)
+		return err == nil && author().Match(text)
 	})
 }
 

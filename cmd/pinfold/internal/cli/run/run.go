@@ -53,6 +53,7 @@ type runFlags struct {
 	name       string
 	gitAuthor  bool
 
+	started   func()                     // ends what was put off until the command runs
 	live      *live.Run                  // how other commands find this run; nil: they cannot
 	project   *projectfile.File          // whose part run was taken; nil: none
 	trusted   bool                       // it is, and so what widens was taken as well
@@ -142,6 +143,8 @@ func newRun(a *cli.App, f *runFlags, cmd *cobra.Command) *cobra.Command {
 
 func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) error {
 	ctx := cmd.Context()
+	f.started = viewhost.StartFast()
+	defer f.started() // also where nothing is started
 	if err := f.refuseDashes(); err != nil {
 		return err
 	}
@@ -209,7 +212,6 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 		policyflag.PrintProblems(a.Out, policyflag.Warnings(f.Found))
 		f.hints(a.Out, cfg, r, command)
 	}
-	viewhost.BecomeServer()
 	result, problem, err := f.inView(ctx, a, cfg, r, refused, command)
 	left := f.traces.Left()
 	refused.left(left)
@@ -335,6 +337,11 @@ func (f *runFlags) launch(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 		c.Files[authorFile] = author
 		c.Env = append(c.Env, "GIT_CONFIG_GLOBAL="+authorFile)
 	}
+	go func() {
+		_ = c.Control.Started() // where it fails the run ends
+		f.started()
+		viewhost.BecomeServer()
+	}()
 	f.limits.into(&c)
 	if !f.quiet {
 		c.OnStopped = func(stop syscall.Signal, interactive bool) { onStopped(a.Out, stop, interactive) }

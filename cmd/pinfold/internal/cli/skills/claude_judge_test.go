@@ -72,8 +72,8 @@ func TestHookOfSilentBroker(t *testing.T) {
 
 // D1: that a policy is named as grants are makes its rules no leave of a manager's.
 func TestGrantRule(t *testing.T) {
-	require.True(t, grantRule.MatchString("grant:0198f2c6-7d3e-7a41-9c55-0d6f3b1f2a77"))
+	require.True(t, grantRule().MatchString("grant:0198f2c6-7d3e-7a41-9c55-0d6f3b1f2a77"))
 	for _, rule := range []string{"", "grant:fs.write[0]", "grant:extends", "worker:fs.write[0]", "x grant:0198f2c6-7d3e-7a41-9c55-0d6f3b1f2a77"} {
-		require.False(t, grantRule.MatchString(rule), rule)
+		require.False(t, grantRule().MatchString(rule), rule)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
@@ -31,7 +32,7 @@ var _ skillask.Judge = callJudge{}
 
 // grantRule is the rule of a grant: its id is no part of a document, whatever
 // name that has.
-var grantRule = regexp.MustCompile(`^grant:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+var grantRule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^grant:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`) })
 
 // Check implements access.Checker. With Confirm, Reason is why somebody has to say
 // yes though the policy allows it.
@@ -73,7 +74,7 @@ func (j callJudge) Check(ctx context.Context, r access.Request) access.Decision 
 		}
 	}
 	d, err := j.agent.DecideWaiting(ctx, body) // which is no probe
-	if d.Allowed() && asked && !r.Confirm && !grantRule.MatchString(d.Rule) {
+	if d.Allowed() && asked && !r.Confirm && !grantRule().MatchString(d.Rule) {
 		// The flags' policy wants asked for what the agent's own just allows:
 		// then its manager is never asked.
 		return skillask.Refusal(pathresolver.RuleAsk, "it has to be asked for by the policy of the flags, and the agent's own has nobody asked")

@@ -3,6 +3,7 @@ package viewhost
 import (
 	"os"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
@@ -32,4 +33,11 @@ func BecomeServer() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(max(spareProcessors, runtime.GOMAXPROCS(0)))
 	}
+}
+
+// StartFast puts collections of garbage off while a run starts, which makes little: two of
+// them took a twentieth of its time. What it returns ends that.
+func StartFast() (started func()) {
+	percent := debug.SetGCPercent(-1)
+	return func() { debug.SetGCPercent(percent) }
 }
