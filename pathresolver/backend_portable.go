@@ -119,6 +119,9 @@ func (r *Resolver) admitted(string, identity) (mode uint32, ok bool) { return 0,
 // openFollowed is for Linux, where the kernel may follow links.
 func (r *Resolver) openFollowed(string, int) (handle, error) { return noHandle, syscall.ELOOP }
 
+// openNamed is for Linux, too.
+func (r *Resolver) openNamed(string, int) (handle, string, bool) { return noHandle, "", false }
+
 // openPlace opens a place without following any link. It applies no rule: the
 // caller has decided.
 func (r *Resolver) openPlace(place string, flags int, mode uint32) (handle, error) {

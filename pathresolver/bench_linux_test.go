@@ -3,6 +3,7 @@
 package pathresolver_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,6 +79,56 @@ func BenchmarkOpenDepth5(b *testing.B) {
 			if _, err := r.OpenFD("../x", os.O_RDONLY, 0); err == nil {
 				b.Fatal("allowed")
 			}
+		}
+	})
+}
+
+// BenchmarkOpenLinks: what rules about reading cost a path of five links.
+func BenchmarkOpenLinks(b *testing.B) {
+	base := b.TempDir()
+	at, path := base, ""
+	for i := range 5 {
+		real := filepath.Join(at, fmt.Sprintf("r%d", i))
+		if err := os.Mkdir(real, 0o755); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.Symlink(fmt.Sprintf("r%d", i), filepath.Join(at, fmt.Sprintf("l%d", i))); err != nil {
+			b.Fatal(err)
+		}
+		at, path = real, filepath.Join(path, fmt.Sprintf("l%d", i))
+	}
+	if err := os.WriteFile(filepath.Join(at, "f"), nil, 0o644); err != nil {
+		b.Fatal(err)
+	}
+	path = filepath.Join(path, "f")
+	root, err := os.OpenRoot(base)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer root.Close()
+	for name, hide := range map[string][]string{"plain": nil, "hide": {"**/.env", "secret/**"}} {
+		r, err := pathresolver.New(pathresolver.Config{Root: base, Hide: hide})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer r.Close()
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				fd, err := r.OpenFD(path, os.O_RDONLY, 0)
+				if err != nil {
+					b.Fatal(err)
+				}
+				unix.Close(fd)
+			}
+		})
+	}
+	b.Run("os.Root", func(b *testing.B) {
+		for b.Loop() {
+			f, err := root.Open(path)
+			if err != nil {
+				b.Fatal(err)
+			}
+			f.Close()
 		}
 	})
 }

@@ -85,6 +85,11 @@ func (r *Resolver) openDecided(op access.Op, unsafePath, rel string, flags int, 
 			return fd, place, err
 		}
 	}
+	if op == access.OpRead && flags&oNoFollow == 0 {
+		if fd, place, ok := r.openNamed(rel, flags); ok {
+			return fd, place, nil
+		}
+	}
 	return r.openWalked(op, unsafePath, rel, flags, mode)
 }
 

@@ -5,9 +5,11 @@ package pathresolver
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/fsat"
 )
 
@@ -107,6 +109,38 @@ func (r *Resolver) openFollowed(rel string, flags int) (handle, error) {
 		return fd, err
 	}
 	return noHandle, unix.ELOOP
+}
+
+// openNamed is openFollowed where rules tell places apart: the kernel follows the links,
+// and says what the file that it has opened is called at that moment, which is what a walk
+// could have found. Where anything is in doubt, or refused, ok is false, and the walker has
+// the answer: it takes three times as long on a path of five links.
+func (r *Resolver) openNamed(rel string, flags int) (fd handle, place string, ok bool) {
+	if !r.openat2 || r.bound || len(r.mounts) > 0 {
+		return noHandle, "", false
+	}
+	fd, err := r.openFollowed(rel, flags)
+	if err != nil {
+		return noHandle, "", false
+	}
+	if place, ok = r.placeOfHandle(fd); !ok || !r.allows(access.OpRead, place) {
+		closeHandle(fd)
+		return noHandle, "", false
+	}
+	return fd, place, true
+}
+
+// placeOfHandle is the place of what a handle holds. It is not told of what was removed,
+// and of nothing while the root is elsewhere than it was.
+func (r *Resolver) placeOfHandle(fd handle) (string, bool) {
+	if root, err := fsat.PathOf(r.dir); err != nil || root != r.root {
+		return "", false
+	}
+	path, err := fsat.PathOf(fd)
+	if err != nil || strings.HasSuffix(path, fsat.Deleted) {
+		return "", false
+	}
+	return r.placeOf(path)
 }
 
 // openPlace opens a place without following any link, the last component

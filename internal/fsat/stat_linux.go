@@ -3,6 +3,7 @@ package fsat
 import (
 	"errors"
 	"strconv"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -101,6 +102,35 @@ func Readlink(fd int) (string, error) {
 		}
 	}
 }
+
+// Deleted is how the path of what was removed ends. A name can end so, too.
+const Deleted = " (deleted)"
+
+// PathOf is what the kernel calls the file that fd holds at this moment, as an absolute
+// path without links. That of what was removed ends in Deleted, and what lies outside of
+// the root of this process has one that does not begin with "/".
+func PathOf(fd int) (string, error) {
+	var name [24]byte
+	var buf [unix.PathMax]byte
+	n, err := unix.Readlinkat(procFDs(), string(strconv.AppendInt(name[:0], int64(fd), 10)), buf[:])
+	switch {
+	case err != nil:
+		return "", err
+	case n == len(buf):
+		return "", unix.ENAMETOOLONG
+	}
+	return string(buf[:n]), nil
+}
+
+// procFDs is the directory of this process's descriptors, held open: to come by its path
+// takes as long again. -1 where there is no procfs, which readlinkat(2) says no to.
+var procFDs = sync.OnceValue(func() int {
+	fd, err := Openat(unix.AT_FDCWD, "/proc/self/fd", unix.O_PATH|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return -1
+	}
+	return fd
+})
 
 // OnProcfs reports whether fd lies on procfs, whose links can jump anywhere.
 func OnProcfs(fd int) (bool, error) {
