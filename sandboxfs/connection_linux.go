@@ -29,6 +29,7 @@ type connection struct {
 	stamps             stamps
 	dirs               dirCache
 	listings           listings
+	long               longLists
 	watch              *watcher // of the read-only mount, nil otherwise
 	conn               *fuseconn.Conn
 

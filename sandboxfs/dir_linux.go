@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -37,7 +38,7 @@ func (c *connection) OpenDir(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenO
 		return fuse.OK
 	}
 	out.OpenFlags = fuse.FOPEN_CACHE_DIR
-	if n.listed.Load() > c.age()-freshListing {
+	if n.listed.Load() > c.age()-freshListing || c.long.keeps(n) {
 		out.OpenFlags |= fuse.FOPEN_KEEP_CACHE
 	}
 	return fuse.OK
@@ -67,7 +68,7 @@ func (c *connection) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 	}
 	return c.list(in, func(l *listing, e dirent, verdict resolved.Verdict) bool {
 		var sx unix.Statx_t
-		known := e.name != "." && e.name != ".." && (!c.ReadOnly || !verdict.AskRead)
+		known := !c.long.more(l.dir) && e.name != "." && e.name != ".." && (!c.ReadOnly || !verdict.AskRead)
 		if known {
 			err := fsat.Statx(l.fd, e.name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, &sx)
 			if err == unix.ENOENT {
@@ -95,6 +96,44 @@ func (c *connection) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 		}
 		return true
 	})
+}
+
+// maxForeseen is how many names of a directory a listing brings with what a Lookup would
+// answer. Who lists more seldom wants to know of each: to list 100,000 took ten times as
+// long as on the host, and takes twice as long. What it costs is a request for each
+// further name that is looked up. Tests lower it.
+var maxForeseen uint64 = 10_000
+
+// longLists are directories that are being listed, or were and have more names than
+// maxForeseen. A listing of these brings no names that go stale, so that the kernel may
+// remember it as long as the directory's time of change stays. Two directories in one
+// slot forget each other, which costs time only.
+type longLists struct {
+	slots [64]struct {
+		node, seen atomic.Uint64
+		changing   atomic.Bool // just when it was listed: the time of the next change may be the same
+	}
+}
+
+// begin starts to count anew; what is known to be long stays so.
+func (l *longLists) begin(n *node, changed time.Time) {
+	s := &l.slots[n.id%uint64(len(l.slots))]
+	if s.node.Swap(n.id) != n.id || s.seen.Load() <= maxForeseen {
+		s.seen.Store(0)
+	}
+	s.changing.Store(time.Since(changed) < time.Second)
+}
+
+// more counts a name, and reports whether it is one too many.
+func (l *longLists) more(n *node) bool {
+	s := &l.slots[n.id%uint64(len(l.slots))]
+	return s.node.Load() == n.id && s.seen.Add(1) > maxForeseen
+}
+
+// keeps reports whether the kernel may keep what it has read of a directory.
+func (l *longLists) keeps(n *node) bool {
+	s := &l.slots[n.id%uint64(len(l.slots))]
+	return s.node.Load() == n.id && s.seen.Load() > maxForeseen && !s.changing.Load()
 }
 
 // listing is one pass over a directory.
@@ -143,6 +182,9 @@ func (c *connection) listGranted(in *fuse.ReadIn, add func(*listing, dirent, res
 		}
 	}
 	l.watched = c.watch.add(dir, l.fd, &l.sx)
+	if in.Offset == 0 {
+		c.long.begin(dir, time.Unix(l.sx.Mtime.Sec, int64(l.sx.Mtime.Nsec)))
+	}
 	return eachEntry(l.fd, in.Offset, func(e dirent) bool {
 		var verdict resolved.Verdict
 		if e.name != "." && e.name != ".." {
