@@ -198,7 +198,8 @@ type JoinConfig struct {
 // Result says how the command ended.
 type Result struct {
 	// ExitCode is the command's own, or 128+n when signal n killed it, 127
-	// when it was not found, 126 when it could not be executed.
+	// when it was not found, 126 when it could not be executed. Where that is 0
+	// and some of its output is Unwritten, it is ExitUnwritten.
 	ExitCode int
 	// Signal is what killed the command, or 0.
 	Signal syscall.Signal
@@ -211,10 +212,15 @@ type Result struct {
 	// that OnRefusal was not told whether they were refused. Attempts that
 	// would succeed or fail by themselves are among them.
 	Dropped uint64
+	// Unwritten says, for each standard stream, why what the command wrote could not
+	// be written outside: a full disk, say. That nobody reads there is no reason; the
+	// command learns of it by itself.
+	Unwritten []error
 }
 
 // Exit codes that are not the command's own.
 const (
+	ExitUnwritten     = 1   // it succeeded, but its output could not be written
 	ExitSetup         = 125 // set-up failed, the command did not run
 	ExitNotExecutable = 126
 	ExitNotFound      = 127

@@ -72,6 +72,9 @@ func join(socket string, command []string) int {
 	if res.Reason != "" {
 		fmt.Fprintln(os.Stderr, res.Reason)
 	}
+	for _, err := range res.Unwritten {
+		fmt.Fprintln(os.Stderr, err)
+	}
 	return res.ExitCode
 }
 

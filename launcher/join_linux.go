@@ -61,6 +61,7 @@ func (j *joined) follow() (res Result, err error) {
 			if j.outer != nil {
 				j.outer.restore()
 			}
+			rel.conclude(&res)
 			stopSignals()
 		}
 	}()

@@ -228,6 +228,9 @@ func supervise(spec string) int {
 	if res.Reason != "" {
 		fmt.Fprintln(os.Stderr, res.Reason)
 	}
+	for _, err := range res.Unwritten {
+		fmt.Fprintln(os.Stderr, err)
+	}
 	return res.ExitCode
 }
 

@@ -1,8 +1,10 @@
 package launcher
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,6 +21,9 @@ type relay struct {
 	in, out sync.WaitGroup
 	pause   *Pause                                     // of terminals; nil: never
 	typed   func(keys []byte, give func() error) error // hands a terminal's keys on; nil: nobody looks at them
+
+	mu     sync.Mutex
+	failed []error // guarded by mu: output that could not be written
 }
 
 func newRelay() (*relay, error) {
@@ -30,9 +35,10 @@ func newRelay() (*relay, error) {
 }
 
 // output copies from what the command writes until all of its writers are
-// gone; written, if set, is shown it first. When nobody reads outside any more, the command is to get SIGPIPE, so
-// the pipe is closed.
-func (r *relay) output(from, to *os.File, written func([]byte)) {
+// gone; written, if set, is shown it first. When it cannot be written outside, since
+// nobody reads there any more, or a disk is full, the command is to get SIGPIPE, so the
+// pipe is closed. What nobody reads is no failure.
+func (r *relay) output(name string, from, to *os.File, written func([]byte)) {
 	r.out.Go(func() {
 		defer from.Close()
 		var pause *Pause
@@ -51,6 +57,9 @@ func (r *relay) output(from, to *os.File, written func([]byte)) {
 					failed = writeAll(int(to.Fd()), buf[:n])
 				})
 				if failed != nil {
+					if failed != unix.EPIPE {
+						r.fail(fmt.Errorf("write %s: %w", name, failed))
+					}
 					return
 				}
 			}
@@ -59,6 +68,12 @@ func (r *relay) output(from, to *os.File, written func([]byte)) {
 			}
 		}
 	})
+}
+
+func (r *relay) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed = append(r.failed, err)
 }
 
 // writeAll writes to a file of the caller. It may be non-blocking, since
@@ -216,4 +231,14 @@ func (r *relay) finish(pipes [3]*os.File, tooLong <-chan time.Time) (all bool) {
 	r.in.Wait()
 	r.stopped.Close()
 	return all
+}
+
+// conclude adds to how the command ended what it wrote and nobody got.
+func (r *relay) conclude(res *Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	res.Unwritten = slices.Clone(r.failed)
+	if len(res.Unwritten) > 0 && res.ExitCode == 0 {
+		res.ExitCode = ExitUnwritten
+	}
 }

@@ -3,9 +3,13 @@
 package launcher
 
 import (
+	"bytes"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -75,5 +79,99 @@ func TestSocketIsNotHandedOver(t *testing.T) {
 		require.NoError(t, ours.Close())
 		got := run(t, job{UID: uid, Root: root, Command: []string{"sh", "-c", "test -p /dev/stdin && cat"}}, theirs)
 		assert.Equal(t, outcome{0, "over a socket\n", ""}, got)
+	})
+}
+
+// full is a device that nothing can be written to.
+func full(t *testing.T) *os.File {
+	t.Helper()
+	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// What the command wrote and cannot be written outside is a failure, and ends the command
+// where it would go on writing.
+func TestUnwrittenOutputFails(t *testing.T) {
+	const noSpace = ": no space left on device\n"
+	type streams struct{ out, errOut *os.File }
+	cases := map[string]struct {
+		command string
+		streams streams
+		code    int
+		said    string
+	}{
+		"output":           {"echo lost; echo other >&2", streams{out: full(t)}, ExitUnwritten, "other\nwrite standard output" + noSpace},
+		"its own code":     {"echo lost; exit 7", streams{out: full(t)}, 7, "write standard output" + noSpace},
+		"goes on for ever": {"exec cat /dev/zero", streams{out: full(t)}, 128 + int(unix.SIGPIPE), "write standard output" + noSpace},
+		"errors":           {"echo kept; echo lost >&2", streams{errOut: full(t)}, ExitUnwritten, "kept\n"},
+		"nothing written":  {"true", streams{out: full(t), errOut: full(t)}, 0, ""},
+	}
+	check := func(t *testing.T, start func(command string) *exec.Cmd) {
+		for name, c := range cases {
+			var said bytes.Buffer
+			cmd := start(c.command)
+			cmd.Stdout, cmd.Stderr = &said, &said
+			if c.streams.out != nil {
+				cmd.Stdout = c.streams.out
+			}
+			if c.streams.errOut != nil {
+				cmd.Stderr = c.streams.errOut
+			}
+			require.NoError(t, cmd.Start())
+			end(t, cmd)
+			assert.Equal(t, c.code, cmd.ProcessState.ExitCode(), name)
+			assert.Equal(t, c.said, said.String(), name)
+		}
+	}
+	as(t, func(t *testing.T, uid int) {
+		root, _ := project(t, uid)
+		check(t, func(command string) *exec.Cmd {
+			return supervisor(t, job{UID: uid, Root: root, Command: []string{"sh", "-c", command}})
+		})
+		j, cmd := running(t, uid, "")
+		check(t, func(command string) *exec.Cmd { return joiner(t, j, "sh", "-c", command) })
+		require.NoError(t, cmd.Process.Kill())
+		end(t, cmd)
+	})
+}
+
+// That nobody reads any more is the command's to know, and no failure of its own.
+func TestUnreadOutputIsNoFailure(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		root, _ := project(t, uid)
+		for command, code := range map[string]int{"echo unread": 0, "exec cat /dev/zero": 128 + int(unix.SIGPIPE)} {
+			r, w, err := os.Pipe()
+			require.NoError(t, err)
+			require.NoError(t, r.Close())
+			var errOut bytes.Buffer
+			cmd := supervisor(t, job{UID: uid, Root: root, Command: []string{"sh", "-c", command}})
+			cmd.Stdout, cmd.Stderr = w, &errOut
+			require.NoError(t, cmd.Start())
+			require.NoError(t, w.Close())
+			end(t, cmd)
+			assert.Equal(t, code, cmd.ProcessState.ExitCode(), command)
+			assert.Empty(t, errOut.String(), command)
+		}
+	})
+}
+
+// A terminal that cannot be written is told like a file.
+func TestUnwrittenTerminalFails(t *testing.T) {
+	as(t, func(t *testing.T, uid int) {
+		root, _ := project(t, uid)
+		s := newScreen(t)
+		readOnly, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", s.slave.Fd()), os.O_RDONLY|unix.O_NOCTTY, 0)
+		require.NoError(t, err)
+		defer readOnly.Close()
+		var errOut bytes.Buffer
+		cmd := supervisor(t, job{UID: uid, Root: root, Command: []string{"sh", "-c", "trap '' HUP; test -t 1 && echo lost"}})
+		s.attach(cmd)
+		cmd.Stdout, cmd.Stderr = readOnly, &errOut
+		require.NoError(t, cmd.Start())
+		end(t, cmd)
+		assert.Equal(t, ExitUnwritten, cmd.ProcessState.ExitCode())
+		assert.True(t, strings.HasPrefix(errOut.String(), "write to the terminal: "), errOut.String())
 	})
 }

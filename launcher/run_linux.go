@@ -258,7 +258,11 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 	s.config.Control.end()
 	unix.Close(s.setup)
 	unix.Close(s.init)
-	return s.conclude(res, err, started, ended)
+	res, err = s.conclude(res, err, started, ended)
+	if rel != nil && err == nil {
+		rel.conclude(&res)
+	}
+	return res, err
 }
 
 // conclude says how it ended when init could not say so.
@@ -317,11 +321,11 @@ func (std *streams) connect(outer *outerTerminal, pause *Pause, typed func([]byt
 			r.typed = typed
 			r.input(std.outer[0], outer.master, nil, outer.mayRead)
 		}
-		r.output(outer.master, outer.file, outer.written)
+		r.output("to the terminal", outer.master, outer.file, outer.written)
 	}
 	for i := 1; i <= 2; i++ {
 		if std.pipes[i] != nil {
-			r.output(std.pipes[i], std.outer[i], nil)
+			r.output(streamNames[i], std.pipes[i], std.outer[i], nil)
 		}
 	}
 	if std.pipes[0] != nil {

@@ -12,7 +12,7 @@ import (
 // below 125 belong to the command that it runs.
 const (
 	ExitOK     = 0 // done; check: no violation; why: allowed
-	ExitFailed = 1 // check: violations; why: denied; others: it failed
+	ExitFailed = 1 // check: violations; why: denied; run: CMD's output could not be written; others: it failed
 	ExitUsage  = 2 // unknown flag, missing argument, unknown word
 
 	ExitLeft     = 122 // run --fail-on-left: something was left that can act later
@@ -33,6 +33,7 @@ var (
 		{strconv.Itoa(ExitUsage), "called wrongly: an unknown flag, a missing argument, an unknown word"},
 	}
 	runExitMeanings = []exitMeaning{
+		{strconv.Itoa(ExitFailed), "CMD succeeded, but its output could not be written; or CMD's own"},
 		{strconv.Itoa(ExitLeft), "with --fail-on-left: something was left that can act later"},
 		{strconv.Itoa(ExitDenied), "with --fail-on-deny: something was refused, or came too fast to be judged"},
 		{strconv.Itoa(ExitRunOwn), "an error of pinfold's own; CMD did not run"},

@@ -189,6 +189,9 @@ func (w *answers) close(result launcher.Result, err error) error {
 		return nil
 	}
 	exit := broker.Exit{Code: result.ExitCode, Output: result.Reason}
+	if exit.Output == "" && len(result.Unwritten) > 0 {
+		exit.Output = errors.Join(result.Unwritten...).Error()
+	}
 	if result.Signal != 0 {
 		exit.Signal = result.Signal.String()
 	}

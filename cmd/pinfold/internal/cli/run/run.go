@@ -80,7 +80,8 @@ host's, unless --net none or a policy that is named takes it away.
 
 The exit code is CMD's own, 128 plus the signal that ended it, 127 when it was
 not found, 126 when it cannot be executed, and 125 for every error of pinfold's
-own: CMD did not run then.`,
+own: CMD did not run then. Where it would be 0, but CMD's output could not be
+written, as on a full disk, it is 1.`,
 		Example: `  pinfold run --git --write-path src -- bash
   pinfold run -w . --hide '**/.env' -- npm test
   pinfold run -w out --ro ~/sdk/go --report refused.jsonl -- make
@@ -238,6 +239,9 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 				a.Out.Hint("'pinfold " + command[0] + "' starts it with all that it needs, and a home that is kept")
 			}
 		}
+	}
+	for _, err := range result.Unwritten {
+		a.Out.Error(err.Error())
 	}
 	if watched {
 		refused.summary(a.Out, f.remedy)

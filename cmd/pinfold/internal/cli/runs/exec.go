@@ -62,6 +62,9 @@ The exit code is CMD's own, or one of those of 'pinfold run'.`,
 			if result.Reason != "" {
 				a.Out.Error(result.Reason)
 			}
+			for _, err := range result.Unwritten {
+				a.Out.Error(err.Error())
+			}
 			return cli.Silent(result.ExitCode)
 		},
 	})
