@@ -71,7 +71,8 @@
 // What --ro and --home show is shown as it is, sockets included. Stopping the
 // supervisor by hand (SIGSTOP, a debugger) counts as hanging; Ctrl-Z does not.
 // Root without capabilities is bound by the modes of files that belong to
-// others. Because system files belong to nobody, ssh refuses the files that
+// others, and gives no file to them: a view that is served Unprivileged tells of
+// that as of a refusal (sandboxfs.RuleNotOwner, RuleChown). Because system files belong to nobody, ssh refuses the files that
 // /etc/ssh/ssh_config includes; give it one with -F.
 //
 // A command that reads no input may still have the relay read ahead from a

@@ -72,7 +72,7 @@ func (c *connection) makeGranted(h *fuse.InHeader, call, name string, kind fs.Fi
 		return c.ask(h, call, d, grant, operation{op: access.OpCreate, place: child, kind: kind})
 	}
 	if err := c.as(h.Caller, func() error { return create(dirfd) }); err != nil {
-		return err
+		return c.notOwner(h, call, access.OpCreate, child, err, dirfd)
 	}
 	if kind == 0 {
 		mode = c.hookMode(child, mode)
@@ -172,7 +172,7 @@ func (c *connection) create(in *fuse.CreateIn, name string, out *fuse.CreateOut,
 		return unix.ESTALE // the host was faster: the kernel looks again, and opens
 	}
 	if err != nil {
-		return c.walkError(dir, err)
+		return c.notOwnerAt(&in.InHeader, "create", access.OpCreate, child, place, c.walkError(dir, err))
 	}
 	var sx unix.Statx_t
 	if err := c.setMode(fd, mode, &sx); err != nil {

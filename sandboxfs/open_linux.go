@@ -80,18 +80,22 @@ func (c *connection) openFile(h *fuse.InHeader, call string, n *node, flags int,
 			return -1, err
 		}
 	}
-	access := flags & keptFlags
-	if flags&unix.O_TRUNC != 0 && access&unix.O_ACCMODE == unix.O_RDONLY {
-		access |= unix.O_RDWR
+	kept := flags & keptFlags
+	if flags&unix.O_TRUNC != 0 && kept&unix.O_ACCMODE == unix.O_RDONLY {
+		kept |= unix.O_RDWR
 	}
-	fd, place, err := c.open(n, access, sx)
+	fd, place, err := c.open(n, kept, sx)
 	if err == unix.ESTALE || err == unix.ENOENT {
 		if fd, err := c.reopen(n, flags); err == nil {
 			return fd, statFD(fd, sx)
 		}
 	}
 	if err != nil {
-		return -1, err
+		op := access.OpRead
+		if writing {
+			op = access.OpWrite
+		}
+		return -1, c.notOwnerAt(h, call, op, at, at, err)
 	}
 	if grant != nil && place != at {
 		if err := c.decideOpen(h, call, n, place, flags, writing, grant); err != nil {

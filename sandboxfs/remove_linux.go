@@ -155,5 +155,5 @@ func (c *connection) removeGranted(h *fuse.InHeader, call, name string, flags in
 		c.tab.removed(dir, name)
 	}
 	c.retain(gone, err == nil)
-	return err
+	return c.notOwner(h, call, access.OpDelete, child, err, dirfd)
 }

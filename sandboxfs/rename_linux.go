@@ -75,7 +75,7 @@ func (c *connection) rename(in *fuse.RenameIn, oldName, newName string, grant pa
 		c.tab.renamed(nameKey{from, oldName}, nameKey{to, newName}, exchange)
 	}
 	c.retain(replaced, err == nil && !exchange)
-	return err
+	return c.notOwner(&in.InHeader, "rename", access.OpRename, source, err, fromFD, toFD)
 }
 
 // Link is link(2): another name for a file that may be written, or the first
@@ -119,7 +119,7 @@ func (c *connection) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, gran
 	}
 	// By descriptor: the name could stand for another file by now.
 	if err := unix.Linkat(unix.AT_FDCWD, procPath(fd), dirfd, name, unix.AT_SYMLINK_FOLLOW); err != nil {
-		return err
+		return c.notOwner(&in.InHeader, "link", access.OpLink, joinPlace(place, name), err, dirfd)
 	}
 	if err := statNow(fd, &sx); err != nil {
 		return err

@@ -4,13 +4,16 @@ package sandboxfs_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -168,4 +171,74 @@ func TestUnprivilegedSetUserID(t *testing.T) {
 			require.Equal(t, os.FileMode(0o777), info.Mode(), name)
 		}
 	})
+}
+
+// Root in the view is told of by rules of the view what it could do with its
+// capabilities and may not: change what belongs to others, and give files away.
+func TestTellsWhatRootLacks(t *testing.T) {
+	if !isRoot() {
+		return // it lacks nothing
+	}
+	const other = 65534
+	for name, o := range map[string]sandboxfs.Options{"run": {Unprivileged: true}, "root": {}} {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			var told []string
+			o.OnRefusal = func(r sandboxfs.Refusal) {
+				mu.Lock()
+				defer mu.Unlock()
+				told = append(told, fmt.Sprintf("%s %s %s %v", r.Op, r.Place, r.Rule, r.Errno))
+			}
+			f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}},
+				"out/theirs=1", "out/private=1", "out/d/x=1", "out/d/y=1", "out/d/z=1", "out/mine=1", "out/locked=1")
+			for place, mode := range map[string]os.FileMode{"out/theirs": 0o644, "out/private": 0o600, "out/d": 0o755} {
+				require.NoError(t, os.Chown(f.on(place), other, other))
+				require.NoError(t, os.Chmod(f.on(place), mode))
+			}
+			require.NoError(t, os.Chmod(f.on("out/locked"), 0o444))
+			for _, do := range []func() error{
+				func() error { return write(f.in("out/theirs"), "2") },
+				func() error { return os.Truncate(f.in("out/theirs"), 0) },
+				func() error { return os.Chmod(f.in("out/theirs"), 0o666) },
+				func() error { return os.Chtimes(f.in("out/theirs"), time.Unix(1, 0), time.Unix(1, 0)) },
+				func() error { _, err := os.ReadFile(f.in("out/private")); return err },
+				func() error { return write(f.in("out/d/new"), "2") },
+				func() error { return os.Mkdir(f.in("out/d/dir"), 0o755) },
+				func() error { return os.Link(f.in("out/mine"), f.in("out/d/link")) },
+				func() error { return os.Remove(f.in("out/d/x")) },
+				func() error { return os.Rename(f.in("out/d/y"), f.in("out/d/y2")) },
+				func() error { return os.Rename(f.in("out/d/z"), f.in("out/z")) },
+				func() error { return os.Chown(f.in("out/mine"), other, other) },
+				func() error { return os.Chown(f.in("out/mine"), -1, other) },
+				// nothing that root lacks
+				func() error { _, err := os.ReadFile(f.in("out/theirs")); return err },
+				func() error { return os.Chown(f.in("out/mine"), 0, 0) },
+				func() error { return write(f.in("out/locked"), "2") },
+				func() error { return os.Chmod(f.in("out/mine"), 0o755|os.ModeSetuid) },
+				func() error { return os.Remove(f.in("out/d/none")) },
+			} {
+				_ = do() // TestUnprivileged has what comes of it
+			}
+			require.NoError(t, f.v.Close())
+			want := []string(nil)
+			if name == "run" {
+				want = []string{
+					"write out/theirs not_owner permission denied",
+					"write out/theirs not_owner permission denied",
+					"meta out/theirs not_owner operation not permitted",
+					"meta out/theirs not_owner operation not permitted",
+					"read out/private not_owner permission denied",
+					"create out/d/new not_owner permission denied",
+					"create out/d/dir not_owner permission denied",
+					"link out/d/link not_owner permission denied",
+					"delete out/d/x not_owner permission denied",
+					"rename out/d/y not_owner permission denied",
+					"rename out/d/z not_owner permission denied",
+					"meta out/mine chown operation not permitted",
+					"meta out/mine chown operation not permitted",
+				}
+			}
+			require.Equal(t, want, told)
+		})
+	}
 }

@@ -27,7 +27,7 @@ func (c *connection) setAttr(in *fuse.SetAttrIn, out *fuse.AttrOut, grant pathre
 	}
 	defer done()
 	if err := c.apply(fd, in); err != nil {
-		return err
+		return c.notChanged(in, n, fd, err)
 	}
 	var sx unix.Statx_t
 	if err := statFD(fd, &sx); err != nil {
@@ -72,7 +72,7 @@ func (c *connection) changeable(in *fuse.SetAttrIn, n *node, grant pathresolver.
 	var sx unix.Statx_t
 	var place string
 	if fd, place, err = c.open(n, flags, &sx); err != nil {
-		return -1, nil, err
+		return -1, nil, c.notOwnerAt(&in.InHeader, "setattr", op, at, at, err)
 	}
 	if grant != nil && place != at {
 		closeFD(fd)

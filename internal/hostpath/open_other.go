@@ -2,7 +2,11 @@
 
 package hostpath
 
-import "os"
+import (
+	"os"
+
+	"github.com/pinfold-dev/pinfold/access"
+)
 
 // Open is os.OpenFile. Runs, which could plant links, are on Linux alone.
 func Open(path string, flag int, perm os.FileMode) (*os.File, error) {
@@ -11,3 +15,6 @@ func Open(path string, flag int, perm os.FileMode) (*os.File, error) {
 
 // Owner is the user id that a file belongs to, if that can be told.
 func Owner(string) (uid int, known bool) { return 0, false }
+
+// ModeRefuses is known on Linux alone.
+func ModeRefuses(access.Op, string) (f ModeOf, refused bool) { return f, false }

@@ -20,6 +20,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/projectfile"
+	"github.com/pinfold-dev/pinfold/internal/hostpath"
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -44,7 +45,8 @@ at DIR. It exits with 0 when the operation is allowed, 1 when it is denied, and
 Inside 'pinfold run' and without any policy flag it answers for that run, and
 a relative PATH starts at the working directory. Where the policy refuses what was
 granted, it names the grant beside that, and where it was denied, what the manager
-said; the exit status is the policy's.`,
+said; where owner and mode of a file refuse what the policy allows, it says that, too.
+The exit status is the policy's.`,
 		Example: `  pinfold why -w src go.mod
   pinfold why -w src --op rename src/old.go`,
 		Args: cli.OneArg("PATH"),
@@ -108,10 +110,17 @@ func why(a *cli.App, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 	if inRun && d.Rule == pathresolver.RuleAsk {
 		grant, denial = grantFor(cmd.Context(), op, d.Place)
 	}
+	system := ""
+	if d.Allowed && !besides {
+		system = systemRefuses(r.Root(), op, d.Place)
+	}
 	if f.json {
-		err = cli.WriteJSON(a.Out.Stdout, whyAnswer{escapeDecision(d), grant, pathresolver.EscapePath(denial)})
+		err = cli.WriteJSON(a.Out.Stdout, whyAnswer{escapeDecision(d), grant, pathresolver.EscapePath(denial), pathresolver.EscapePath(system)})
 	} else {
 		whyText(a.Out, &d)
+		if system != "" {
+			a.Out.Stdout.Printf("  but %s\n", pathresolver.EscapePath(system))
+		}
 		if grant != nil {
 			a.Out.Stdout.Printf("  %s\n", grant)
 		}
@@ -126,6 +135,28 @@ func why(a *cli.App, cmd *cobra.Command, f *whyFlags, unsafePath string) error {
 		err = cli.Silent(cli.ExitFailed)
 	}
 	return err
+}
+
+// systemRefuses says that owner and mode of a file refuse what the rules allow to a
+// command that this user runs; "" where they do not.
+func systemRefuses(root string, op access.Op, place string) string {
+	f, refused := hostpath.ModeRefuses(op, filepath.Join(root, place))
+	if !refused {
+		return ""
+	}
+	if place, err := filepath.Rel(root, f.Path); err == nil {
+		f.Path = place
+	}
+	owner, known := hostpath.UserName(f.UID)
+	text := fmt.Sprintf("the system refuses it: '%s' belongs to %s and has mode %04o", f.Path, owner, f.Mode.Perm())
+	if os.Geteuid() != 0 || f.UID == 0 {
+		return text
+	}
+	text += "; root inside has no right to what belongs to others"
+	if known && !inside.Run() {
+		text += ", and run --user " + owner + " has"
+	}
+	return text
 }
 
 // takeProject takes what the project's file says of a policy, as run does. Inside a run
@@ -270,6 +301,8 @@ type whyAnswer struct {
 	Grant *whyGrant `json:"grant,omitempty"`
 	// Denial is what the agent was told when it was asked for and denied.
 	Denial string `json:"denial,omitempty"`
+	// System says that owner and mode refuse what the policy allows.
+	System string `json:"system,omitempty"`
 }
 
 // whyGrant is a grant for what the policy wants asked for.

@@ -3,18 +3,16 @@ package run
 import (
 	"fmt"
 	"os"
-	"os/user"
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
-	"github.com/pinfold-dev/pinfold/internal/hostpath"
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
 
 // hintPlace tells who stands in a place that is likely to be the wrong one: beneath the
@@ -28,9 +26,7 @@ func (f *runFlags) hintPlace(o *cli.Output, r *pathresolver.Resolver) {
 	if os.Geteuid() != 0 || f.user != "" {
 		return
 	}
-	if owner := ownerOf(r.Root()); owner != "" {
-		o.Hint(fmt.Sprintf("the project is %s's, and what the command makes in it will be root's; --user %[1]s runs it as %[1]s", owner))
-	}
+	hintOwner(o, r)
 }
 
 // repositoryAbove is the nearest directory above dir that has a .git, "" if there is
@@ -43,20 +39,6 @@ func repositoryAbove(dir string) string {
 		}
 	}
 	return ""
-}
-
-// ownerOf is the name of the user that a directory belongs to, "" for root and for
-// nobody that is known.
-func ownerOf(dir string) string {
-	uid, ok := hostpath.Owner(dir)
-	if !ok || uid == 0 {
-		return ""
-	}
-	u, err := user.LookupId(strconv.Itoa(uid))
-	if err != nil {
-		return ""
-	}
-	return u.Username
 }
 
 // installers are programs that write node_modules, and what else they write.
@@ -80,12 +62,13 @@ func hintInstaller(o *cli.Output, r *pathresolver.Resolver, command []string) {
 }
 
 // remedy is what would have allowed what no write path covered: flags, or where a policy
-// lists it. It is "" where nothing of that kind was refused.
-func (f *runFlags) remedy(kinds []refusalKind) string {
+// lists it. It is nil where nothing of that kind was refused.
+func (f *runFlags) remedy(kinds []refusalKind) []string {
 	var places []string
 	git, others := false, false
 	for _, k := range kinds {
 		switch {
+		case k.rule == sandboxfs.RuleNotOwner || k.rule == sandboxfs.RuleChown: // no rule's
 		case k.rule != pathresolver.RuleNoWritePath || k.place == "":
 			others = true
 		case k.place == ".git" || strings.HasPrefix(k.place, ".git/"):
@@ -121,13 +104,13 @@ func (f *runFlags) remedy(kinds []refusalKind) string {
 	}
 	switch {
 	case len(words) == 0 && others:
-		return "'pinfold why PATH', with the flags of this run, says what would allow it"
+		return []string{"'pinfold why PATH', with the flags of this run, says what would allow it"}
 	case len(words) == 0:
-		return ""
+		return nil
 	case others:
-		return "to allow what can be written: " + strings.Join(words, " ") + "; of the rest 'pinfold why PATH' says more"
+		return []string{"to allow what can be written: " + strings.Join(words, " ") + "; of the rest 'pinfold why PATH' says more"}
 	}
-	return "to allow it: " + strings.Join(words, " ")
+	return []string{"to allow it: " + strings.Join(words, " ")}
 }
 
 // widest leaves out what another place covers, and says "." for more than a person

@@ -213,6 +213,7 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 		policyflag.PrintProblems(a.Out, policyflag.Warnings(f.Found))
 		f.hints(a.Out, cfg, r, command)
 	}
+	lacked := ofOthers(r)
 	result, problem, err := f.inView(ctx, a, cfg, r, refused, command)
 	left := f.traces.Left()
 	refused.left(left)
@@ -244,7 +245,7 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 		a.Out.Error(err.Error())
 	}
 	if watched {
-		refused.summary(a.Out, f.remedy)
+		refused.summary(a.Out, f.remedy, lacked)
 		leftlog.Tell(a.Out, r.Root(), left, saved)
 	}
 	refused.warn(a.Out)

@@ -115,7 +115,7 @@ func (c *refused) warn(o *cli.Output) {
 
 // summary prints each distinct refusal once, the most frequent first, and what would have
 // allowed them.
-func (c *refused) summary(o *cli.Output, remedy func([]refusalKind) string) {
+func (c *refused) summary(o *cli.Output, advice ...func([]refusalKind) []string) {
 	if c.total == 0 {
 		return
 	}
@@ -138,8 +138,10 @@ func (c *refused) summary(o *cli.Output, remedy func([]refusalKind) string) {
 			o.Stderr.Printf("          answer: %s\n", pathresolver.EscapePath(k.answer))
 		}
 	}
-	if advice := remedy(kinds); advice != "" {
-		o.Hint(advice)
+	for _, one := range advice {
+		for _, hint := range one(kinds) {
+			o.Hint(hint)
+		}
 	}
 }
 
