@@ -20,13 +20,27 @@ import (
 func (f *runFlags) hintPlace(o *cli.Output, r *pathresolver.Resolver) {
 	if _, err := r.Lstat(".git"); err != nil {
 		if top := repositoryAbove(r.Root()); top != "" {
-			o.Hint(fmt.Sprintf("this is a part of the repository %q, and nothing else of it exists inside; -C %s shows all of it", top, cli.ShellLine([]string{top})))
+			o.Hint(fmt.Sprintf("this is a part of the repository %q, and nothing else of it exists inside, not even for git; %s", top, f.wholeRepository(top, r)))
 		}
 	}
 	if os.Geteuid() != 0 || f.user != "" {
 		return
 	}
 	hintOwner(o, r)
+}
+
+// wholeRepository says which flags show a repository from its top, and leave what may be
+// written as it is.
+func (f *runFlags) wholeRepository(top string, r *pathresolver.Resolver) string {
+	words := []string{"-C", top}
+	rel, err := filepath.Rel(top, r.Root())
+	if paths := r.WritePaths(); err == nil && f.Held == nil && len(paths) > 0 && len(paths) <= maxNamed {
+		for _, p := range paths {
+			words = append(words, "-w", path.Join(filepath.ToSlash(rel), p))
+		}
+		return pathresolver.EscapePath(cli.ShellLine(words)) + " shows all of it and lets the same be written; the command starts at its top"
+	}
+	return pathresolver.EscapePath(cli.ShellLine(words)) + " shows all of it; the command starts at its top"
 }
 
 // repositoryAbove is the nearest directory above dir that has a .git, "" if there is
@@ -113,6 +127,9 @@ func (f *runFlags) remedy(kinds []refusalKind) []string {
 	return []string{"to allow it: " + strings.Join(words, " ")}
 }
 
+// maxNamed is how many write paths a hint names one by one.
+const maxNamed = 4
+
 // widest leaves out what another place covers, and says "." for more than a person
 // would name one by one.
 func widest(places []string) []string {
@@ -123,7 +140,7 @@ func widest(places []string) []string {
 			kept = append(kept, p)
 		}
 	}
-	if len(kept) > 4 {
+	if len(kept) > maxNamed {
 		return []string{"."}
 	}
 	return kept
