@@ -206,7 +206,11 @@ func (f *finder) follow(name string) (real string, err error) {
 	if prefix := f.nodePrefix(real); prefix != "" {
 		f.add(prefix)
 	}
-	interpreter, argument := interpreterOf(real)
+	env := VirtualEnv(filepath.Join(dir, filepath.Base(name)))
+	if _, holdsHome := hostpath.Beneath(f.host.Home, env); env != "" && !holdsHome {
+		f.add(env)
+	}
+	interpreter, argument := Interpreter(real)
 	if filepath.Base(interpreter) == "env" {
 		interpreter = f.inPath(argument)
 	}
@@ -258,6 +262,17 @@ func (f *finder) nodePrefix(real string) string {
 	return prefix
 }
 
+// VirtualEnv is the virtual environment of Python's that a program lies in, "" for none:
+// the file that makes it one is looked for beside the program, and not where its link leads
+// (PEP 405).
+func VirtualEnv(program string) string {
+	env := filepath.Dir(filepath.Dir(program))
+	if info, err := os.Lstat(filepath.Join(env, "pyvenv.cfg")); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return env
+}
+
 // shown are the paths of which none lies beneath another.
 func (f *finder) shown() []string {
 	list := []string{}
@@ -273,9 +288,9 @@ func (f *finder) shown() []string {
 	return list
 }
 
-// interpreterOf is what a script's first line names, with its first argument; "" for
-// what is none.
-func interpreterOf(program string) (interpreter, argument string) {
+// Interpreter is what a script's first line names, with its first argument; "" for what is
+// none. If that is missing the kernel says that the script is (execve(2)).
+func Interpreter(program string) (interpreter, argument string) {
 	file, err := os.OpenFile(program, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a FIFO
 	if err != nil {
 		return "", ""
@@ -296,13 +311,6 @@ func interpreterOf(program string) (interpreter, argument string) {
 		}
 	}
 	return fields[0], ""
-}
-
-// Interpreter is what a script's first line names; "" for what is no script. If that is
-// missing the kernel says that the script is (execve(2)).
-func Interpreter(program string) string {
-	name, _ := interpreterOf(program)
-	return name
 }
 
 // versioned is how installers name the directory of one version, or its file.

@@ -150,6 +150,19 @@ func TestFind(t *testing.T) {
 			files: [][2]string{{"home/bin/agent", "#!BASE/home/lib/interp\n"}, {"home/lib/interp", "#!BASE/home/lib/sh\n"}, {"home/lib/sh", "\x7fELF"}},
 			found: "home/bin/agent", show: []string{"home/bin/agent", "home/lib/interp", "home/lib/sh"},
 		},
+		"a virtual environment": {
+			path: []string{"home/envs/x/bin"},
+			files: [][2]string{
+				{"home/envs/x/pyvenv.cfg", "home = BASE/home/.pyenv/versions/3.12.1/bin\n"}, {"home/envs/x/bin/agent", "#!BASE/home/envs/x/bin/python3\n"},
+				{"home/envs/x/bin/python3", "-> BASE/home/.pyenv/versions/3.12.1/bin/python3.12"}, {"home/.pyenv/versions/3.12.1/bin/python3.12", "\x7fELF"},
+			},
+			found: "home/envs/x/bin/agent", show: []string{"home/.pyenv", "home/envs/x"},
+		},
+		"a home that passes for a virtual environment": {
+			path:  []string{"home/bin"},
+			files: [][2]string{{"home/pyvenv.cfg", ""}, {"home/bin/agent", "\x7fELF"}},
+			found: "home/bin/agent", show: []string{"home/bin/agent"},
+		},
 		"a script that is its own interpreter": {
 			path:  []string{"home/bin"},
 			files: [][2]string{{"home/bin/agent", "#!BASE/home/bin/agent\n"}},
@@ -241,8 +254,10 @@ func TestFindNothing(t *testing.T) {
 func TestFindOdd(t *testing.T) {
 	s := newSite(t, "home/bin")
 	s.file("home/bin/agent", "#!\n")
-	require.Empty(t, Interpreter(s.at("home/bin/agent")))
-	require.Empty(t, Interpreter(s.at("home")))
+	for _, odd := range []string{"home/bin/agent", "home"} {
+		interpreter, argument := Interpreter(s.at(odd))
+		require.Empty(t, interpreter+argument)
+	}
 	s.file("home/node_modules/agent/package.json", `{"version": "1\u001b[2J"}`)
 	s.file("home/node_modules/agent/cli", "x")
 	got, err := Find(s.host, s.at("home/node_modules/agent/cli"), nil, nil)

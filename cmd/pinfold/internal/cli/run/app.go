@@ -353,6 +353,9 @@ func (f *runFlags) printDry(flags *pflag.FlagSet, o *cli.Output, cfg pathresolve
 		home = f.home + ", kept"
 	}
 	say("home", []string{home})
+	for _, line := range f.otherPrograms(o, r, command) {
+		say("program", []string{line})
+	}
 	var names []string
 	for _, kv := range f.env {
 		name, _, _ := strings.Cut(kv, "=")

@@ -29,6 +29,9 @@ import (
 // surprise them.
 func (f *runFlags) hints(o *cli.Output, cfg pathresolver.Config, r *pathresolver.Resolver, command []string) {
 	f.hintPlace(o, r)
+	for _, line := range f.otherPrograms(o, r, command) {
+		o.Hint(pathresolver.EscapePath(line))
+	}
 	hintInstaller(o, r, command)
 	info, err := r.Lstat(".git")
 	switch {
@@ -184,7 +187,7 @@ func (f *runFlags) hintOutside(a *cli.App, r *pathresolver.Resolver, command str
 	if real, err := filepath.EvalSymlinks(outside); err == nil && real != outside {
 		is += fmt.Sprintf(", a link to %q", real)
 	}
-	if name := launchprofile.Interpreter(outside); name != "" && !strings.HasPrefix(name, "/usr/") && !strings.HasPrefix(name, "/bin/") {
+	if name, _ := launchprofile.Interpreter(outside); name != "" && !strings.HasPrefix(name, "/usr/") && !strings.HasPrefix(name, "/bin/") {
 		is += fmt.Sprintf(", a script for %q", name)
 	}
 	found, err := launchprofile.Find(hostOf(a.Out, r.Root()), command, nil, nil)
