@@ -25,6 +25,13 @@ func Run() bool {
 	return err == nil && readOnlyMount(PolicyFile)
 }
 
+// Nested reports whether the run that this process is in was given --nested: it alone has
+// the device for a view of its own.
+func Nested() bool {
+	info, err := os.Stat("/dev/fuse")
+	return Run() && err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
 // shownPolicy is the content of PolicyFile. Root and the write paths are as
 // the resolver resolved them.
 type shownPolicy struct {

@@ -179,8 +179,13 @@ func trialDir() (dir string, err error) {
 
 // withNested explains what is missing inside a run, where it is meant to be.
 func withNested(findings []launcher.Finding) []launcher.Finding {
-	if !inside.Run() {
+	root := os.Geteuid() == 0
+	if !inside.Run() || inside.Nested() && !root {
 		return findings
+	}
+	means := "another run starts in it only where that one was given --nested, by an ordinary user"
+	if root {
+		means = "the kernel lets root start no other run in it: that one needs --nested --user NAME"
 	}
 	for i := range findings {
 		if f := &findings[i]; !f.OK {
@@ -188,7 +193,7 @@ func withNested(findings []launcher.Finding) []launcher.Finding {
 		}
 	}
 	return append([]launcher.Finding{{
-		Name: "nested", Detail: "this is inside 'pinfold run'", Means: "another run starts in it only where that one was given --nested, by an ordinary user",
+		Name: "nested", Detail: "this is inside 'pinfold run'", Means: means,
 		Fix: "run 'pinfold doctor' outside to see what works on this system",
 	}}, findings...)
 }

@@ -29,6 +29,9 @@ import (
 // surprise them.
 func (f *runFlags) hints(o *cli.Output, cfg pathresolver.Config, r *pathresolver.Resolver, command []string) {
 	f.hintPlace(o, r)
+	if f.nested && f.user == "" && os.Geteuid() == 0 {
+		o.Hint("--nested is of no use to root, whom the kernel lets start no sandbox inside: add --user NAME")
+	}
 	for _, line := range f.otherPrograms(o, r, command) {
 		o.Hint(pathresolver.EscapePath(line))
 	}
@@ -201,13 +204,22 @@ func (f *runFlags) hintOutside(a *cli.App, r *pathresolver.Resolver, command str
 	return is + ": " + cli.ShellLine(append(line, a.Args[1:]...))
 }
 
-// nestedError explains a set-up that failed for being inside another run.
+// nestedError explains a set-up that failed for being inside another run. What a flag
+// names and is not there has nothing to do with that.
 func nestedError(err error) error {
-	if !inside.Run() || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) {
+	var failed *launcher.SetupError
+	if !inside.Run() || !errors.As(err, &failed) || strings.HasPrefix(failed.Step, "show ") ||
+		!errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return &cli.ExitError{Code: cli.ExitRunOwn, Err: errors.New(err.Error()), // without the hint for a system that lacks something
-		Hint: "this is inside 'pinfold run' already: give that one --nested to start another in it, as an ordinary user"}
+	hint := "this is inside 'pinfold run' already: give that one --nested to start another in it, as an ordinary user"
+	if os.Geteuid() == 0 {
+		hint = "this is inside root's 'pinfold run' already, where the kernel lets root start no other: give that one --nested --user NAME"
+	} else if inside.Nested() {
+		return err
+	}
+	// Without the hint for a system that lacks something.
+	return &cli.ExitError{Code: cli.ExitRunOwn, Err: errors.New(err.Error()), Hint: hint}
 }
 
 // explained is the error of a set-up with what is in its way, if that is known.
