@@ -41,7 +41,8 @@
 //
 // The command sees the project at its own path through the view, the trees of
 // Config.Beside likewise, system directories read-only, a private /tmp,
-// /var/tmp, /dev/shm, /dev, /proc and home, and nothing else of the host's
+// /var/tmp, /dev/shm, /dev, /proc and home, what /sys says of the processors and
+// dpkg of the installed packages, and nothing else of the host's
 // files. Writes elsewhere fail with
 // EROFS. It holds no capability and no descriptor but 0, 1 and 2; it sees no
 // process outside; abstract sockets and signals do not leave it. When any step

@@ -27,6 +27,9 @@ type hostFacts struct {
 	ID userID
 	// System are the system directories that exist, parents first.
 	System []hostEntry
+	// Machine are those of machinePlaces that exist; MachinePrivate, for root, what in
+	// them is not for everybody and cannot be mapped away.
+	Machine, MachinePrivate []string
 	// ResolvConf is the real path of /etc/resolv.conf; "" if there is none.
 	ResolvConf string
 	// RO are Config.RO resolved: the real path, and a link for each name that

@@ -37,6 +37,7 @@ func lookAtHost(c Config) (hostFacts, error) {
 			h.System = append(h.System, hostEntry{Path: d})
 		}
 	}
+	h.lookAtMachine()
 	if p, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil {
 		h.ResolvConf = p
 	}

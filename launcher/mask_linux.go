@@ -64,7 +64,7 @@ func mapRootAway() (int, error) {
 
 // coverSecrets covers what lies beneath a bind and only root may read.
 func (m *mounter) coverSecrets(s planStep) error {
-	for _, secret := range rootOnly(s.From) {
+	for _, secret := range rootOnly(s.From, nil) {
 		if err := m.covers.mask(&m.tree, s.Path+secret[len(s.From):]); err != nil {
 			return err
 		}
@@ -87,10 +87,14 @@ const maxMasks = 4096
 // rootOnly lists what lies beneath dir and is not readable by everybody:
 // shadow files, host keys, private TLS keys and their directories. The rule is
 // the mode, not a list of names, so that the secrets of any package are
-// covered; what everybody may read is no secret.
-func rootOnly(dir string) []string {
+// covered; what everybody may read is no secret. Directories for whose name pass, if set,
+// is true are passed over.
+func rootOnly(dir string, pass func(name string) bool) []string {
 	var masks []string
 	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && pass != nil && d.IsDir() && pass(d.Name()) {
+			return fs.SkipDir
+		}
 		if err != nil || len(masks) == maxMasks {
 			return fs.SkipDir
 		}
@@ -98,11 +102,7 @@ func rootOnly(dir string) []string {
 		if err != nil || info.Mode()&fs.ModeSymlink != 0 {
 			return nil
 		}
-		want := fs.FileMode(0o004)
-		if d.IsDir() {
-			want = 0o001 // what can be passed through is looked at inside
-		}
-		if info.Mode()&want != 0 {
+		if forAll(info) {
 			return nil
 		}
 		masks = append(masks, p)
@@ -112,4 +112,14 @@ func rootOnly(dir string) []string {
 		return nil
 	})
 	return masks
+}
+
+// forAll reports whether everybody may read a file, or pass through a directory, so that
+// what is in it is to be looked at.
+func forAll(info fs.FileInfo) bool {
+	want := fs.FileMode(0o004)
+	if info.IsDir() {
+		want = 0o001
+	}
+	return info.Mode()&want != 0
 }

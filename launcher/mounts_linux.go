@@ -52,7 +52,13 @@ func build(p *runPlan, mountView func(t *tree, s planStep) error) (t *tree, lost
 		case s.Write:
 			attr = attrQuiet
 		}
+		if s.NoExec {
+			attr |= unix.MOUNT_ATTR_NOEXEC
+		}
 		fd, err := take(p, s, attr)
+		if err != nil && s.Maybe {
+			continue
+		}
 		if err != nil {
 			return nil, nil, step("take "+s.From+" from the host", err)
 		}
@@ -176,7 +182,10 @@ func (m *mounter) tmpfs(s planStep) error {
 
 // bind attaches what was taken from the host, on a file or directory like it.
 func (m *mounter) bind(s planStep) error {
-	fd := m.sources[s.Path]
+	fd, taken := m.sources[s.Path]
+	if !taken && s.Maybe {
+		return nil
+	}
 	delete(m.sources, s.Path)
 	var st unix.Stat_t
 	err := unix.Fstat(fd, &st)

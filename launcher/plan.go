@@ -76,6 +76,7 @@ func newPlan(c Config, host hostFacts) (*runPlan, error) {
 	}
 	b := builder{plan: p, host: host, made: map[string]bool{"/": true}}
 	b.system()
+	b.machine()
 	b.devices(c.Nested)
 	b.private(c)
 	home := b.home(c)

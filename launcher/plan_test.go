@@ -28,6 +28,7 @@ func debian() hostFacts {
 		ID: userID{UID: 1000, GID: 1000, Name: "me", Home: "/home/me"},
 		System: []hostEntry{{Path: "/usr"}, {Path: "/bin", Link: "usr/bin"}, {Path: "/lib", Link: "usr/lib"},
 			{Path: "/etc"}, {Path: "/opt"}},
+		Machine:    []string{processors, "/var/lib/dpkg/info", "/var/lib/dpkg/status"},
 		ResolvConf: "/run/systemd/resolve/stub-resolv.conf",
 		Memory:     16 << 30,
 		Tasks:      2048,
@@ -42,6 +43,7 @@ func TestPlans(t *testing.T) {
 	root := debian()
 	root.Privileged = true
 	root.ID = userID{Name: "root", Home: "/root"}
+	root.MachinePrivate = []string{processors + "/cpu0/crash_notes", processors + "/cpu1/crash_notes"}
 
 	for name, make := range map[string]func() (Config, hostFacts){
 		"user": func() (Config, hostFacts) { return base, debian() },

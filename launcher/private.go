@@ -86,6 +86,9 @@ func (b *builder) cover(c Config, home string) error {
 			trees = append(trees, shownTree{from: e.Path, at: e.Path, system: true})
 		}
 	}
+	for _, p := range b.host.Machine {
+		trees = append(trees, shownTree{from: p, at: p, system: true})
+	}
 	var asked []string // the places that were asked for, on the host and inside
 	for _, e := range b.host.RO {
 		if e.Link == "" {

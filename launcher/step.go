@@ -28,18 +28,19 @@ const (
 
 // planStep is one step of the set-up.
 type planStep struct {
-	Do    stepKind
-	Path  string
-	From  string
-	Mode  uint32
-	Write bool // a bind that may be written
-	Owned bool // belongs to the command's user
-	Other bool // a bind where root's files count as somebody else's
-	Maybe bool // skipped when Path does not exist
-	View  int  // which view, 0 is the project's
-	Mount int
-	Size  int64 // of a tmpfs, in bytes; of others as Do says
-	Data  []byte
+	Do     stepKind
+	Path   string
+	From   string
+	Mode   uint32
+	Write  bool // a bind that may be written
+	Owned  bool // belongs to the command's user
+	Other  bool // a bind where root's files count as somebody else's
+	Maybe  bool // skipped when Path does not exist, or cannot be had from the host
+	NoExec bool // a bind from which nothing is executed
+	View   int  // which view, 0 is the project's
+	Mount  int
+	Size   int64 // of a tmpfs, in bytes; of others as Do says
+	Data   []byte
 }
 
 // String shows the step on one line, for messages and golden tests.
@@ -67,7 +68,7 @@ func (s planStep) String() string {
 	for _, f := range []struct {
 		on   bool
 		word string
-	}{{s.Write, "writable"}, {s.Owned, "owned"}, {s.Other, "as-other"}, {s.Maybe, "if-there"}} {
+	}{{s.Write, "writable"}, {s.Owned, "owned"}, {s.Other, "as-other"}, {s.Maybe, "if-there"}, {s.NoExec, "no-exec"}} {
 		if f.on {
 			b.WriteString(" " + f.word)
 		}

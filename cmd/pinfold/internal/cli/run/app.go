@@ -340,7 +340,7 @@ func (f *runFlags) printDry(flags *pflag.FlagSet, o *cli.Output, cfg pathresolve
 		}
 		say("project", []string{f.project.Name + is})
 	}
-	say("reads", append(append(reads, f.ro...), "system directories"))
+	say("reads", append(append(reads, f.ro...), "system directories", "processors and packages of the machine"))
 	writes := r.WritePaths()
 	if len(writes) == 0 {
 		writes = []string{"nothing"}

@@ -74,7 +74,8 @@ func New(a *cli.App) *cobra.Command {
 		Use:   "run [flags] -- CMD [ARG]...",
 		Short: "Run a command that reads only beneath DIR and writes only beneath the write paths",
 		Long: `run shows CMD the directory DIR at its own path, system directories read-only,
-and a private /tmp and home; nothing else of the host's files exists for it.
+and a private /tmp and home; nothing else of the host's files exists for it, but
+for what /sys says of the processors, and dpkg's list of packages.
 It may write beneath the write paths and nowhere else in DIR. The network is the
 host's, unless --net none or a policy that is named takes it away.
 
