@@ -43,13 +43,11 @@ func ofOthers(r *pathresolver.Resolver) func(kinds []refusalKind) (advice []stri
 			return slices.IndexFunc(kinds, func(k refusalKind) bool { return k.rule == rule })
 		}
 		if i := has(sandboxfs.RuleNotOwner); i >= 0 {
-			at, place := "", kinds[i].place
-			uid, known := 0, false
-			for ; ; place = path.Dir(place) { // a file, or its directory, is another user's
-				at = filepath.Join(root, place)
-				if uid, known = hostpath.Owner(at); known && uid != 0 || place == "." {
-					break
-				}
+			place := kinds[i].place
+			uid, known := hostpath.Owner(filepath.Join(root, place))
+			for (!known || uid == 0) && place != "." { // it is the directory, then
+				place = path.Dir(place)
+				uid, known = hostpath.Owner(filepath.Join(root, place))
 			}
 			as := fmt.Sprintf("user %d's; --user %[1]d runs it as that one", uid)
 			if uid == owner {
