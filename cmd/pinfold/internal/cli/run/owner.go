@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -37,7 +38,10 @@ func hintOwner(o *cli.Output, r *pathresolver.Resolver) {
 func ofOthers(r *pathresolver.Resolver) func(kinds []refusalKind) (advice []string) {
 	root := r.Root()
 	owner, _ := hostpath.Owner(root)
-	name, _ := hostpath.UserName(owner)
+	name := ""
+	if os.Geteuid() == 0 && owner != 0 { // or there will be nothing to say
+		name, _ = hostpath.UserName(owner)
+	}
 	return func(kinds []refusalKind) (advice []string) {
 		has := func(rule access.Code) int {
 			return slices.IndexFunc(kinds, func(k refusalKind) bool { return k.rule == rule })

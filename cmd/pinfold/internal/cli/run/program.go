@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/launchprofile"
@@ -38,7 +39,7 @@ func (f *runFlags) otherPrograms(o *cli.Output, r *pathresolver.Resolver, comman
 			lines = append(lines, fmt.Sprintf("%s inside is %q, and not %q as outside, which is not shown there: %s", name, inside, file, s.flags(o, name, file)))
 		}
 		interpreter, argument := launchprofile.Interpreter(file)
-		if len(lines) == 0 && python.MatchString(filepath.Base(cmp.Or(interpreter, file))) {
+		if len(lines) == 0 && python().MatchString(filepath.Base(cmp.Or(interpreter, file))) {
 			lines = append(lines, s.packages(file)...)
 		}
 		if filepath.Base(interpreter) != "env" || argument == "" {
@@ -138,7 +139,7 @@ func (s seen) flags(o *cli.Output, name, file string) string {
 }
 
 // python matches the names that its interpreters have.
-var python = regexp.MustCompile(`^python[0-9.]*$`)
+var python = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^python[0-9.]*$`) })
 
 // packages says that a program of Python's lacks those that the user has installed.
 func (s seen) packages(file string) (lines []string) {
