@@ -344,7 +344,9 @@ func (f *runFlags) launch(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 		c.Env = append(c.Env, "GIT_CONFIG_GLOBAL="+authorFile)
 	}
 	go func() {
-		_ = c.Control.Started() // where it fails the run ends
+		if c.Control != nil { // where no state is kept nobody says when it runs
+			_ = c.Control.Started() // where it fails the run ends
+		}
 		f.started()
 		viewhost.BecomeServer()
 	}()
