@@ -64,7 +64,7 @@ func newConnection(v *View, what Mount, layout []Mount) (*connection, error) {
 		umask:         processUmask(),
 		begun:         time.Now(),
 	}
-	c.opens.init()
+	c.opens.init(&v.locks)
 	c.unlinked.fd, c.stamps.last = map[*node]int{}, map[*node]stamp{}
 	c.tab.freed = c.forgotten
 	for _, other := range layout {

@@ -20,6 +20,8 @@ type handle struct {
 	text     bool         // what is written is checked (writeText)
 	made     bool         // the file was made through this handle, by a grant; guarded by opens.mu
 	users    atomic.Int32 // the kernel, and the callers of find
+	locks    []*holder    // that were taken through it; guarded by lockTable.mu
+	flocks   *holder      // has its flock(2) locks; likewise
 }
 
 func (h *handle) drop() {
@@ -48,12 +50,11 @@ type opens struct {
 	byID   map[uint64]*handle
 	byNode map[*node]*opened
 	next   uint64
-	locks  lockTable
+	locks  *lockTable // of the view
 }
 
-func (o *opens) init() {
-	o.byID, o.byNode = map[uint64]*handle{}, map[*node]*opened{}
-	o.locks.init()
+func (o *opens) init(locks *lockTable) {
+	o.byID, o.byNode, o.locks = map[uint64]*handle{}, map[*node]*opened{}, locks
 }
 
 // get returns an open handle; the kernel keeps it open during the request.
@@ -162,9 +163,9 @@ func (o *opens) closeAll() {
 	o.byID, o.byNode = map[uint64]*handle{}, map[*node]*opened{}
 	o.mu.Unlock()
 	for _, h := range all {
+		o.locks.released(h)
 		h.drop()
 	}
-	o.locks.closeAll()
 }
 
 func (o *opens) count() (handles, backing int) {

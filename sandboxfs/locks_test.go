@@ -23,13 +23,7 @@ func lockOf(typ int16, start, length int64) *unix.Flock_t {
 func TestLocks(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/db=content of the file")
-		open := func(path string) *os.File {
-			file, err := os.OpenFile(path, os.O_RDWR, 0)
-			require.NoError(t, err)
-			t.Cleanup(func() { file.Close() })
-			return file
-		}
-		a, b, host := open(f.in("out/db")), open(f.in("out/db")), open(f.on("out/db"))
+		a, b, host := opened(t, f.in("out/db")), opened(t, f.in("out/db")), opened(t, f.on("out/db"))
 
 		// open file description locks: a and b are two owners
 		set := func(file *os.File, cmd int, lk *unix.Flock_t) error { return unix.FcntlFlock(file.Fd(), cmd, lk) }
@@ -60,7 +54,7 @@ func TestLocks(t *testing.T) {
 		require.NoError(t, set(host, unix.F_OFD_SETLK, lockOf(unix.F_UNLCK, 0, 0)))
 
 		// flock
-		c := open(f.in("out/db"))
+		c := opened(t, f.in("out/db"))
 		require.NoError(t, unix.Flock(int(a.Fd()), unix.LOCK_EX))
 		require.ErrorIs(t, unix.Flock(int(c.Fd()), unix.LOCK_SH|unix.LOCK_NB), syscall.EAGAIN)
 		require.ErrorIs(t, unix.Flock(int(host.Fd()), unix.LOCK_SH|unix.LOCK_NB), syscall.EAGAIN)

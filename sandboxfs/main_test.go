@@ -58,6 +58,7 @@ func (c complaints) Write(line []byte) (int, error) {
 // the runtime that serves it.
 var childActions = map[string]func(path string) error{
 	"serve":     serveInChild,
+	"lock":      lockInChild,
 	"no-capset": viewWithoutCapset,
 	"stat1000": func(prefix string) error {
 		got := make(chan error)

@@ -214,6 +214,8 @@ func (c *connection) checkLinks(h *fuse.InHeader, call, place string, sx *unix.S
 
 // Release is the last close(2) of an open file.
 func (c *connection) Release(_ <-chan struct{}, in *fuse.ReleaseIn) {
-	c.opens.locks.released(in.Fh)
+	if h, err := c.opens.get(in.Fh); err == nil {
+		c.opens.locks.released(h)
+	}
 	c.opens.remove(in.Fh, c.unregister)
 }

@@ -27,6 +27,7 @@ type View struct {
 	narrowed atomic.Bool               // by Hide: what the kernel knows may be hidden now
 	o        Options
 	layout   layout
+	locks    lockTable
 	refusals *refusals
 	asks     *asks // nil without Options.Ask
 
@@ -157,6 +158,7 @@ func New(r *pathresolver.Resolver, o Options) (*View, error) {
 	raiseOpenFiles()
 	v := &View{o: o, refusals: newRefusals(o.OnRefusal), asks: newAsks(&o), within: func(f func()) { f() }}
 	v.held.Store(&heldRules{rules, r})
+	v.locks.init()
 	if o.Unprivileged {
 		v.within = func(f func()) { withoutRights(o.Logger, f) }
 	}
