@@ -46,6 +46,7 @@ type connection struct {
 	requests atomic.Uint64
 
 	passthrough atomic.Bool // the kernel reads and writes open files by itself
+	mountedHere bool        // by this process: the kernel's process numbers are its own
 }
 
 var _ fuseconn.Handler = (*connection)(nil)

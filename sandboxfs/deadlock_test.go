@@ -245,6 +245,33 @@ func opened(t *testing.T, path string) *os.File {
 	return file
 }
 
+// F_GETLK says who is in the way: a process in the view, or on the host.
+func TestLockHolder(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/a=", "out/b=")
+		p, q, host := lockingIn(t, f.mnt), lockingIn(t, f.mnt), lockingIn(t, f.root)
+		file := opened(t, f.in("out/a"))
+		ask := func(cmd int, start, length int64) []int64 {
+			lk := lockOf(unix.F_WRLCK, start, length)
+			require.NoError(t, unix.FcntlFlock(file.Fd(), cmd, lk))
+			return []int64{int64(lk.Type), lk.Start, lk.Len, int64(lk.Pid)}
+		}
+		pid := func(l *locking) int64 { return int64(l.cmd.Process.Pid) }
+		require.NoError(t, p.does("out/a", unix.F_SETLK, unix.F_WRLCK, 0))
+		require.NoError(t, q.does("out/a", unix.F_SETLK, unix.F_RDLCK, 20))
+		require.Equal(t, []int64{unix.F_WRLCK, 0, 10, pid(p)}, ask(unix.F_GETLK, 5, 1))
+		require.Equal(t, []int64{unix.F_RDLCK, 20, 10, pid(q)}, ask(unix.F_GETLK, 20, 0))
+		require.Equal(t, []int64{unix.F_WRLCK, 0, 10, -1}, ask(unix.F_OFD_GETLK, 5, 1))
+		require.NoError(t, p.does("out/a", unix.F_SETLK, unix.F_UNLCK, 0))
+		require.Equal(t, int64(unix.F_UNLCK), ask(unix.F_GETLK, 5, 1)[0])
+
+		require.NoError(t, host.does("out/a", unix.F_SETLK, unix.F_WRLCK, 40))
+		require.Equal(t, []int64{unix.F_WRLCK, 40, 10, pid(host)}, ask(unix.F_GETLK, 40, 1))
+		require.NoError(t, host.does("out/a", unix.F_OFD_SETLK, unix.F_WRLCK, 60))
+		require.Equal(t, []int64{unix.F_WRLCK, 60, 10, 0}, ask(unix.F_GETLK, 60, 1), "the host's open file")
+	})
+}
+
 // Many that wait for one lock get it one after the other, and one that is interrupted
 // leaves the others alone.
 func TestLockQueue(t *testing.T) {

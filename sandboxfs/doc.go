@@ -108,7 +108,8 @@
 //   - A wait for a POSIX lock that would never end, since programs in the view wait for
 //     each other, is EDEADLK. It is not noticed among threads of a process that take
 //     and wait for locks of one file, which it has open once: the kernel does not tell
-//     these from open file description locks, for which nobody looks.
+//     these from open file description locks, for which nobody looks. F_GETLK names the
+//     process that took such a lock, where it would say -1 without a view.
 //   - What the host removes in the read-only mount while it is open is ESTALE.
 //   - inotify(7) inside the view tells of changes through the view only.
 //   - The name ".go-fuse-epoll-hack" in the root of a mount belongs to go-fuse: a

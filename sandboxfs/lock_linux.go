@@ -33,7 +33,11 @@ func (c *connection) lockRequest(in *fuse.LkIn) (rq lockRequest, err error) {
 	return rq, err
 }
 
-// GetLk is F_GETLK.
+// GetLk is F_GETLK and F_OFD_GETLK. It names the process that holds the lock in the
+// way: the kernel translates the number for who asks, and makes -1 of it where that is
+// asked with F_OFD_GETLK. A lock of the host's is named only where the view is mounted
+// by this process: elsewhere the number could mean another process. The kernel lets a
+// file system say 0, but not -1, where no process is to be named.
 func (c *connection) GetLk(_ <-chan struct{}, in *fuse.LkIn, out *fuse.LkOut) fuse.Status {
 	rq, err := c.lockRequest(in)
 	if err != nil {
@@ -49,6 +53,9 @@ func (c *connection) GetLk(_ <-chan struct{}, in *fuse.LkIn, out *fuse.LkOut) fu
 		return fuse.OK
 	}
 	out.Lk.Start, out.Lk.End = uint64(found.start), uint64(found.end)
+	if !found.hosts || c.mountedHere {
+		out.Lk.Pid = found.pid
+	}
 	return fuse.OK
 }
 

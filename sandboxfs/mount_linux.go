@@ -98,6 +98,7 @@ func (v *View) Mount(dir string) error {
 		}
 		id, _ := mountAt(dir)
 		v.mounted = append(v.mounted, mounted{part: v.layout.at(0), path: dir, id: id, byFM: true, control: -1})
+		v.layout.at(0).mountedHere = true
 		if err := v.Serve(0, fd); err != nil {
 			return err
 		}
@@ -133,6 +134,7 @@ func (v *View) mountOne(i int, at string) error {
 	}
 	id, dev := mountAt(at)
 	v.mounted = append(v.mounted, mounted{part: v.layout.at(i), path: at, id: id, dev: dev, control: -1})
+	v.layout.at(i).mountedHere = true
 	if err := v.Serve(i, fd); err != nil {
 		return err
 	}
