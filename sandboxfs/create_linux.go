@@ -68,6 +68,9 @@ func (c *connection) makeGranted(h *fuse.InHeader, call, name string, kind fs.Fi
 	}
 	defer closeFD(dirfd)
 	child := joinPlace(place, name)
+	if err := reachable(child); err != nil {
+		return err
+	}
 	if d := c.rules().DecideGranted(grant, access.OpCreate, child, kind); d != nil {
 		return c.ask(h, call, d, grant, operation{op: access.OpCreate, place: child, kind: kind})
 	}

@@ -100,7 +100,7 @@
 //
 //   - Only "user." extended attributes can be set. No set-user-id bit is made.
 //     ioctl(2) is ENOTTY. A path of more than 4,095 bytes from the root is
-//     ENAMETOOLONG.
+//     ENAMETOOLONG: nothing gets such a name. What lies in a directory that is moved may.
 //   - A POSIX lock that was taken through a descriptor for reading is given back
 //     when the last descriptor of that open file is closed. A server that is not root
 //     can lock only what it may open again: a file that is open for writing and was

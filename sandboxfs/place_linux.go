@@ -136,6 +136,18 @@ func (c *connection) openDir(id uint64) (dir *node, fd int, place string, err er
 	return dir, fd, place, err
 }
 
+// maxPlace is the longest place that the server can walk to, in bytes (PATH_MAX).
+const maxPlace = unix.PathMax - 1
+
+// reachable refuses to make a name that nobody could enter, list or open afterwards. The
+// system call that makes it knows only the name itself.
+func reachable(place string) error {
+	if len(place) > maxPlace {
+		return unix.ENAMETOOLONG
+	}
+	return nil
+}
+
 // plainName reports whether name is one component that names an entry.
 func plainName(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00")

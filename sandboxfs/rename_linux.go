@@ -38,6 +38,13 @@ func (c *connection) rename(in *fuse.RenameIn, oldName, newName string, grant pa
 		defer closeFD(toFD)
 	}
 	source, target := joinPlace(fromPlace, oldName), joinPlace(toPlace, newName)
+	err = reachable(target)
+	if err == nil && exchange {
+		err = reachable(source)
+	}
+	if err != nil {
+		return err
+	}
 	if d := c.rules().DecideRenameGranted(grant, source, target, exchange); d != nil {
 		if d.Rule == pathresolver.RuleProtected && in.Flags == 0 && c.keepSame(nameKey{from, oldName}, fromFD, source, nameKey{to, newName}, toFD, target) {
 			return nil
@@ -99,6 +106,9 @@ func (c *connection) link(in *fuse.LinkIn, name string, out *fuse.EntryOut, gran
 		return err
 	}
 	defer closeFD(dirfd)
+	if err := reachable(joinPlace(place, name)); err != nil {
+		return err
+	}
 	if n.typ != unix.S_IFREG {
 		// Under its new name a link or a FIFO is what it would be if it were made there.
 		if d := c.rules().DecideGranted(grant, access.OpCreate, joinPlace(place, name), fsat.FileMode(uint32(n.typ)).Type()); d != nil {
