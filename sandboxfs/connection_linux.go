@@ -188,8 +188,7 @@ func (c *connection) slow(h *fuse.InHeader) { c.conn.Slow(h) }
 const wantOpenFiles = 1 << 16
 
 // raiseOpenFiles raises RLIMIT_NOFILE as far as this process may, where it is low. It
-// changes the whole process, once. A view works with less: an open beyond the limit is
-// EMFILE for the caller.
+// changes the whole process, once. A view works with less (descriptors).
 //
 // The Go runtime has raised the soft limit before, and gives programs that it starts
 // the original one as long as nobody else changes the limit: select(2) fails in

@@ -106,10 +106,12 @@ func (c *connection) made(dirfd int, name string, mode uint32, sx *unix.Statx_t)
 // Tmpfile is open(2) with O_TMPFILE: a file without a name in a directory
 // that may be written. What name it gets later is decided by Link.
 func (c *connection) Tmpfile(_ <-chan struct{}, in *fuse.CreateIn, out *fuse.CreateOut) fuse.Status {
-	return c.asking(&in.InHeader, func(grant pathresolver.Grant) error { return c.tmpfile(in, out, grant) })
+	return c.asking(&in.InHeader, func(grant pathresolver.Grant) error {
+		return holding(&in.InHeader, func(who uint32) error { return c.tmpfile(who, in, out, grant) })
+	})
 }
 
-func (c *connection) tmpfile(in *fuse.CreateIn, out *fuse.CreateOut, grant pathresolver.Grant) error {
+func (c *connection) tmpfile(who uint32, in *fuse.CreateIn, out *fuse.CreateOut, grant pathresolver.Grant) error {
 	c.moves.RLock()
 	defer c.moves.RUnlock()
 	dir, place, err := c.locate(in.NodeId)
@@ -135,7 +137,7 @@ func (c *connection) tmpfile(in *fuse.CreateIn, out *fuse.CreateOut, grant pathr
 	}
 	n := c.tab.nameless(identityOf(&sx))
 	c.entry(n, false, &sx, &out.EntryOut)
-	c.answerOpen(n, fd, true, nil, &out.OpenOut)
+	c.answerOpen(n, fd, who, true, nil, &out.OpenOut)
 	return nil
 }
 
@@ -144,10 +146,12 @@ func (c *connection) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, o
 	if !plainName(name) {
 		return fuse.EINVAL
 	}
-	return c.asking(&in.InHeader, func(grant pathresolver.Grant) error { return c.create(in, name, out, grant) })
+	return c.asking(&in.InHeader, func(grant pathresolver.Grant) error {
+		return holding(&in.InHeader, func(who uint32) error { return c.create(who, in, name, out, grant) })
+	})
 }
 
-func (c *connection) create(in *fuse.CreateIn, name string, out *fuse.CreateOut, grant pathresolver.Grant) error {
+func (c *connection) create(who uint32, in *fuse.CreateIn, name string, out *fuse.CreateOut, grant pathresolver.Grant) error {
 	defer c.hold(name)()
 	dir, place, err := c.locate(in.NodeId)
 	if err != nil {
@@ -184,7 +188,7 @@ func (c *connection) create(in *fuse.CreateIn, name string, out *fuse.CreateOut,
 	}
 	c.rules().NoteMade(child, 0, fileID(&sx))
 	n := c.answer(dir, name, true, false, &sx, &out.EntryOut)
-	c.answerOpen(n, fd, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, nil, &out.OpenOut)
+	c.answerOpen(n, fd, who, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, nil, &out.OpenOut)
 	if text {
 		c.holdText(n, out.Fh)
 	}

@@ -110,6 +110,9 @@
 //     and wait for locks of one file, which it has open once: the kernel does not tell
 //     these from open file description locks, for which nobody looks. F_GETLK names the
 //     process that took such a lock, where it would say -1 without a view.
+//   - An open file in a write mount costs the server a descriptor, and so does who holds
+//     or waits for a lock of it. A process that has more than twice as many as are free is
+//     refused another (EMFILE; ENOLCK for a lock), which leaves some to others.
 //   - What the host removes in the read-only mount while it is open is ESTALE.
 //   - inotify(7) inside the view tells of changes through the view only.
 //   - The name ".go-fuse-epoll-hack" in the root of a mount belongs to go-fuse: a

@@ -16,6 +16,7 @@ type handle struct {
 	id       uint64
 	node     *node
 	fd       int
+	who      uint32 // holds it (descriptors)
 	writable bool
 	text     bool         // what is written is checked (writeText)
 	made     bool         // the file was made through this handle, by a grant; guarded by opens.mu
@@ -27,6 +28,7 @@ type handle struct {
 func (h *handle) drop() {
 	if h.users.Add(-1) == 0 {
 		closeFD(h.fd)
+		budget.give(h.who)
 	}
 }
 
@@ -108,13 +110,14 @@ func (o *opens) makerOf(n *node) *handle {
 	return o.find(n, func(h *handle) bool { return h.made })
 }
 
-// add makes a handle, which owns fd from now on. register is called for the
-// first of a node and returns the kernel's id of the file, 0 for none.
-func (o *opens) add(n *node, fd int, writable bool, register func() int32) (h *handle, backing int32) {
+// add takes a handle in. register is called for the first of a node and returns the
+// kernel's id of the file, 0 for none.
+func (o *opens) add(h *handle, register func() int32) (backing int32) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	n := h.node
 	o.next++
-	h = &handle{id: o.next, node: n, fd: fd, writable: writable}
+	h.id = o.next
 	h.users.Store(1)
 	open := o.byNode[n]
 	if open == nil {
@@ -123,7 +126,7 @@ func (o *opens) add(n *node, fd int, writable bool, register func() int32) (h *h
 	}
 	open.handles = append(open.handles, h)
 	o.byID[h.id] = h
-	return h, open.backing
+	return open.backing
 }
 
 // remove takes a handle out. With the last one of a file unregister is called
@@ -203,10 +206,12 @@ func (c *connection) probePassthrough() {
 // passes reports whether the kernel moves the data of open files itself.
 func (c *connection) passes() bool { return c.passthrough.Load() }
 
-// answerOpen makes a handle of fd and tells the kernel how to use it. sx is
-// how the file was when it was opened; nil if it was made, or is about to change.
-func (c *connection) answerOpen(n *node, fd int, writable bool, sx *unix.Statx_t, out *fuse.OpenOut) {
-	h, backing := c.opens.add(n, fd, writable, func() int32 {
+// answerOpen makes a handle of fd, which it owns from now on, and tells the kernel how
+// to use it. sx is how the file was when it was opened; nil if it was made, or is about
+// to change. who holds it (descriptors).
+func (c *connection) answerOpen(n *node, fd int, who uint32, writable bool, sx *unix.Statx_t, out *fuse.OpenOut) {
+	h := &handle{node: n, fd: fd, who: who, writable: writable}
+	backing := c.opens.add(h, func() int32 {
 		if !c.passes() || c.isGitText(n) {
 			return 0
 		}

@@ -67,6 +67,7 @@ type holder struct {
 	node   *node
 	handle *handle // of flock(2)
 	fd     int     // carries them
+	who    uint32  // holds fd (descriptors)
 	pid    uint32  // of who holds them, 0 where that is not known
 	held   spans
 	by     []*handle // that they were taken through
@@ -159,13 +160,19 @@ func (t *lockTable) holderOf(rq *lockRequest) *holder {
 }
 
 func (t *lockTable) newHolder(rq *lockRequest) (*holder, error) {
+	who, err := budget.take(rq.span.thread)
+	if err != nil {
+		return nil, unix.ENOLCK
+	}
 	fd, err := reopenForLocks(rq.h)
 	if err != nil {
+		budget.give(who)
 		return nil, err
 	}
 	key, err := lockedKeyOf(fd, rq.flock)
 	if err != nil {
 		closeFD(fd)
+		budget.give(who)
 		return nil, err
 	}
 	file := t.files[key]
@@ -173,7 +180,7 @@ func (t *lockTable) newHolder(rq *lockRequest) (*holder, error) {
 		file = &lockedFile{key: key}
 		t.files[key] = file
 	}
-	hd := &holder{file: file, node: rq.h.node, fd: fd}
+	hd := &holder{file: file, node: rq.h.node, fd: fd, who: who}
 	file.holders = append(file.holders, hd)
 	if rq.flock {
 		rq.h.flocks, hd.handle = hd, rq.h
@@ -403,6 +410,7 @@ func (t *lockTable) dropIdle(hd *holder) {
 
 func (t *lockTable) drop(hd *holder) {
 	closeFD(hd.fd)
+	budget.give(hd.who)
 	hd.held = nil
 	f := hd.file
 	f.holders = slices.DeleteFunc(f.holders, func(other *holder) bool { return other == hd })

@@ -33,6 +33,10 @@ func (c *connection) OpenFile(in *fuse.OpenIn) (r fuseconn.Reply) {
 // open1 opens a file with what was granted; nil where nothing was. It asks the rules,
 // walks to the file's place and makes a handle of it.
 func (c *connection) open1(in *fuse.OpenIn, out *fuse.OpenOut, grant pathresolver.Grant) error {
+	return holding(&in.InHeader, func(who uint32) error { return c.openFor(who, in, out, grant) })
+}
+
+func (c *connection) openFor(who uint32, in *fuse.OpenIn, out *fuse.OpenOut, grant pathresolver.Grant) error {
 	c.moves.RLock()
 	defer c.moves.RUnlock()
 	n, err := c.node(in.NodeId)
@@ -57,7 +61,7 @@ func (c *connection) open1(in *fuse.OpenIn, out *fuse.OpenOut, grant pathresolve
 		}
 		was = nil
 	}
-	c.answerOpen(n, fd, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, was, out)
+	c.answerOpen(n, fd, who, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, was, out)
 	if writing {
 		c.holdText(n, out.Fh)
 		c.changedNode(access.OpWrite, n, sx.Mode)

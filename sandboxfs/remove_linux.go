@@ -69,6 +69,10 @@ func (c *connection) retain(d removal, removed bool) {
 		closeFD(d.fd)
 		return
 	}
+	if _, err := budget.take(0); err != nil {
+		closeFD(d.fd)
+		return
+	}
 	c.unlinked.fd[d.n] = d.fd
 }
 
@@ -105,6 +109,7 @@ func (c *connection) forgotten(n *node) {
 	c.unlinked.mu.Unlock()
 	if ok {
 		closeFD(fd) // may free the blocks of a large file
+		budget.give(0)
 	}
 }
 
@@ -113,6 +118,7 @@ func (g *unlinked) closeAll() {
 	defer g.mu.Unlock()
 	for n, fd := range g.fd {
 		closeFD(fd)
+		budget.give(0)
 		delete(g.fd, n)
 	}
 }
