@@ -1,5 +1,7 @@
 package sandboxfs
 
+import "slices"
+
 // Two processes that wait for each other's POSIX locks would wait for ever: the one
 // whose wait closes the cycle gets EDEADLK, as fcntl(2) says. Locks of the host's
 // processes take no part, and neither do those of flock(2).
@@ -12,20 +14,21 @@ package sandboxfs
 
 // closesCycle reports whether w, which has to wait, would wait for itself.
 func (t *lockTable) closesCycle(w *lockWait) bool {
-	seen := map[*lockWait]bool{w: true}
-	for todo := []*lockWait{w}; len(todo) > 0; {
-		at := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	stuck := []*lockWait{w} // until w gets its lock
+	for i := 0; i < len(stuck); i++ {
+		at := stuck[i]
 		for hd, s := range at.holder.file.inTheWay(at.holder, at.span) {
 			if w.keeps(hd, s) {
 				return true
 			}
-			// A process has another owner on each mount: there the thread tells.
-			for _, next := range append([]*lockWait{t.threads[s.thread]}, hd.locker.waits...) {
-				if next != nil && !seen[next] && next.keeps(hd, s) {
-					seen[next] = true
-					todo = append(todo, next)
+			for _, next := range hd.locker.waits {
+				if next.keeps(hd, s) && !slices.Contains(stuck, next) {
+					stuck = append(stuck, next)
 				}
+			}
+			// A process has another owner on each mount: there the thread tells.
+			if next := t.threads[s.thread]; next != nil && next.keeps(hd, s) && !slices.Contains(stuck, next) {
+				stuck = append(stuck, next)
 			}
 		}
 	}

@@ -98,10 +98,10 @@ func (p *locking) asks(name string, cmd int, typ int16, start int64) {
 	require.NoError(p.t, err)
 }
 
-// waits returns once it waits for the server.
-func (p *locking) waits() {
-	p.t.Helper()
-	eventually(p.t, bound, func() bool { return waitsForServer(p.cmd.Process.Pid) }, "waiting for a lock")
+// lockWaits returns once so many wait for a lock.
+func lockWaits(t *testing.T, f *fixture, count int) {
+	t.Helper()
+	eventually(t, bound, func() bool { return f.v.LockWaits() == count }, "waiting for a lock: "+itoa(count))
 }
 
 // got is what came of it.
@@ -150,7 +150,7 @@ func TestDeadlock(t *testing.T) {
 				last := len(all) - 1
 				for i, p := range all[:last] {
 					p.asks(places[i+1].name, unix.F_SETLKW, unix.F_WRLCK, places[i+1].start)
-					p.waits()
+					lockWaits(t, f, i+1)
 				}
 				require.ErrorIs(t, all[last].does(places[0].name, unix.F_SETLKW, unix.F_RDLCK, places[0].start), unix.EDEADLK)
 				require.NoError(t, all[last].does(places[last].name, unix.F_SETLK, unix.F_UNLCK, places[last].start), "it has kept its own")
@@ -173,7 +173,7 @@ func TestDeadlockOfThreads(t *testing.T) {
 		require.NoError(t, p.does("out/a", unix.F_SETLK, unix.F_WRLCK, 0))
 		require.NoError(t, q.does("out/b", unix.F_SETLK, unix.F_WRLCK, 0))
 		p.asks("out/b", unix.F_SETLKW, unix.F_WRLCK, 0)
-		p.waits()
+		lockWaits(t, f, 1)
 		q.apart = true
 		require.ErrorIs(t, q.does("out/a", unix.F_SETLKW, unix.F_WRLCK, 0), unix.EDEADLK)
 	})
@@ -190,17 +190,16 @@ func TestNoDeadlock(t *testing.T) {
 		}
 		require.NoError(t, set(a, unix.F_OFD_SETLK, unix.F_WRLCK, 0))
 		require.NoError(t, set(b, unix.F_OFD_SETLK, unix.F_WRLCK, 10))
-		waits := func(file *os.File, start int64) chan error {
-			got, before := make(chan error, 1), waitingForServer(os.Getpid())
+		waits := func(file *os.File, start int64, count int) chan error {
+			got := make(chan error, 1)
 			go func() {
 				runtime.LockOSThread()
 				got <- set(file, unix.F_OFD_SETLKW, unix.F_WRLCK, start)
 			}()
-			eventually(t, bound, func() bool { return len(got) > 0 || waitingForServer(os.Getpid()) > before }, "waiting")
-			require.Empty(t, got)
+			lockWaits(t, f, count)
 			return got
 		}
-		gotA, gotB := waits(a, 10), waits(b, 0)
+		gotA, gotB := waits(a, 10, 1), waits(b, 0, 2)
 		require.NoError(t, set(b, unix.F_OFD_SETLK, unix.F_UNLCK, 10))
 		require.NoError(t, <-gotA)
 		require.NoError(t, set(a, unix.F_OFD_SETLK, unix.F_UNLCK, 0))
@@ -212,9 +211,9 @@ func TestNoDeadlock(t *testing.T) {
 		require.NoError(t, p.does("out/a", unix.LOCK_EX, 0, 0))
 		require.NoError(t, q.does("out/b", unix.LOCK_EX, 0, 0))
 		p.asks("out/b", unix.LOCK_EX, 0, 0)
-		p.waits()
+		lockWaits(t, f, 1)
 		q.asks("out/a", unix.LOCK_EX, 0, 0)
-		q.waits()
+		lockWaits(t, f, 2)
 		q.end()
 		_, err := p.got()
 		require.NoError(t, err)
@@ -230,7 +229,7 @@ func TestNoDeadlockWithHost(t *testing.T) {
 		require.NoError(t, host.does("out/b", unix.F_SETLK, unix.F_WRLCK, 0))
 		host.asks("out/a", unix.F_SETLKW, unix.F_WRLCK, 0)
 		p.asks("out/b", unix.F_SETLKW, unix.F_WRLCK, 0)
-		p.waits()
+		lockWaits(t, f, 1)
 		host.end()
 		_, err := p.got()
 		require.NoError(t, err)
@@ -283,7 +282,7 @@ func TestLockQueue(t *testing.T) {
 		for i, typ := range []int16{unix.F_RDLCK, unix.F_WRLCK, unix.F_WRLCK, unix.F_RDLCK, unix.F_WRLCK} {
 			p := lockingIn(t, f.mnt)
 			p.asks("out/a", unix.F_SETLKW, typ, int64(i))
-			p.waits()
+			lockWaits(t, f, i+1)
 			all = append(all, p)
 		}
 		all[1].end()
@@ -300,5 +299,26 @@ func TestLockQueue(t *testing.T) {
 			require.NoError(t, err)
 			all[i].end()
 		}
+	})
+}
+
+// Who waits for the host as well keeps nobody else waiting.
+func TestLockQueueBehindHost(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/a=")
+		host, first, both, last := lockingIn(t, f.root), lockingIn(t, f.mnt), lockingIn(t, f.mnt), lockingIn(t, f.mnt)
+		require.NoError(t, host.does("out/a", unix.F_SETLK, unix.F_WRLCK, 0))
+		require.NoError(t, first.does("out/a", unix.F_SETLK, unix.F_WRLCK, 10))
+		both.asks("out/a", unix.F_SETLKW, unix.F_WRLCK, 5)
+		lockWaits(t, f, 1)
+		last.asks("out/a", unix.F_SETLKW, unix.F_WRLCK, 10)
+		lockWaits(t, f, 2)
+		require.NoError(t, first.does("out/a", unix.F_SETLK, unix.F_UNLCK, 10))
+		_, err := last.got()
+		require.NoError(t, err)
+		require.NoError(t, host.does("out/a", unix.F_SETLK, unix.F_UNLCK, 0))
+		require.NoError(t, last.does("out/a", unix.F_SETLK, unix.F_UNLCK, 10))
+		_, err = both.got()
+		require.NoError(t, err)
 	})
 }

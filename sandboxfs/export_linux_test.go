@@ -21,3 +21,13 @@ func ForeseeAtMost(n uint64) (undo func()) {
 
 // FreshListing is for how long any listing is kept.
 const FreshListing = time.Duration(freshListing) * time.Millisecond
+
+// LockWaits is how many wait for a lock.
+func (v *View) LockWaits() (count int) {
+	v.locks.mu.Lock()
+	defer v.locks.mu.Unlock()
+	for _, f := range v.locks.files {
+		count += len(f.waits)
+	}
+	return count
+}

@@ -94,25 +94,19 @@ func (t *lockTable) await(ctx context.Context, w *lockWait) error {
 	pause := time.Millisecond
 	for {
 		var retry <-chan time.Time
-		var timer *time.Timer
-		if t.waitsForHost(w) {
-			timer = time.NewTimer(pause)
-			retry = timer.C
+		if t.waitsForHost(w) { // a timer that nobody waits for any more costs nothing
+			retry = time.After(pause)
+			pause = min(2*pause, lockPoll)
 		}
 		select {
-		case err := <-w.done:
-			return err
 		case <-ctx.Done():
-			t.finish(w, unix.EINTR)
-			return <-w.done
-		case <-w.hostsNow:
+			return t.giveUp(w)
+		case <-w.wake:
 			pause = time.Millisecond
 		case <-retry:
-			pause = min(2*pause, lockPoll)
-			t.retry(w)
 		}
-		if timer != nil {
-			timer.Stop()
+		if over, err := t.retry(w); over {
+			return err
 		}
 	}
 }

@@ -16,9 +16,8 @@ import (
 // each owner has a descriptor of its own per file, with open file description locks
 // on it (F_OFD_SETLK, fcntl_locking(2)); closing it drops what the owner held.
 //
-// What is held is noted here, too: who waits for somebody in the view is served when
-// that one gives it back, in order, and only who waits for the host has to try again
-// and again.
+// What is held is noted here, too: who waits for somebody in the view tries again when
+// that one gives it back, and only who waits for the host does so again and again.
 
 // lockTable has the locks of a view.
 type lockTable struct {
@@ -74,13 +73,12 @@ type holder struct {
 	waits  int
 }
 
-// lockWait is a lock that is waited for. It is over when it stands in no list.
+// lockWait is a lock that is waited for.
 type lockWait struct {
 	lockRequest
-	holder   *holder
-	host     bool          // what is in the way is nobody's in the view
-	hostsNow chan struct{} // holds one: host is set
-	done     chan error    // holds one
+	holder *holder
+	host   bool          // what was in the way last was nobody's in the view
+	wake   chan struct{} // holds one: it may be had now
 }
 
 // take takes or gives back a lock. Where that has to wait for somebody it begins to.
@@ -102,11 +100,10 @@ func (t *lockTable) take(rq lockRequest) (*lockWait, error) {
 	}
 	lowered, err := hd.set(&rq)
 	if lowered {
-		t.serve(hd.file)
+		t.wake(hd.file)
 	}
 	if err == unix.EAGAIN && rq.waited {
-		w := &lockWait{lockRequest: rq, holder: hd, hostsNow: make(chan struct{}, 1), done: make(chan error, 1)}
-		w.host = !hd.file.blocks(w.holder, w.span)
+		w := &lockWait{lockRequest: rq, holder: hd, host: !hd.file.blocks(hd, rq.span), wake: make(chan struct{}, 1)}
 		if rq.flock || !t.closesCycle(w) {
 			t.enqueue(w)
 			return w, nil
@@ -242,80 +239,83 @@ func (t *lockTable) enqueue(w *lockWait) {
 	}
 }
 
-// finish ends a wait, unless it is over.
-func (t *lockTable) finish(w *lockWait, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.end(w, err)
-}
-
-// end is finish with the lock held.
-func (t *lockTable) end(w *lockWait, err error) {
+// dequeue ends a wait.
+func (t *lockTable) dequeue(w *lockWait) {
+	same := func(other *lockWait) bool { return other == w }
 	hd := w.holder
-	at := slices.Index(hd.file.waits, w)
-	if at < 0 {
-		return
-	}
-	hd.file.waits = slices.Delete(hd.file.waits, at, at+1)
+	hd.file.waits = slices.DeleteFunc(hd.file.waits, same)
 	if l := hd.locker; l != nil {
-		l.waits = slices.DeleteFunc(l.waits, func(other *lockWait) bool { return other == w })
+		l.waits = slices.DeleteFunc(l.waits, same)
 		if t.threads[w.span.thread] == w {
 			delete(t.threads, w.span.thread)
 		}
 	}
 	hd.waits--
-	w.done <- err
 	t.dropIdle(hd)
+	t.wake(hd.file) // who can have it besides, or in its place
 }
 
+// giveUp ends a wait that was interrupted.
+func (t *lockTable) giveUp(w *lockWait) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.dequeue(w)
+	return unix.EINTR
+}
+
+// waitsForHost reports whether nobody in the view will tell w to try again.
 func (t *lockTable) waitsForHost(w *lockWait) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return w.host
 }
 
-// retry tries again to get what the host had.
-func (t *lockTable) retry(w *lockWait) {
+// retry tries again to get a lock, and reports whether the wait is over. If it is not,
+// somebody else may be in the way of w alone: those that w stood before try, too.
+func (t *lockTable) retry(w *lockWait) (over bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if slices.Contains(w.holder.file.waits, w) && t.attempt(w) {
-		t.serve(w.holder.file)
+	hd, was := w.holder, w.host
+	if w.host = !hd.file.blocks(hd, w.span); w.host {
+		var lowered bool
+		if lowered, err = hd.set(&w.lockRequest); err == unix.EAGAIN {
+			if lowered || !was {
+				t.wake(hd.file)
+			}
+			return false, nil
+		}
+	} else if w.flock || !t.closesCycle(w) {
+		t.wake(hd.file)
+		return false, nil
+	} else {
+		err = unix.EDEADLK
 	}
+	t.dequeue(w)
+	return true, err
 }
 
-// serve gives those who wait for a file what they can have now.
-func (t *lockTable) serve(f *lockedFile) {
-	for again := len(f.waits) > 0; again; {
-		again = false
-		for _, w := range slices.Clone(f.waits) {
-			again = t.attempt(w) || again
+// wake has those who wait for a file try again, of those that are in each other's way
+// the first. They do not get it before: who runs already may be faster, or each lock
+// would be handed over from one process to the next, which takes twice as long.
+func (t *lockTable) wake(f *lockedFile) {
+	var first []*lockWait
+	for _, w := range f.waits {
+		if f.blocks(w.holder, w.span) {
+			if w.flock || !t.closesCycle(w) {
+				continue // for it nothing has changed
+			}
+		} else if slices.ContainsFunc(first, func(other *lockWait) bool {
+			return other.holder != w.holder && other.span.conflicts(w.span)
+		}) {
+			continue
+		} else if !w.host {
+			first = append(first, w)
 		}
-	}
-}
-
-// attempt tries to get a lock for who waits for it. It reports whether others may
-// get what the same one held.
-func (t *lockTable) attempt(w *lockWait) (lowered bool) {
-	if w.holder.file.blocks(w.holder, w.span) {
-		w.host = false
-		if !w.flock && t.closesCycle(w) {
-			t.end(w, unix.EDEADLK)
-		}
-		return false
-	}
-	lowered, err := w.holder.set(&w.lockRequest)
-	if err != unix.EAGAIN {
-		t.end(w, err)
-		return lowered
-	}
-	if !w.host {
-		w.host = true
 		select {
-		case w.hostsNow <- struct{}{}:
-		default:
+		case w.wake <- struct{}{}:
+		default: // it is about to
 		}
 	}
-	return lowered
 }
 
 // lockFound is a lock that is in the way of another.
@@ -398,7 +398,7 @@ func (t *lockTable) giveBack(hd *holder) {
 	} else {
 		t.drop(hd)
 	}
-	t.serve(hd.file)
+	t.wake(hd.file)
 }
 
 // dropIdle drops who neither holds anything nor waits, nor is likely to again.

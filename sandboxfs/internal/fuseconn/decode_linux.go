@@ -29,6 +29,8 @@ const (
 	opFlush       = 25
 	opOpendir     = 27
 	opReleasedir  = 29
+	opGetLk       = 31
+	opSetLk       = 32
 	opSetLkw      = 33
 	opCreate      = 35
 	opInterrupt   = 36
@@ -57,6 +59,8 @@ var layouts = [opRename2 + 1]struct {
 	opFlush:       {unsafe.Sizeof(fuse.FlushIn{}), 0},
 	opOpendir:     {unsafe.Sizeof(fuse.OpenIn{}), 0},
 	opReleasedir:  {unsafe.Sizeof(fuse.ReleaseIn{}), 0},
+	opGetLk:       {unsafe.Sizeof(fuse.LkIn{}), 0},
+	opSetLk:       {unsafe.Sizeof(fuse.LkIn{}), 0},
 	opSetLkw:      {unsafe.Sizeof(fuse.LkIn{}), 0},
 	opCreate:      {unsafe.Sizeof(fuse.CreateIn{}), 1},
 	opInterrupt:   {unsafe.Sizeof(fuse.InterruptIn{}), 0},
@@ -148,6 +152,10 @@ func (c *Conn) decode(q request) (size int, left bool) {
 		st = c.h.Rename(nil, &in, name, names[1])
 	case opOpendir:
 		st = c.h.OpenDir(nil, argsOf[fuse.OpenIn](q), answerOf[fuse.OpenOut](q, &size))
+	case opGetLk:
+		st = c.h.GetLk(nil, argsOf[fuse.LkIn](q), answerOf[fuse.LkOut](q, &size))
+	case opSetLk:
+		st = c.h.SetLk(nil, argsOf[fuse.LkIn](q))
 	case opFlush:
 		st = c.h.Flush(nil, argsOf[fuse.FlushIn](q))
 	case opRelease:

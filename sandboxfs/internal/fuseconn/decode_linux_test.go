@@ -77,6 +77,15 @@ func (r *recorder) SetLkw(_ <-chan struct{}, in *fuse.LkIn) fuse.Status {
 	return r.note("setlkw", &in.InHeader, in.Fh, in.Owner, in.Lk, in.LkFlags)
 }
 
+func (r *recorder) SetLk(_ <-chan struct{}, in *fuse.LkIn) fuse.Status {
+	return r.note("setlk", &in.InHeader, in.Fh, in.Owner, in.Lk, in.LkFlags)
+}
+
+func (r *recorder) GetLk(_ <-chan struct{}, in *fuse.LkIn, out *fuse.LkOut) fuse.Status {
+	out.Lk = fuse.FileLock{Start: 1, End: 2, Typ: unix.F_WRLCK, Pid: 3}
+	return r.note("getlk", &in.InHeader, in.Fh, in.Owner, in.Lk, in.LkFlags)
+}
+
 func (r *recorder) LockFile(in *fuse.LkIn) Reply { return Reply{Status: r.SetLkw(nil, in)} }
 
 func (r *recorder) OpenDir(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
@@ -164,7 +173,7 @@ func made(op uint32, node uint64, args func([]byte) []byte, rest []byte) request
 var argumentSize = map[uint32]int{
 	opLookup: 0, opForget: 8, opGetattr: 16, opMkdir: 8, opUnlink: 0, opRmdir: 0, opRename: 8, opOpen: 8,
 	opRead: 40, opWrite: 40, opRelease: 24, opGetxattr: 8, opFlush: 24, opCreate: 16, opBatchForget: 8, opRename2: 16,
-	opOpendir: 8, opReleasedir: 24, opSetLkw: 48,
+	opOpendir: 8, opReleasedir: 24, opGetLk: 48, opSetLk: 48, opSetLkw: 48,
 }
 
 // What is decoded here means the same as what go-fuse decodes.
