@@ -56,7 +56,7 @@ func (c *connection) age() int32 {
 
 // ReadDir lists names. Hidden ones are left out.
 func (c *connection) ReadDir(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
-	return c.list(in, func(l *listing, e dirent, _ resolved.Verdict) bool {
+	return c.list(in, int(in.Size), func(l *listing, e dirent, _ resolved.Verdict) bool {
 		return out.AddDirEntry(l.entry(e))
 	})
 }
@@ -66,7 +66,7 @@ func (c *connection) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 	if n := c.tab.get(in.NodeId); n != nil && in.Offset == 0 {
 		n.listed.Store(c.age())
 	}
-	return c.list(in, func(l *listing, e dirent, verdict resolved.Verdict) bool {
+	return c.list(in, int(in.Size)/plusSize, func(l *listing, e dirent, verdict resolved.Verdict) bool {
 		var sx unix.Statx_t
 		known := !c.long.more(l.dir) && e.name != "." && e.name != ".." && (!c.ReadOnly || !verdict.AskRead)
 		if known {
@@ -151,19 +151,20 @@ func (l *listing) entry(e dirent) fuse.DirEntry {
 }
 
 // list opens the directory of a request and calls add for each name that is
-// not hidden, until add has no more room.
-func (c *connection) list(in *fuse.ReadIn, add func(*listing, dirent, resolved.Verdict) bool) fuse.Status {
+// not hidden, until add has no more room. About room bytes of what the directory holds
+// fit into the answer.
+func (c *connection) list(in *fuse.ReadIn, room int, add func(*listing, dirent, resolved.Verdict) bool) fuse.Status {
 	return c.asking(&in.InHeader, func(grant pathresolver.Grant) error {
 		if grant == nil {
 			grant = c.listings.granted(in.Fh)
 		} else {
 			c.listings.grant(in.Fh, grant)
 		}
-		return c.listGranted(in, add, grant)
+		return c.listGranted(in, room, add, grant)
 	})
 }
 
-func (c *connection) listGranted(in *fuse.ReadIn, add func(*listing, dirent, resolved.Verdict) bool, grant pathresolver.Grant) error {
+func (c *connection) listGranted(in *fuse.ReadIn, room int, add func(*listing, dirent, resolved.Verdict) bool, grant pathresolver.Grant) error {
 	c.moves.RLock()
 	defer c.moves.RUnlock()
 	dir, err := c.node(in.NodeId)
@@ -185,7 +186,7 @@ func (c *connection) listGranted(in *fuse.ReadIn, add func(*listing, dirent, res
 	if in.Offset == 0 {
 		c.long.begin(dir, time.Unix(l.sx.Mtime.Sec, int64(l.sx.Mtime.Nsec)))
 	}
-	return eachEntry(l.fd, in.Offset, func(e dirent) bool {
+	return eachEntry(l.fd, in.Offset, room, func(e dirent) bool {
 		var verdict resolved.Verdict
 		if e.name != "." && e.name != ".." {
 			verdict = c.rules().VerdictIn(l.place, e.name)
@@ -278,8 +279,14 @@ func (l *listings) close(fh uint64) {
 	delete(l.given, fh)
 }
 
-// dirBuffer is how much of a directory is read by one system call, in bytes.
-const dirBuffer = 32 << 10
+const (
+	// dirBuffer is how much of a directory is read by one system call, in bytes, at most,
+	// and leastRead how much at least: more than one entry.
+	dirBuffer, leastRead = 32 << 10, 1 << 10
+	// plusSize is how many times as much room an entry takes with what a Lookup would
+	// answer, for names of 16 bytes.
+	plusSize = 4
+)
 
 var dirBuffers = sync.Pool{New: func() any { return new([dirBuffer]byte) }}
 
@@ -292,8 +299,10 @@ type dirent struct {
 	name string
 }
 
-// eachEntry reads a directory from an offset on until yield returns false.
-func eachEntry(fd int, from uint64, yield func(dirent) bool) error {
+// eachEntry reads a directory from an offset on until yield returns false, which is
+// expected after about room bytes. What is read beyond is read again by the next
+// request.
+func eachEntry(fd int, from uint64, room int, yield func(dirent) bool) error {
 	if from != 0 {
 		if _, err := unix.Seek(fd, int64(from), unix.SEEK_SET); err != nil {
 			return err
@@ -301,8 +310,9 @@ func eachEntry(fd int, from uint64, yield func(dirent) bool) error {
 	}
 	buf := dirBuffers.Get().(*[dirBuffer]byte)
 	defer dirBuffers.Put(buf)
+	part := buf[:min(max(room, leastRead), dirBuffer)]
 	for {
-		size, err := unix.Getdents(fd, buf[:])
+		size, err := unix.Getdents(fd, part)
 		if err == unix.EINTR {
 			continue
 		}
@@ -312,7 +322,7 @@ func eachEntry(fd int, from uint64, yield func(dirent) bool) error {
 		if err != nil || size <= 0 {
 			return err
 		}
-		for rest := buf[:size]; len(rest) > 19; {
+		for rest := part[:size]; len(rest) > 19; {
 			length := int(binary.NativeEndian.Uint16(rest[16:]))
 			if length < 20 || length > len(rest) {
 				return unix.EIO
