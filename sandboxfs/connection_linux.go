@@ -30,7 +30,7 @@ type connection struct {
 	dirs               dirCache
 	listings           listings
 	long               longLists
-	watch              *watcher // of the read-only mount, nil otherwise
+	watch              *watcher // tells the kernel what the host changes
 	conn               *fuseconn.Conn
 
 	// moves keeps names from changing: an operation on a place holds it shared
@@ -76,9 +76,7 @@ func newConnection(v *View, what Mount, layout []Mount) (*connection, error) {
 	if err := c.examineRoot(); err != nil {
 		return nil, err
 	}
-	if what.ReadOnly {
-		c.watch = newWatcher(c)
-	}
+	c.watch = newWatcher(c)
 	return c, nil
 }
 
@@ -111,16 +109,12 @@ func (c *connection) String() string { return fsName }
 func (c *connection) start(conn *fuseconn.Conn) {
 	c.conn = conn
 	c.probePassthrough()
-	if c.watch != nil {
-		c.watch.start()
-	}
+	c.watch.start()
 }
 
 // close frees what a connection that has ended may have left open.
 func (c *connection) close() {
-	if c.watch != nil {
-		c.watch.close()
-	}
+	c.watch.close()
 	c.opens.closeAll()
 	c.unlinked.closeAll()
 	c.dirs.closeAll()
@@ -173,11 +167,9 @@ func (c *connection) addStats(s *Stats) {
 	handles, backing := c.opens.count()
 	s.Handles += handles
 	s.Backing += backing
-	if c.watch != nil {
-		watches, sent := c.watch.count()
-		s.Watches += watches
-		s.Notified += sent
-	}
+	watches, sent := c.watch.count()
+	s.Watches += watches
+	s.Notified += sent
 }
 
 // slow is said before what may take long. c.moves is not held.

@@ -27,6 +27,7 @@ var errnoOf = map[access.Code]syscall.Errno{
 	pathresolver.RuleMountPoint:    syscall.EACCES,
 	pathresolver.RuleInvalidPath:   syscall.EINVAL,
 	pathresolver.RuleUnstable:      syscall.EAGAIN,
+	RuleOpenOutside:                syscall.EAGAIN,
 }
 
 // errno is the table's entry for a rule.

@@ -44,6 +44,11 @@ func (h *handle) readable() bool {
 type opened struct {
 	handles []*handle
 	backing int32 // the kernel's id of the file, 0 where the server moves the data
+
+	// How the file was when somebody got a lock of it last, and whether every later
+	// change has another time.
+	seen    stamp
+	settled bool
 }
 
 // opens are the open handles of a mount.
@@ -159,6 +164,31 @@ func (o *opens) passedThrough(n *node) bool {
 	return open != nil && open.backing > 0
 }
 
+// changedBeside returns which open files of n's directory may have changed since it was
+// last asked for them.
+func (c *connection) changedBeside(n *node) []*node {
+	dir, _ := c.tab.nameOf(n)
+	o := &c.opens
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var changed []*node
+	for other, open := range o.byNode {
+		if in, _ := c.tab.nameOf(other); in != dir && other != n {
+			continue
+		}
+		var sx unix.Statx_t
+		if statFD(open.handles[0].fd, &sx) != nil {
+			continue
+		}
+		now := stampOf(&sx)
+		if !open.settled || open.seen != now {
+			changed = append(changed, other)
+		}
+		open.seen, open.settled = now, now.isSettled()
+	}
+	return changed
+}
+
 // closeAll closes what a connection left open when it ended.
 func (o *opens) closeAll() {
 	o.mu.Lock()
@@ -248,10 +278,23 @@ const maxStamps = 1 << 16
 // change: file systems stamp by the tick.
 const settled = 20 * time.Millisecond
 
-// stamp is how the content of a file was when it was last opened.
+// stamp tells whether the content of a file is the same as before.
 type stamp struct {
 	size         uint64
 	mtime, ctime int64
+}
+
+func stampOf(sx *unix.Statx_t) stamp {
+	return stamp{
+		size:  sx.Size,
+		mtime: sx.Mtime.Sec*1e9 + int64(sx.Mtime.Nsec),
+		ctime: sx.Ctime.Sec*1e9 + int64(sx.Ctime.Nsec),
+	}
+}
+
+// isSettled reports whether the next change will have another time.
+func (s stamp) isSettled() bool {
+	return time.Since(time.Unix(0, max(s.mtime, s.ctime))) >= settled
 }
 
 // stamps decides whether the kernel may keep what it has read of a file when
@@ -264,18 +307,14 @@ type stamps struct {
 
 // unchanged reports whether n is as it was when it was opened before.
 func (s *stamps) unchanged(n *node, sx *unix.Statx_t) bool {
-	now := stamp{
-		size:  sx.Size,
-		mtime: sx.Mtime.Sec*1e9 + int64(sx.Mtime.Nsec),
-		ctime: sx.Ctime.Sec*1e9 + int64(sx.Ctime.Nsec),
-	}
+	now := stampOf(sx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before, known := s.last[n]
 	if known && before == now {
 		return true
 	}
-	if time.Since(time.Unix(0, max(now.mtime, now.ctime))) < settled || !known && len(s.last) >= maxStamps {
+	if !now.isSettled() || !known && len(s.last) >= maxStamps {
 		delete(s.last, n)
 		return false
 	}

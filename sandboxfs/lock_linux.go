@@ -18,11 +18,12 @@ type lockRequest struct {
 	flock  bool
 	span   span
 	pid    uint32 // of the process; 0 where it is not known
-	waited bool   // F_SETLKW, or flock(2) without LOCK_NB
+	user   fuse.Owner
+	waited bool // F_SETLKW, or flock(2) without LOCK_NB
 }
 
 func (c *connection) lockRequest(in *fuse.LkIn) (rq lockRequest, err error) {
-	rq = lockRequest{c: c, owner: in.Owner, flock: in.LkFlags&fuse.LK_FLOCK != 0, pid: in.Lk.Pid}
+	rq = lockRequest{c: c, owner: in.Owner, flock: in.LkFlags&fuse.LK_FLOCK != 0, pid: in.Lk.Pid, user: in.InHeader.Owner}
 	rq.span = span{start: int64(in.Lk.Start), end: int64(min(in.Lk.End, lastOffset)), typ: int16(in.Lk.Typ), thread: in.Pid}
 	switch rq.span.typ {
 	case unix.F_RDLCK, unix.F_WRLCK, unix.F_UNLCK:
@@ -62,8 +63,14 @@ func (c *connection) GetLk(_ <-chan struct{}, in *fuse.LkIn, out *fuse.LkOut) fu
 // SetLk is F_SETLK and flock(2) with LOCK_NB.
 func (c *connection) SetLk(_ <-chan struct{}, in *fuse.LkIn) fuse.Status {
 	rq, err := c.lockRequest(in)
-	if err == nil {
-		_, err = c.opens.locks.take(rq)
+	if err != nil {
+		return status(err)
+	}
+	if rq.span.typ == unix.F_UNLCK {
+		c.unlocking(&in.InHeader, &rq)
+	}
+	if _, err = c.opens.locks.take(rq); err == nil {
+		c.locked(&in.InHeader, &rq)
 	}
 	return status(err)
 }
@@ -78,11 +85,45 @@ func (c *connection) LockFile(in *fuse.LkIn) fuseconn.Reply {
 	rq.waited = true
 	wait, err := c.opens.locks.take(rq)
 	if wait == nil {
+		if err == nil {
+			c.locked(&in.InHeader, &rq)
+		}
 		return fuseconn.Reply{Status: status(err)}
 	}
 	return fuseconn.Reply{Later: func(ctx context.Context) fuseconn.Reply {
-		return fuseconn.Reply{Status: status(c.opens.locks.await(ctx, wait))}
+		err := c.opens.locks.await(ctx, wait)
+		if err == nil {
+			c.locked(nil, &rq)
+		}
+		return fuseconn.Reply{Status: status(err)}
 	}}
+}
+
+// locked has who got a lock see what is there now. The kernel believes for a while what
+// it knows of names and files, and the host may have changed them a moment ago under the
+// same lock: a database that goes on with old pages loses what others committed. The
+// lock may be of one file and the data in others: those beside it count.
+func (c *connection) locked(h *fuse.InHeader, rq *lockRequest) {
+	if rq.span.typ == unix.F_UNLCK {
+		return
+	}
+	c.watch.catchUp()
+	for _, n := range c.changedBeside(rq.h.node) {
+		if h != nil {
+			c.slow(h) // pages that are being written are waited for
+		}
+		c.conn.ForgetInode(n.id)
+	}
+}
+
+// unlocking has the kernel write what was written to a map of a file before the lock is
+// given back: the next who gets it may be the host. The kernel does that by itself
+// before it tells of close(2).
+func (c *connection) unlocking(h *fuse.InHeader, rq *lockRequest) {
+	if !c.opens.passedThrough(rq.h.node) && c.opens.locks.mayHaveWritten(rq) {
+		c.slow(h)
+		c.conn.ForgetInode(rq.h.node.id)
+	}
 }
 
 // lockPoll bounds how late a lock that the host gave back is noticed. Locks

@@ -25,10 +25,12 @@ type lockTable struct {
 	lockers map[lockerKey]*locker
 	files   map[lockedKey]*lockedFile
 	threads map[uint32]*lockWait // POSIX locks that are waited for, by who waits
+	outside map[lockedKey]bool   // files with a mapGuard that was not had: they are told of
 }
 
 func (t *lockTable) init() {
 	t.lockers, t.files, t.threads = map[lockerKey]*locker{}, map[lockedKey]*lockedFile{}, map[uint32]*lockWait{}
+	t.outside = map[lockedKey]bool{}
 }
 
 // lockerKey names an owner of POSIX locks.
@@ -57,6 +59,7 @@ type lockedFile struct {
 	key     lockedKey
 	holders []*holder
 	waits   []*lockWait // in order
+	guard   *mapGuard   // nil where locks are taken on the backing file
 }
 
 // holder has the locks of one owner on a file: of a locker, or flock(2)'s of a handle.
@@ -128,6 +131,8 @@ func (hd *holder) set(rq *lockRequest) (lowered bool, err error) {
 		if err == unix.EAGAIN { // a lock that cannot be changed to another is lost, flock(2)
 			return hd.held.put(everything), err
 		}
+	} else if hd.file.guard != nil {
+		err = hd.file.guard.admit(hd, rq)
 	} else {
 		lk := rq.span.flock()
 		err = unix.FcntlFlock(uintptr(hd.fd), unix.F_OFD_SETLK, &lk)
@@ -142,7 +147,9 @@ func (hd *holder) set(rq *lockRequest) (lowered bool, err error) {
 		hd.by = append(hd.by, rq.h)
 		rq.h.locks = append(rq.h.locks, hd)
 	}
-	return hd.held.put(rq.span), nil
+	lowered = hd.held.put(rq.span)
+	hd.file.guard.settle(hd.file)
+	return lowered, nil
 }
 
 // holderOf returns who has the locks that a request is about, or nil.
@@ -174,7 +181,7 @@ func (t *lockTable) newHolder(rq *lockRequest) (*holder, error) {
 	}
 	file := t.files[key]
 	if file == nil {
-		file = &lockedFile{key: key}
+		file = &lockedFile{key: key, guard: newMapGuard(rq)}
 		t.files[key] = file
 	}
 	hd := &holder{file: file, node: rq.h.node, fd: fd, who: who}
@@ -318,6 +325,17 @@ func (t *lockTable) wake(f *lockedFile) {
 	}
 }
 
+// mayHaveWritten reports whether a lock under which a file may be written is about to be
+// given back to the host.
+func (t *lockTable) mayHaveWritten(rq *lockRequest) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	hd := t.holderOf(rq)
+	return hd != nil && hd.file.guard == nil && slices.ContainsFunc(hd.held, func(s span) bool {
+		return s.typ == unix.F_WRLCK && s.overlaps(rq.span)
+	})
+}
+
 // lockFound is a lock that is in the way of another.
 type lockFound struct {
 	span         // its type is F_UNLCK if there is none
@@ -334,6 +352,17 @@ func (t *lockTable) inTheWay(rq *lockRequest) (lockFound, error) {
 	if hd != nil {
 		fd = hd.fd // own locks are not in the way
 	}
+	key, err := lockedKeyOf(fd, false)
+	if err != nil {
+		return lockFound{}, err
+	}
+	f := t.files[key]
+	if f != nil && f.guard != nil && f.guard.fd >= 0 {
+		for other, s := range f.inTheWay(hd, rq.span) {
+			return lockFound{span: s, pid: other.pid}, nil
+		}
+		return lockFound{span: everything}, nil
+	}
 	lk := rq.span.flock()
 	if err := unix.FcntlFlock(uintptr(fd), unix.F_OFD_GETLK, &lk); err != nil {
 		return lockFound{}, err
@@ -342,11 +371,7 @@ func (t *lockTable) inTheWay(rq *lockRequest) (lockFound, error) {
 	if lk.Type == unix.F_UNLCK || lk.Pid >= 0 {
 		return found, nil
 	}
-	key, err := lockedKeyOf(fd, false)
-	if err != nil {
-		return lockFound{}, err
-	}
-	if f := t.files[key]; f != nil {
+	if f != nil {
 		for other, s := range f.inTheWay(hd, rq.span) {
 			exact := s.start == found.start && s.end == found.end
 			if exact || found.hosts && s.overlaps(found.span) {
@@ -395,6 +420,7 @@ func (t *lockTable) giveBack(hd *holder) {
 		lk := everything.flock()
 		_ = unix.FcntlFlock(uintptr(hd.fd), unix.F_OFD_SETLK, &lk)
 		hd.held.put(everything)
+		hd.file.guard.settle(hd.file)
 	} else {
 		t.drop(hd)
 	}
@@ -414,6 +440,7 @@ func (t *lockTable) drop(hd *holder) {
 	hd.held = nil
 	f := hd.file
 	f.holders = slices.DeleteFunc(f.holders, func(other *holder) bool { return other == hd })
+	f.guard.settle(f)
 	if len(f.holders) == 0 && t.files[f.key] == f {
 		delete(t.files, f.key)
 	}

@@ -75,6 +75,16 @@ func hintInstaller(o *cli.Output, r *pathresolver.Resolver, command []string) {
 	o.Hint(fmt.Sprintf("%s writes package.json and %[2]s too: -w package.json -w %[2]s, or -w . for the whole directory", name, lock))
 }
 
+// openOutside says why a database in the run was locked.
+func openOutside(kinds []refusalKind) (advice []string) {
+	for _, k := range kinds {
+		if k.rule == sandboxfs.RuleOpenOutside {
+			return []string{fmt.Sprintf("the database of '%s' is open outside or in another run, with which an ordinary user's run shares no memory: close it there first", pathresolver.EscapePath(k.place))}
+		}
+	}
+	return nil
+}
+
 // remedy is what would have allowed what no write path covered: flags, or where a policy
 // lists it. It is nil where nothing of that kind was refused.
 func (f *runFlags) remedy(kinds []refusalKind) []string {
@@ -82,7 +92,7 @@ func (f *runFlags) remedy(kinds []refusalKind) []string {
 	git, others := false, false
 	for _, k := range kinds {
 		switch {
-		case k.rule == sandboxfs.RuleNotOwner || k.rule == sandboxfs.RuleChown: // no rule's
+		case k.rule == sandboxfs.RuleNotOwner || k.rule == sandboxfs.RuleChown || k.rule == sandboxfs.RuleOpenOutside: // no rule's
 		case k.rule != pathresolver.RuleNoWritePath || k.place == "":
 			others = true
 		case k.place == ".git" || strings.HasPrefix(k.place, ".git/"):

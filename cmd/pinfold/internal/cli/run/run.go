@@ -246,7 +246,7 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 		a.Out.Error(err.Error())
 	}
 	if watched {
-		refused.summary(a.Out, f.remedy, lacked)
+		refused.summary(a.Out, f.remedy, lacked, openOutside)
 		leftlog.Tell(a.Out, r.Root(), left, saved)
 	}
 	refused.warn(a.Out)

@@ -12,3 +12,7 @@ const (
 	// RuleChown means that a file would have been given to another user or group.
 	RuleChown access.Code = "chown"
 )
+
+// RuleOpenOutside means that a program outside of the view has a lock of a database's
+// shared memory. Where the server moves the data, memory is not shared with it.
+const RuleOpenOutside access.Code = "open_outside"

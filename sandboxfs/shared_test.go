@@ -1,0 +1,233 @@
+//go:build linux
+
+package sandboxfs_test
+
+import (
+	"os"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+// locker is a descriptor that takes locks, in the view or outside.
+type locker struct {
+	*os.File
+	t *testing.T
+}
+
+func (f *fixture) locker(path string) locker {
+	return locker{opened(f.t, path), f.t}
+}
+
+func (l locker) lock(typ int16) error {
+	return unix.FcntlFlock(l.Fd(), unix.F_OFD_SETLK, lockOf(typ, 0, 1))
+}
+
+func (l locker) mustLock(typ int16) {
+	l.t.Helper()
+	require.NoError(l.t, l.lock(typ))
+}
+
+// asked is the type of the lock that would be in the way.
+func (l locker) asked(typ int16) int16 {
+	l.t.Helper()
+	lk := lockOf(typ, 0, 1)
+	require.NoError(l.t, unix.FcntlFlock(l.Fd(), unix.F_OFD_GETLK, lk))
+	return lk.Type
+}
+
+func (l locker) content(size int) string {
+	l.t.Helper()
+	b := make([]byte, size)
+	_, err := l.ReadAt(b, 0)
+	require.NoError(l.t, err)
+	return string(b)
+}
+
+// Who has got a lock reads what the host wrote under it a moment ago, by read(2) and by
+// a map. A database that went on with what it had read before lost the host's commits.
+func TestLockShowsWhatTheHostWrote(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/db=count 0")
+		in, host := f.locker(f.in("out/db")), f.locker(f.on("out/db"))
+		m, err := unix.Mmap(int(in.Fd()), 0, 7, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, unix.Munmap(m)) }()
+		flock := func(l locker, how int) error { return unix.Flock(int(l.Fd()), how|unix.LOCK_NB) }
+		for i := range 50 {
+			locks, typ := func(l locker, typ int16) error { return l.lock(typ) }, int16(unix.F_RDLCK)
+			if i%2 == 1 {
+				locks = func(l locker, typ int16) error {
+					return flock(l, map[int16]int{unix.F_RDLCK: unix.LOCK_SH, unix.F_WRLCK: unix.LOCK_EX, unix.F_UNLCK: unix.LOCK_UN}[typ])
+				}
+			}
+			in.content(7) // it knows what was there
+			require.Equal(t, in.content(7), string(m))
+			require.NoError(t, locks(host, unix.F_WRLCK))
+			now := "count " + itoa(i%10)
+			_, err := host.WriteAt([]byte(now), 0)
+			require.NoError(t, err)
+			require.ErrorIs(t, locks(in, typ), syscall.EAGAIN)
+			require.NoError(t, locks(host, unix.F_UNLCK))
+			require.NoError(t, locks(in, typ))
+			require.Equal(t, now, in.content(7))
+			require.Equal(t, now, string(m))
+			require.NoError(t, locks(in, unix.F_UNLCK))
+		}
+	})
+}
+
+// What was written to a map under a lock is in the file when the lock is given back.
+func TestUnlockWritesMaps(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/db=count 0")
+		in, host := f.locker(f.in("out/db")), f.locker(f.on("out/db"))
+		m, err := unix.Mmap(int(in.Fd()), 0, 7, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, unix.Munmap(m)) }()
+		for i := range 50 {
+			in.mustLock(unix.F_WRLCK)
+			m[6] = byte('0' + i%10)
+			in.mustLock(unix.F_UNLCK)
+			host.mustLock(unix.F_WRLCK)
+			require.Equal(t, "count "+itoa(i%10), host.content(7))
+			host.mustLock(unix.F_UNLCK)
+		}
+	})
+}
+
+// A database that shares memory by a map of a file is open in the view or outside, and
+// not on both sides at once, unless they share the map: each would lose what the other
+// commits.
+func TestMapGuard(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		var mu sync.Mutex
+		var told []sandboxfs.Refusal
+		o.OnRefusal = func(r sandboxfs.Refusal) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, r)
+		}
+		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/db-shm=index", "out/db=data")
+		passes := o.Passthrough && os.Geteuid() == 0
+
+		// Other files, and all with maps of the same pages, are shared.
+		shared := []string{"out/db"}
+		if passes {
+			shared = append(shared, "out/db-shm")
+		}
+		for _, name := range shared {
+			in, host := f.locker(f.in(name)), f.locker(f.on(name))
+			in.mustLock(unix.F_RDLCK)
+			host.mustLock(unix.F_RDLCK)
+			require.NoError(t, in.Close())
+			require.NoError(t, host.Close())
+		}
+		if passes {
+			return
+		}
+
+		// The view first.
+		a, b, host := f.locker(f.in("out/db-shm")), f.locker(f.in("out/db-shm")), f.locker(f.on("out/db-shm"))
+		require.Equal(t, int16(unix.F_UNLCK), a.asked(unix.F_WRLCK))
+		a.mustLock(unix.F_RDLCK)
+		require.ErrorIs(t, host.lock(unix.F_RDLCK), syscall.EAGAIN)
+		require.Equal(t, int16(unix.F_WRLCK), host.asked(unix.F_RDLCK))
+		// In the view all is as without a guard.
+		b.mustLock(unix.F_RDLCK)
+		require.ErrorIs(t, b.lock(unix.F_WRLCK), syscall.EAGAIN)
+		require.Equal(t, int16(unix.F_RDLCK), b.asked(unix.F_WRLCK))
+		require.Equal(t, int16(unix.F_UNLCK), b.asked(unix.F_RDLCK))
+		a.mustLock(unix.F_UNLCK)
+		b.mustLock(unix.F_WRLCK)
+		got := make(chan error, 1)
+		go func() { got <- unix.FcntlFlock(a.Fd(), unix.F_OFD_SETLKW, lockOf(unix.F_WRLCK, 0, 1)) }()
+		require.NoError(t, b.Close())
+		require.NoError(t, <-got)
+		require.ErrorIs(t, host.lock(unix.F_RDLCK), syscall.EAGAIN)
+		require.NoError(t, a.Close())
+		eventually(t, bound, func() bool { return host.lock(unix.F_RDLCK) == nil }, "given back to the host")
+
+		// The host first.
+		a = f.locker(f.in("out/db-shm"))
+		require.Equal(t, int16(unix.F_RDLCK), a.asked(unix.F_WRLCK))
+		require.ErrorIs(t, a.lock(unix.F_RDLCK), syscall.EAGAIN)
+		eventually(t, bound, func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return len(told) == 1
+		}, "it is told")
+		require.Equal(t, sandboxfs.RuleOpenOutside, told[0].Rule)
+		require.Equal(t, "out/db-shm", told[0].Place)
+		go func() { got <- unix.FcntlFlock(a.Fd(), unix.F_OFD_SETLKW, lockOf(unix.F_WRLCK, 0, 1)) }()
+		require.NoError(t, host.Close())
+		require.NoError(t, <-got)
+		require.NoError(t, a.Close())
+	})
+}
+
+// Who has got a lock sees which names the host made, removed and replaced a moment ago:
+// a database looks so whether somebody died in the middle of a change.
+func TestLockShowsNamesOfTheHost(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/db=data", "out/replaced=old")
+		in := f.locker(f.in("out/db"))
+		there := func(path string) bool {
+			_, err := os.Lstat(path)
+			return err == nil
+		}
+		for range 50 {
+			require.False(t, there(f.in("out/db-journal"))) // the kernel remembers that
+			require.NoError(t, write(f.on("out/db-journal"), "hot"))
+			in.mustLock(unix.F_RDLCK)
+			require.True(t, there(f.in("out/db-journal")))
+			in.mustLock(unix.F_UNLCK)
+
+			require.NoError(t, os.Remove(f.on("out/db-journal")))
+			require.NoError(t, write(f.on("out/new"), "new"))
+			require.NoError(t, os.Rename(f.on("out/new"), f.on("out/replaced")))
+			in.mustLock(unix.F_RDLCK)
+			require.False(t, there(f.in("out/db-journal")))
+			outside, err := os.Stat(f.on("out/replaced"))
+			require.NoError(t, err)
+			inside, err := os.Stat(f.in("out/replaced"))
+			require.NoError(t, err)
+			require.Equal(t, outside.Sys().(*syscall.Stat_t).Ino, inside.Sys().(*syscall.Stat_t).Ino)
+			in.mustLock(unix.F_UNLCK)
+		}
+	})
+}
+
+// A name that the host makes or removes in a write path is seen without a lock, too,
+// sooner than the kernel would ask by itself; what the view does itself is not looked up
+// again.
+func TestNamesOfTheHostAreTold(t *testing.T) {
+	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
+		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/", "out/gone=")
+		_, err := os.Stat(f.in("out/missing"))
+		require.ErrorIs(t, err, os.ErrNotExist)
+		_, err = os.Stat(f.in("out/gone"))
+		require.NoError(t, err)
+
+		for i := range 20 {
+			name := f.in("out/own" + itoa(i))
+			require.NoError(t, write(name, ""))
+			require.NoError(t, os.Rename(name, name+".moved"))
+		}
+		before := f.v.Stats().Notified
+		require.NoError(t, write(f.on("out/missing"), ""))
+		require.NoError(t, os.Remove(f.on("out/gone")))
+		eventually(t, bound, func() bool { return f.v.Stats().Notified >= before+2 }, "the kernel was told")
+		eventually(t, bound, func() bool {
+			_, made := os.Stat(f.in("out/missing"))
+			_, gone := os.Stat(f.in("out/gone"))
+			return made == nil && os.IsNotExist(gone)
+		}, "seen")
+	})
+}
