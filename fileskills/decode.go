@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -139,8 +140,8 @@ func (d *decoder) value(v reflect.Value, s *valueShape, at string, optional bool
 		if kind != '0' {
 			return false, d.mistyped(at, "a whole number", kind)
 		}
-		n, err := strconv.ParseInt(tok.String(), 10, 64)
-		if err != nil {
+		n, ok := wholeNumber(tok.String())
+		if !ok {
 			return false, fail(CodeInvalidArgument, "", "%s: %q must be a whole number, not %s", d.skill, at, clip(tok.String(), 40))
 		}
 		if s.min != nil && n < *s.min || s.max != nil && n > *s.max {
@@ -154,6 +155,21 @@ func (d *decoder) value(v reflect.Value, s *valueShape, at string, optional bool
 		return true, d.list(v, s, at)
 	}
 	return true, nil
+}
+
+// wholeNumber reads a number of JSON, in which 1, 1.0 and 1e0 are the same: programs
+// that know only one kind of number write any of them. From 2^53 on such a program no
+// longer knows which number it means.
+func wholeNumber(text string) (int64, bool) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, true
+	}
+	const exact = 1 << 53
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) >= exact {
+		return 0, false
+	}
+	return int64(f), true
 }
 
 func (d *decoder) list(v reflect.Value, s *valueShape, at string) error {

@@ -107,10 +107,17 @@ func TestBounds(t *testing.T) {
 	require.NoError(t, k.decode(json.RawMessage(`{"n":5,"word":"b","maybe":0,"list":[{"from":"x"}]}`), &got))
 	require.Equal(t, 5, got.N)
 	require.Equal(t, 0, *got.Maybe)
+	for _, same := range []string{"4.0", "4e0", "0.4e1", "40E-1"} { // JSON has one kind of number
+		require.NoError(t, k.decode(json.RawMessage(`{"n":`+same+`}`), &got), same)
+		require.Equal(t, 4, got.N, same)
+	}
 	for input, want := range map[string]string{
 		`{"n":0}`:                       `"n" must be from 1 to 5, not 0`,
 		`{"n":6}`:                       `"n" must be from 1 to 5, not 6`,
 		`{"n":1.5}`:                     `"n" must be a whole number, not 1.5`,
+		`{"n":6.0}`:                     `"n" must be from 1 to 5, not 6`,
+		`{"maybe":1e300}`:               `"maybe" must be a whole number, not 1e300`,
+		`{"maybe":9007199254740993.0}`:  `"maybe" must be a whole number`,
 		`{"n":99999999999999999999}`:    `"n" must be a whole number`,
 		`{"word":"c"}`:                  `"word" must be "a" or "b", not "c"`,
 		`{"list":[{}]}`:                 `the argument "list[0].from" is missing`,

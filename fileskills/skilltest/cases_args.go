@@ -12,6 +12,8 @@ var arguments = []testCase{{
 	write: []string{"out"},
 	calls: []want{
 		{skill: "read_file", raw: `{"path":"ok.txt","offset":null,"limit":""}`, text: []string{"ok"}},
+		{skill: "read_file", raw: `{"path":"ok.txt","offset":1.0}`, text: []string{"ok"}},
+		{skill: "read_file", raw: `{"path":"ok.txt","offset":1.5}`, code: fileskills.CodeInvalidArgument, text: []string{"whole number"}},
 		{skill: "read_file", raw: `{"pth":"ok.txt"}`, code: fileskills.CodeInvalidArgument, text: []string{"pth"}},
 		{skill: "read_file", raw: `{"path":"ok.txt","extra":1}`, code: fileskills.CodeInvalidArgument, text: []string{"extra"}},
 		{skill: "read_file", raw: `{}`, code: fileskills.CodeInvalidArgument, text: []string{"path"}},
