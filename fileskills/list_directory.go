@@ -19,6 +19,7 @@ type listDirectoryIn struct {
 	All        bool     `json:"all,omitzero" jsonschema:"also dot files"`
 	Long       bool     `json:"long,omitzero" jsonschema:"with mode, size, time"`
 	MaxResults int      `json:"max_results,omitzero" default:"1000" min:"1" max:"10000"`
+	Offset     int      `json:"offset,omitzero" min:"0" max:"10000000" jsonschema:"how many to pass over"`
 }
 
 var listDirectory = define(spec[listDirectoryIn]{
@@ -51,7 +52,11 @@ func (c *call) listDirectory(ctx context.Context, in *listDirectoryIn) (*Result,
 		})
 	}
 	total := len(entries)
-	entries = smallest(entries, in.MaxResults, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	if in.Offset > 0 && in.Offset >= total {
+		return nil, fail(CodeInvalidArgument, string(in.Path), "offset %d is beyond the end: %s has %s.",
+			in.Offset, shown(string(in.Path)), countOf(total, "entry", "entries"))
+	}
+	entries = smallest(entries, in.Offset+in.MaxResults, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })[in.Offset:]
 	var text strings.Builder
 	count := 0
 	for _, e := range entries {
@@ -76,19 +81,20 @@ func (c *call) listDirectory(ctx context.Context, in *listDirectoryIn) (*Result,
 		}
 		text.WriteByte('\n')
 	}
-	switch {
-	case count < total:
-		fmt.Fprintf(&text, "[%d of %d entries shown, the first by name; glob finds names, max_results shows more]\n", count, total)
+	meta := Meta{Path: d.Place(), Total: &total}
+	switch end := in.Offset + count; {
+	case end < total:
+		meta.Truncated, meta.NextOffset = true, &end
+		fmt.Fprintf(&text, "[entries %d-%d of %d, by name; continue with offset=%d]\n", in.Offset+1, end, total, end)
+	case in.Offset > 0:
+		fmt.Fprintf(&text, "[entries %d-%d of %d; end of the list]\n", in.Offset+1, end, total)
 	case total == 0:
 		text.WriteString("[empty]\n")
 	}
 	if dotted > 0 {
 		fmt.Fprintf(&text, "(%s not shown; all=true)\n", countOf(dotted, "name that begins with a dot", "names that begin with a dot"))
 	}
-	return &Result{
-		Text: strings.TrimSuffix(text.String(), "\n"),
-		Meta: Meta{Path: d.Place(), Total: &total, Truncated: count < total},
-	}, nil
+	return &Result{Text: strings.TrimSuffix(text.String(), "\n"), Meta: meta}, nil
 }
 
 // smallest returns the n smallest, sorted, without sorting all.

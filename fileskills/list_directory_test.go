@@ -38,12 +38,62 @@ func TestListDirectory(t *testing.T) {
 
 	require.Contains(t, w.ok("list_directory", args{"path": "src", "all": true}).Text, ".env\n")
 	require.Regexp(t, `(?m)^-rw-r--r-- +5 \d{4}-\d\d-\d\dT\d\d:\d\d a\.go$`, w.ok("list_directory", args{"path": "src", "long": true}).Text)
-	require.Equal(t, "a.go\nabs -> (outside)\n[2 of 9 entries shown, the first by name; glob finds names, max_results shows more]\n(1 name that begins with a dot not shown; all=true)",
+	require.Equal(t, "a.go\nabs -> (outside)\n[entries 1-2 of 9, by name; continue with offset=2]\n(1 name that begins with a dot not shown; all=true)",
 		w.ok("list_directory", args{"path": "src", "max_results": 2}).Text)
 	require.Equal(t, "[empty]", w.ok("list_directory", args{"path": "out"}).Text)
 	require.Contains(t, w.ok("list_directory", args{}).Text, "ok.txt\nout/\nsrc/")
 	w.refused(CodeNotDirectory, "list_directory", args{"path": "ok.txt"})
 	w.refused(CodeSymlinkEscape, "list_directory", args{"path": "src/out"})
+}
+
+// A directory of any size is read to its end, page by page, each name once.
+func TestListDirectoryPages(t *testing.T) {
+	w := newWorld(t)
+	var want []string
+	for i := range 25 {
+		name := fmt.Sprintf("f%02d", i)
+		w.plant("d/"+name, "")
+		want = append(want, name)
+	}
+	w.plant("d/.dot", "")
+	page := func(offset int) *Result {
+		return w.ok("list_directory", args{"path": "d", "max_results": 10, "offset": offset})
+	}
+	var got []string
+	for offset := 0; ; {
+		res := page(offset)
+		require.Equal(t, 25, *res.Meta.Total)
+		lines := strings.Split(res.Text, "\n")
+		got = append(got, lines[:len(lines)-2]...) // without what is said of the page and the dot
+		if !res.Meta.Truncated {
+			require.Nil(t, res.Meta.NextOffset)
+			require.Contains(t, res.Text, "f24\n[entries 21-25 of 25; end of the list]\n")
+			break
+		}
+		offset = *res.Meta.NextOffset
+		require.Contains(t, res.Text, fmt.Sprintf("of 25, by name; continue with offset=%d]", offset))
+	}
+	require.Equal(t, want, got)
+	e := w.refused(CodeInvalidArgument, "list_directory", args{"path": "d", "offset": 25})
+	require.Contains(t, e.Message, "offset 25 is beyond the end: d has 25 entries.")
+	require.Equal(t, "[empty]", w.ok("list_directory", args{"path": "out", "offset": 0}).Text)
+
+	// What a page has no room for is on the next one, too.
+	long := strings.Repeat("x", 200)
+	for i := range 400 {
+		w.plant(fmt.Sprintf("many/%s%03d", long, i), "")
+	}
+	seen := 0
+	for offset := 0; ; {
+		res := w.ok("list_directory", args{"path": "many", "max_results": 10_000, "offset": offset})
+		require.LessOrEqual(t, len(res.Text), maxText+1024)
+		seen += strings.Count(res.Text, long)
+		if !res.Meta.Truncated {
+			break
+		}
+		offset = *res.Meta.NextOffset
+	}
+	require.Equal(t, 400, seen)
 }
 
 func TestListDirectoryHides(t *testing.T) {
