@@ -136,13 +136,19 @@ type call struct {
 	reported time.Time // when progress was reported last
 }
 
+// listener is who wants to know how far a long search has come; nil for nobody.
+func (c *call) listener() func(Progress) {
+	report, _ := c.ctx.Value(progressKey{}).(func(Progress))
+	return report
+}
+
 // progress reports how far a long search has come, where somebody listens.
 func (c *call) progress(p Progress) {
-	report, _ := c.ctx.Value(progressKey{}).(func(Progress))
+	report := c.listener()
 	if report == nil {
 		return
 	}
-	if now := time.Now(); now.Sub(c.reported) >= time.Second/10 {
+	if now := time.Now(); now.Sub(c.reported) >= progressEvery {
 		c.reported = now
 		report(p)
 	}

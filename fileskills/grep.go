@@ -3,6 +3,7 @@ package fileskills
 import (
 	"context"
 	"strings"
+	"time"
 )
 
 type grepIn struct {
@@ -113,8 +114,15 @@ func (g *grepSearch) tree(ctx context.Context, want globSet) (*Result, error) {
 	defer w.close(ctx)
 	run := &grepRun{walk: w, pattern: g.pattern}
 	w.want = want
-	w.each = func() {
-		g.progress(Progress{Done: int64(g.files), Text: countOf(g.files, "file", "files") + " searched"})
+	run.report = func() {
+		n := run.searched.Load()
+		g.progress(Progress{Done: n, Text: countOf(int(n), "file", "files") + " searched"})
+	}
+	w.each = run.report
+	if g.listener() != nil {
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		run.tick = tick.C
 	}
 	switch g.in.Output {
 	case "content":

@@ -84,6 +84,14 @@ func (g *grepSearch) lines(place string, hits []hit, skip int) (matches int) {
 	return matches
 }
 
+// includeMatchesNothing reports whether nothing was searched because include
+// names no file. Directories that were left out may hold one.
+func (g *grepSearch) includeMatchesNothing() bool {
+	left := g.skipped
+	left.ignoredDirs = 0
+	return g.in.Include != "" && g.files == 0 && left == skipped{}
+}
+
 // result says what there is beyond the page, and what was not searched.
 func (g *grepSearch) result(place string) *Result {
 	res := &Result{Meta: Meta{Path: place}}
@@ -99,6 +107,12 @@ func (g *grepSearch) result(place string) *Result {
 		fmt.Fprintf(&g.text, "[%s %d-%d; more follow: continue with offset=%d]\n", what, g.in.Offset+1, next, next)
 	case g.matches == 0:
 		g.text.WriteString("0 matches")
+		if g.includeMatchesNothing() {
+			fmt.Fprintf(&g.text, ": include %s names no file in %s", shown(g.in.Include), shown(place))
+			if strings.Contains(g.in.Include, "/") {
+				g.text.WriteString("; it is relative to path")
+			}
+		}
 		if note != "" {
 			g.text.WriteString(" " + note)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
+	"sync/atomic"
+	"time"
 )
 
 // The bounds on how far files are searched ahead of the results.
@@ -30,6 +32,10 @@ type grepRun struct {
 	pattern *linePattern
 	want    scanWant
 	take    func(rel string, s scanned, err error) (more bool, stop error)
+	report  func()           // says how far the search is
+	tick    <-chan time.Time // when to, within a directory; nil: never
+
+	searched atomic.Int64 // files, also those whose turn has not come
 
 	jobs    chan *grepJob
 	pending []*grepJob
@@ -85,9 +91,15 @@ func (g *grepRun) start(ctx context.Context) {
 // finish waits for the oldest job.
 func (g *grepRun) finish(ctx context.Context) (more bool, err error) {
 	job := g.pending[0]
-	select {
-	case <-job.done:
-	case <-ctx.Done():
+	for waits := true; waits; {
+		select {
+		case <-g.tick:
+			g.report()
+			continue
+		case <-job.done:
+		case <-ctx.Done():
+		}
+		waits = false
 	}
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -112,6 +124,7 @@ func (g *grepRun) work(ctx context.Context) {
 				return
 			}
 			job.found[i], job.errs[i] = s.file(ctx, g.walk.top, rel, g.want)
+			g.searched.Add(1)
 		}
 		close(job.done)
 	}

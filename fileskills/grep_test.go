@@ -57,6 +57,35 @@ func TestGrepContent(t *testing.T) {
 	require.Equal(t, "a/x.go", w.ok("search_text", args{"pattern": "Foo", "path": "a/x.go"}).Meta.Path, "the alias")
 }
 
+// An include that names no file is a mistake, and not a search without matches.
+func TestGrepIncludeThatNamesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.write(".gitignore", "*.log\nbuild/\n")
+	w.plant("src/a.go", "needle\n")
+	w.plant("src/a.log", "needle\n")
+	w.plant("build/x.ts", "needle\n")
+	w.plant("img/a.bin", "\x00needle\n")
+	for _, c := range []struct {
+		in   args
+		want string
+	}{
+		{args{"include": "*.rs"}, "0 matches: include *.rs names no file in . (1 ignored directory not searched; include_ignored=true)"},
+		{args{"include": "src/*.go", "path": "src"}, "0 matches: include src/*.go names no file in src; it is relative to path"},
+		{args{"include": "*.go,*.ts", "path": "src", "output": "files"}, "0 matches: include *.go,*.ts names no file in src"},
+		// There is one, and it was searched, or why not is said:
+		{args{"include": "*.go", "pattern": "other"}, "0 matches (1 ignored directory not searched; include_ignored=true)"},
+		{args{"include": "*.log", "path": "src"}, "0 matches (1 ignored file not searched; include_ignored=true)"},
+		{args{"include": "*.bin", "path": "img"}, "0 matches (1 binary file not searched)"},
+		{args{"path": "out"}, "0 matches"},
+	} {
+		if c.in["pattern"] == nil {
+			c.in["pattern"] = "needle"
+		}
+		require.Equal(t, c.want, w.ok("grep", c.in).Text, "%v", c.in)
+	}
+	require.Equal(t, "src/a.go:1:needle\n[1 match in 1 file]", w.ok("grep", args{"pattern": "needle", "include": "*.go", "path": "src"}).Text)
+}
+
 func TestGrepRefuses(t *testing.T) {
 	w := newWorld(t)
 	e := w.refused(CodeInvalidRegex, "grep", args{"pattern": "(?<=a)b"})

@@ -1,6 +1,12 @@
 package fileskills
 
-import "context"
+import (
+	"context"
+	"time"
+)
+
+// progressEvery is how long no further report follows one.
+const progressEvery = time.Second / 10
 
 // Progress is how far a long search has come.
 type Progress struct {
