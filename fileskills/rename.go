@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"path"
 	"syscall"
+
+	"github.com/pinfold-dev/pinfold/access"
 )
 
 type renameIn struct {
@@ -17,7 +19,7 @@ type renameIn struct {
 
 var rename = define(spec[renameIn]{
 	name:        "rename",
-	description: "Renames or moves a file or directory. Both names must be writable.",
+	description: "Renames or moves a file or directory, and makes missing directories. Both names must be writable.",
 	destructive: true,
 	meta:        "path created",
 	act:         actRename,
@@ -48,13 +50,49 @@ func actRename(ctx context.Context, c *call, in *renameIn) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	undo, err := c.makeParents(destination)
+	if err != nil {
+		return nil, err
+	}
 	if err := c.fs.Rename(source, destination, in.Overwrite); err != nil {
+		undo()
 		return nil, renameError(err, source, destination)
 	}
 	return &Result{
 		Text: fmt.Sprintf("Renamed %s to %s.", shown(source), shown(destination)),
 		Meta: Meta{Path: c.placeOf(destination), Created: to == nil},
 	}, nil
+}
+
+// makeParents makes the missing directories above the place that a path leads
+// to. undo removes those that it made, as long as they are empty.
+func (c *call) makeParents(unsafePath string) (undo func(), err error) {
+	place, err := c.fs.Resolve(access.FSMove, unsafePath)
+	if err != nil {
+		return nil, err
+	}
+	var missing []string // the deepest first
+	for dir := path.Dir(place); dir != "."; dir = path.Dir(dir) {
+		if _, err := c.fs.Lstat(dir); !isMissing(err) {
+			break
+		}
+		missing = append(missing, dir)
+	}
+	undo = func() {
+		for _, dir := range missing {
+			if c.fs.Remove(dir) != nil {
+				return // somebody else has put something into it
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return undo, nil
+	}
+	if _, err := c.fs.MkdirAll(missing[0]); err != nil {
+		undo()
+		return nil, err
+	}
+	return undo, nil
 }
 
 // renameError says which of both names is meant where the system does not.
@@ -66,8 +104,7 @@ func renameError(err error, source, destination string) error {
 	case errors.Is(err, fs.ErrExist):
 		return existing(destination)
 	case isMissing(err):
-		return fail(CodeNotFound, destination, "the directory of %s does not exist. Nothing was changed.", shown(destination)).
-			hint("Make it with mkdir first.")
+		return fail(CodeNotFound, destination, "%s or the directory of %s has just been removed. Nothing was changed.", shown(source), shown(destination))
 	case errors.Is(err, syscall.EINVAL):
 		return fail(CodeInvalidArgument, destination, "%s cannot become %s: a directory does not move into itself, and neither name may be \".\" or \"..\". Nothing was changed.", shown(source), shown(destination))
 	case errors.Is(err, syscall.EXDEV):

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 func TestRename(t *testing.T) {
@@ -66,7 +68,35 @@ func TestRenameDirectory(t *testing.T) {
 	require.Equal(t, "f", w.read("out/d/f"))
 	require.Equal(t, "kept", w.read("out/full/kept"))
 	require.Equal(t, "file", w.read("out/file"))
-	e = w.refused(CodeNotFound, "rename", args{"source": "out/file", "destination": "out/none/file"})
-	require.Equal(t, "Make it with mkdir first.", e.Hint)
 	w.refused(CodeWriteNotAllowed, "rename", args{"source": "out", "destination": "out2"}) // W29
+}
+
+// TestRenameMakesParents: as write_file and copy_file do; where it fails, none is
+// left, and none is made where it may not be.
+func TestRenameMakesParents(t *testing.T) {
+	w := newWorldWith(t, pathresolver.Config{WritePaths: []string{"out", "new"}, Protect: []string{"out/kept"}})
+	require.NoError(t, os.MkdirAll(w.path("out/d"), 0o755))
+	w.write("out/d/f", "f")
+	before := w.tree("out")
+	for _, refused := range []struct {
+		code                Code
+		source, destination string
+	}{
+		{CodeNotFound, "out/none", "out/a/b/c"},
+		{CodeInvalidArgument, "out/d", "out/d/x/y/d"}, // into itself
+		{CodeWriteNotAllowed, "out/d/f", "elsewhere/a/f"},
+		{CodePathBlocked, "out/d/f", "out/kept/a/f"},
+		{CodePathOutsideRoot, "out/d/f", "../outside/a/f"},
+		{CodeNotDirectory, "out/d", "out/d/f/a/b"}, // beneath a file
+	} {
+		w.refused(refused.code, "rename", args{"source": refused.source, "destination": refused.destination})
+		require.Equal(t, before, w.tree("out"), refused.destination)
+		require.NoDirExists(t, w.path("elsewhere"))
+	}
+	res := w.ok("rename", args{"source": "out/d/f", "destination": "out/a/b/g"})
+	require.Equal(t, "Renamed out/d/f to out/a/b/g.", res.Text)
+	require.Equal(t, "f", w.read("out/a/b/g"))
+	w.ok("rename", args{"source": "out/a", "destination": "new/deep/a"}) // a write path that is not there yet
+	require.Equal(t, "f", w.read("new/deep/a/b/g"))
+	require.Equal(t, []string{"d"}, w.names("out"))
 }

@@ -50,14 +50,16 @@ var writing = []testCase{
 	{
 		name:  "rename and delete_file",
 		write: []string{"out"},
-		files: map[string]string{"out/f": "f\n", "out/g": "g\n", "out/d/x": "x\n"},
+		files: map[string]string{"out/f": "f\n", "out/g": "g\n", "out/d/x": "x\n", "out/d/y": "y\n"},
 		calls: []want{
 			{skill: "rename", in: args{"source": "out/f", "destination": "out/g", "overwrite": true}},
 			{skill: "rename", in: args{"source": "out/d", "destination": "out/e"}},
-			{skill: "rename", in: args{"source": "out/none", "destination": "out/x"}, code: fileskills.CodeNotFound},
+			{skill: "rename", in: args{"source": "out/none", "destination": "out/n/x"}, code: fileskills.CodeNotFound},
+			{skill: "rename", in: args{"source": "out/e", "destination": "out/e/n/x"}, code: fileskills.CodeInvalidArgument},
+			{skill: "rename", in: args{"source": "out/e/y", "destination": "out/m/n/y"}},
 			{skill: "delete_file", in: args{"path": "out/g"}},
 			{skill: "delete_file", in: args{"path": "out/g"}, code: fileskills.CodeNotFound},
 		},
-		after: map[string]string{"out/f": absent, "out/g": absent, "out/e/x": "x\n", "out/d/x": absent},
+		after: map[string]string{"out/f": absent, "out/g": absent, "out/e/x": "x\n", "out/d/x": absent, "out/m/n/y": "y\n", "out/n": absent, "out/e/n": absent},
 	},
 }
