@@ -3,8 +3,10 @@ package fileskills
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io/fs"
 	"strings"
 )
@@ -40,8 +42,12 @@ func (c *call) tryAppend(ctx context.Context, in *appendFileIn) (*Result, error)
 	defer unlock()
 	defer rep.Close()
 	var was fs.FileInfo
+	var known hash.Hash // of what the client knows of the file; nil for nothing
 	text := in.Content
 	if old := rep.Old(); old != nil {
+		if known, err = c.knownContent(ctx, rep.Place(), old); err != nil {
+			return nil, err
+		}
 		if was, err = old.Stat(); err != nil {
 			return nil, err
 		}
@@ -60,6 +66,10 @@ func (c *call) tryAppend(ctx context.Context, in *appendFileIn) (*Result, error)
 	if err := rep.Commit(ctx, stillLike(was)); err != nil {
 		return nil, err
 	}
+	if known != nil {
+		known.Write([]byte(text))
+		c.noteRead(rep.Place(), hex.EncodeToString(known.Sum(nil)))
+	}
 	meta := Meta{
 		Path: rep.Place(), Bytes: ptr(int64(len(text))), Lines: ptr(countLines([]byte(text))),
 		Created: was == nil,
@@ -69,6 +79,20 @@ func (c *call) tryAppend(ctx context.Context, in *appendFileIn) (*Result, error)
 		verb = "Created"
 	}
 	return &Result{Text: fmt.Sprintf("%s %s: %s, %s.", verb, shown(meta.Path), count(*meta.Lines, "line"), count(len(text), "byte")), Meta: meta}, nil
+}
+
+// knownContent is the hash of a file, to be gone on with, where it has the content
+// that the client knows; else nil.
+func (c *call) knownContent(ctx context.Context, place string, f File) (hash.Hash, error) {
+	known := c.known(place)
+	if known == "" {
+		return nil, nil
+	}
+	h, err := hashing(ctx, f)
+	if err != nil || hex.EncodeToString(h.Sum(nil)) != known {
+		return nil, err
+	}
+	return h, nil
 }
 
 // joined is the text as it goes behind what is there: on a line of its own,

@@ -145,8 +145,14 @@ func (c *call) patched(plan *patchPlan) *Result {
 		default:
 			fmt.Fprintf(&text, "Updated %s (%s added, %d removed)\n", shown(s.place), count(plus, "line"), minus)
 		}
-		if s.file.op != patchDelete {
+		if s.source != "" {
+			c.noteMoved(s.source, s.place)
+		}
+		switch s.file.op {
+		case patchAdd:
 			c.noteRead(s.place, s.hash)
+		case patchUpdate:
+			c.noteEdit(s.place, s.was, s.hash)
 		}
 	}
 	for _, w := range plan.warnings {

@@ -33,6 +33,7 @@ type patchStep struct {
 	old    []byte      // content of place; nil if there is none
 	new    []byte
 	hash   string // of new
+	was    string // of old, or of gone
 	source string // place that goes away
 	gone   []byte // its content
 	before *text  // of an update
@@ -201,7 +202,7 @@ func (c *call) planUpdate(ctx context.Context, p *patchPlan, s *patchStep) (err 
 
 // guardPatch asks the guard about a file that is changed or removed.
 func (c *call) guardPatch(ctx context.Context, place string, raw []byte, p *patchPlan) error {
-	if c.set.guard == GuardOff {
+	if c.set.guard == GuardOff || c.set.guard == GuardChanged {
 		return nil
 	}
 	hash, err := hashSoon(ctx, raw)
@@ -230,7 +231,7 @@ func (p *patchPlan) record(ctx context.Context) (record, error) {
 				if err != nil {
 					return record{}, err
 				}
-				w.Old = &old
+				w.Old, s.was = &old, old.Hash
 			}
 			s.hash = w.New.Hash
 			r.Writes = append(r.Writes, w)
@@ -240,6 +241,7 @@ func (p *patchPlan) record(ctx context.Context) (record, error) {
 			if err != nil {
 				return record{}, err
 			}
+			s.was = gone.Hash
 			r.Removals = append(r.Removals, recordRemoval{s.source, gone})
 		}
 	}

@@ -72,6 +72,7 @@ func actCopyFile(ctx context.Context, c *call, in *copyFileIn) (*Result, error) 
 	if err := rep.Commit(ctx, still); err != nil {
 		return nil, err
 	}
+	c.noteMoved(rep.Place(), "") // it has what the source has, whoever has read that
 	text := fmt.Sprintf("Copied %s to %s: %s.", shown(source), shown(destination), count(int(n), "byte"))
 	if warning != "" {
 		text += "\n" + warning

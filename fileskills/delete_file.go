@@ -25,6 +25,7 @@ var deleteFile = define(spec[deleteFileIn]{
 		if err != nil {
 			return nil, err
 		}
+		c.noteMoved(place, "")
 		return &Result{Text: "Removed " + shown(string(in.Path)) + ".", Meta: Meta{Path: place}}, nil
 	},
 })

@@ -52,13 +52,13 @@ func TestLocks(t *testing.T) {
 func TestSeenIsBounded(t *testing.T) {
 	var s seen
 	for i := range maxSeen + 10 {
-		s.note(string(rune(i)), "x")
-		s.note(string(rune(i)), "y")
+		s.note(seenFile{place: string(rune(i))}, "x")
+		s.note(seenFile{place: string(rune(i))}, "y")
 	}
 	require.Len(t, s.hash, maxSeen)
 	require.Len(t, s.order, maxSeen)
-	require.Empty(t, s.get(string(rune(0))))
-	require.Equal(t, "y", s.get(string(rune(maxSeen+9))))
+	require.Empty(t, s.get(seenFile{place: string(rune(0))}))
+	require.Equal(t, "y", s.get(seenFile{place: string(rune(maxSeen + 9))}))
 }
 
 func TestNearest(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxHashed is the largest file that read_file hashes when no guard wants
-	// it, in bytes: as much as costs less than a round trip.
+	// maxHashed is the largest file that read_file hashes where no guard demands
+	// that files be read, in bytes: as much as costs less than a round trip.
 	maxHashed = 1 << 20
 	// maxImage is the largest image that is handed out, in bytes: the models'
 	// own limit.
@@ -64,7 +64,8 @@ func (c *call) readFile(ctx context.Context, in *readFileIn) (*Result, error) {
 	}
 	hash := sha256.New()
 	var rest io.Reader = f
-	hashed := size <= maxHashed || c.set.guard != GuardOff && size <= maxEditBytes
+	wanted := c.set.guard == GuardWarn || c.set.guard == GuardRequire
+	hashed := size <= maxHashed || wanted && size <= maxEditBytes
 	if hashed {
 		hash.Write(head)
 		rest = io.TeeReader(f, hash)

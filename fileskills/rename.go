@@ -50,6 +50,7 @@ func actRename(ctx context.Context, c *call, in *renameIn) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	place := c.placeOf(source)
 	undo, err := c.makeParents(destination)
 	if err != nil {
 		return nil, err
@@ -58,10 +59,9 @@ func actRename(ctx context.Context, c *call, in *renameIn) (*Result, error) {
 		undo()
 		return nil, renameError(err, source, destination)
 	}
-	return &Result{
-		Text: fmt.Sprintf("Renamed %s to %s.", shown(source), shown(destination)),
-		Meta: Meta{Path: c.placeOf(destination), Created: to == nil},
-	}, nil
+	meta := Meta{Path: c.placeOf(destination), Created: to == nil}
+	c.noteMoved(place, meta.Path)
+	return &Result{Text: fmt.Sprintf("Renamed %s to %s.", shown(source), shown(destination)), Meta: meta}, nil
 }
 
 // makeParents makes the missing directories above the place that a path leads

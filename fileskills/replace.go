@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"hash"
 	"io"
 	"io/fs"
 	"strings"
@@ -69,7 +70,7 @@ func (c *call) oldContent(ctx context.Context, rep Replacement, unsafePath, expe
 			return old, "", err
 		}
 	}
-	if expected == "" && c.set.guard == GuardOff {
+	if expected == "" && (c.set.guard == GuardOff || c.set.guard == GuardChanged && c.known(rep.Place()) == "") {
 		return old, "", nil
 	}
 	if old.hash, err = hashFile(ctx, f); err != nil {
@@ -77,6 +78,9 @@ func (c *call) oldContent(ctx context.Context, rep Replacement, unsafePath, expe
 	}
 	if expected != "" && !strings.EqualFold(expected, old.hash) {
 		return old, "", stale(unsafePath, expected, old.hash)
+	}
+	if expected != "" && c.set.guard == GuardChanged {
+		return old, "", nil // the caller says what it knows
 	}
 	warning, err = c.checkSeen(rep.Place(), old.hash)
 	return old, warning, err
@@ -106,20 +110,29 @@ func (o oldContent) still(ctx context.Context, unsafePath string) func(File) err
 
 // hashFile is hashOf of a file of any size.
 func hashFile(ctx context.Context, f File) (string, error) {
+	h, err := hashing(ctx, f)
+	if err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// hashing is hashFile, to be gone on with.
+func hashing(ctx context.Context, f File) (hash.Hash, error) {
 	h := sha256.New()
 	buf := make([]byte, 256<<10)
 	for at := int64(0); ; {
 		if err := ctx.Err(); err != nil {
-			return "", err
+			return nil, err
 		}
 		n, err := f.ReadAt(buf, at)
 		h.Write(buf[:n])
 		at += int64(n)
 		if err == io.EOF {
-			return hex.EncodeToString(h.Sum(nil)), nil
+			return h, nil
 		}
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 	}
 }

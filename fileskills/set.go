@@ -34,7 +34,7 @@ type Config struct {
 	// Enable names skills that are off otherwise: delete_file, apply_patch.
 	// An unknown name is an error of New.
 	Enable []string
-	// Guard is what write_file and the edits want before they change a file.
+	// Guard is what must be known of a file before it is replaced or changed.
 	Guard Guard
 	// Asked says that somebody can be asked for what pathresolver.Config.AskWrite
 	// refuses: skills that write are offered though no write path is there yet.

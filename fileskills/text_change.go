@@ -69,9 +69,11 @@ func (c *call) tryChange(ctx context.Context, ch textChange, first *string) (*Re
 	if ch.expectedHash != "" && ch.expectedHash != hash {
 		return nil, stale(string(ch.path), ch.expectedHash, hash)
 	}
-	warning, err := c.checkSeen(rep.Place(), hash)
-	if err != nil {
-		return nil, err
+	var warning string
+	if c.set.guard != GuardChanged {
+		if warning, err = c.checkSeen(rep.Place(), hash); err != nil {
+			return nil, err
+		}
 	}
 	t, err := readText(ctx, name, raw)
 	if err != nil {
@@ -103,7 +105,7 @@ func (c *call) tryChange(ctx context.Context, ch textChange, first *string) (*Re
 		if err := commit(ctx, rep, raw); err != nil {
 			return nil, err
 		}
-		c.noteRead(rep.Place(), newHash)
+		c.noteEdit(rep.Place(), hash, newHash)
 	}
 	diff, added, removed := diffEdits(rep.Place(), t.lf, edits)
 	size, n := int64(len(out)), len(edits)

@@ -24,6 +24,7 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) *mcp.CallTo
 	ctx, free := untilClosing(ctx)
 	defer free()
 	ctx = context.WithValue(ctx, sessionKey{}, req.Session)
+	ctx = fileskills.WithSession(ctx, req.Session.ID())
 	round := s.rounds.begin(req)
 	ctx, stop := reportProgress(within(ctx, round), req)
 	res, err := s.opts.Call(ctx, req.Params.Name, req.Params.Arguments)

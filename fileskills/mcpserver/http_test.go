@@ -205,3 +205,28 @@ func TestHTTPCallsEndWithTheServer(t *testing.T) {
 	<-called
 	_ = session.Close()
 }
+
+// What one session of a server has written, another has not read: it is refused
+// to replace it unseen, as it is what a program writes.
+func TestSessionsDoNotOverwriteEachOther(t *testing.T) {
+	url, _ := serve(t, newSet(t, map[string]string{"out/f": "one\n"}, nil), mcpserver.HTTPOptions{Token: token})
+	one, two := connect(t, url, nil), connect(t, url, nil)
+	call := func(session *mcp.ClientSession, name string, args map[string]any) *mcp.CallToolResult {
+		res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
+		require.NoError(t, err)
+		return res
+	}
+	require.NotEmpty(t, one.ID())
+	for _, session := range []*mcp.ClientSession{one, two} {
+		require.False(t, call(session, "read_file", map[string]any{"path": "out/f"}).IsError)
+	}
+	require.False(t, call(two, "write_file", map[string]any{"path": "out/f", "content": "two\n"}).IsError)
+	refused := call(one, "write_file", map[string]any{"path": "out/f", "content": "mine\n"})
+	require.True(t, refused.IsError)
+	require.Contains(t, refused.Content[0].(*mcp.TextContent).Text, "out/f changed since you read it")
+	require.False(t, call(two, "write_file", map[string]any{"path": "out/f", "content": "two, again\n"}).IsError)
+	require.False(t, call(one, "read_file", map[string]any{"path": "out/f"}).IsError)
+	require.False(t, call(one, "write_file", map[string]any{"path": "out/f", "content": "mine\n"}).IsError)
+	require.NoError(t, one.Close())
+	require.NoError(t, two.Close())
+}

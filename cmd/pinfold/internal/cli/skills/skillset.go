@@ -58,16 +58,17 @@ func (f *skillFlags) addAll(cmd *cobra.Command) {
 	f.Add(cmd)
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.enable, "enable", nil, "offer a skill that is off otherwise, by `NAME`: delete_file, apply_patch (repeatable)")
-	flags.StringVar(&f.guard, "guard", "off", "changing a file that was not read first, or changed since: `off|warn|require`")
+	flags.StringVar(&f.guard, "guard", "changed", "refuse to replace a file that somebody else has changed since it was read (changed), or to change one that was not read (require): `changed|off|warn|require`")
 	flags.StringVar(&f.stateDir, "state-dir", "", "the directory `PATH`, outside DIR, where apply_patch keeps its journal (default: beneath the user's state directory)")
 	flags.BoolVar(&f.noSync, "no-sync", false, "do not wait until a change is on the disk: faster, and lost if the power fails")
 	_ = cmd.MarkFlagDirname("state-dir")
 	_ = cmd.RegisterFlagCompletionFunc("enable", cobra.FixedCompletions([]string{"delete_file", "apply_patch"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("guard", cobra.FixedCompletions([]string{"off", "warn", "require"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("guard", cobra.FixedCompletions([]string{"changed", "off", "warn", "require"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // guards are the words that --guard takes.
 var guards = map[string]fileskills.Guard{
+	"changed": fileskills.GuardChanged,
 	"off":     fileskills.GuardOff,
 	"warn":    fileskills.GuardWarn,
 	"require": fileskills.GuardRequire,
@@ -78,7 +79,7 @@ var guards = map[string]fileskills.Guard{
 func (f *skillFlags) set(stdin io.Reader, o *cli.Output) (*fileskills.Set, *pathresolver.Resolver, error) {
 	guard, ok := guards[f.guard]
 	if !ok {
-		return nil, nil, cli.UsageError(cli.UnknownWord("guard", f.guard, "off", "warn", "require"), "")
+		return nil, nil, cli.UsageError(cli.UnknownWord("guard", f.guard, "changed", "off", "warn", "require"), "")
 	}
 	cfg, err := f.config(stdin)
 	if err != nil {
