@@ -266,5 +266,5 @@ func (t *text) hunkNotFound(ctx context.Context, block string, from int, name st
 		return fail(CodeNoMatch, "", "%s: its lines are in line %d of %s, above the hunk before. Nothing was changed.", name, lineAt(t.lf, before[0]), t.name).
 			hint("Hunks stand in the order of the file.")
 	}
-	return t.noMatch(block, "the text of "+name)
+	return t.noMatch(ctx, block, "the text of "+name, true)
 }

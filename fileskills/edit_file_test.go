@@ -1,6 +1,8 @@
 package fileskills
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -82,6 +84,62 @@ func TestEditFileRefuses(t *testing.T) {
 			}
 			require.Equal(t, []string{"f.txt"}, w.names("out"))
 		})
+	}
+}
+
+// The hint names what keeps the text from being found: neither a first or last line
+// that begins or ends within one of the file hides it, nor how far down it is.
+func TestEditFileNamesTheDifference(t *testing.T) {
+	const f = "func one(a int) int {\n\tx := compute(a, 1)\n\treturn x\n}\n"
+	var many, wanted strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&many, "line %d of it\n", i)
+		fmt.Fprintf(&wanted, "line %d of it\n", i+i/60*i/99*5) // the last is another
+	}
+	for _, c := range []struct{ name, file, old, text string }{
+		{"behind a first line in part", f, "(a int) int {\n\tx := compute(a, 2)\n",
+			"Line 2 differs in column 18: '1', where '2' was looked for; what was looked for is:\n→x·:=·compute(a,·2)"},
+		{"before a last line in part", f, "\tx := compute(a, 2)\n\tret",
+			"Line 2 differs in column 18: '1', where '2' was looked for"},
+		{"in a first line in part", f, "one(a  int) int {\n\tx := compute(a, 1)\n",
+			"Line 1 differs in column 12: 'i', where a space was looked for"},
+		{"in a first line in part, from its start", f, "One(a int) int {\n\tx := compute(a, 1)\n",
+			"Line 1 differs in column 6: 'o', where 'O' was looked for"},
+		{"in a last line in part", f, "\tx := compute(a, 1)\n\treturn y",
+			"Line 3 differs in column 9: 'x', where 'y' was looked for"},
+		{"a last line that goes on", f, "\tx := compute(a, 1)\n\treturn\n",
+			"Line 3 differs in column 8: it goes on with a space"},
+		{"at the end of the file", f, "\treturn x\n}\n\n",
+			"The file ends with line 4; what was looked for goes on with:\n"},
+		{"far down in what was looked for", many.String(), wanted.String(),
+			"Nearest text, from line 97 (· is a space, → a tab):\nline·96·of·it\nline·97·of·it\nline·98·of·it\nline·99·of·it\nLine 100 differs in column 6: '9', where '1' was looked for; what was looked for is:\nline·104·of·it"},
+		{"far down in the file", strings.Repeat("nothing to see here, go on\n", 150_000) + f, "one(a int) int {\n\tx := compute(a, 2)\n",
+			"from line 150001 (· is a space, → a tab):\nfunc·one(a·int)·int·{\n→x·:=·compute(a,·1)\nLine 150002 differs in column 18: '1', where '2'"},
+		{"a word, far down in the file", strings.Repeat("nothing to see here, go on\n", 150_000) + f, "compuet",
+			"in line 150002 from column 7 (· is a space, → a tab):\ncompute\nWhat was looked for is:\ncompuet"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.write("out/f", c.file)
+			e := w.refused(CodeNoMatch, "edit_file", args{"path": "out/f", "old_string": c.old, "new_string": "z"})
+			require.Contains(t, e.Hint, c.text)
+			require.Equal(t, c.file, w.read("out/f"))
+		})
+	}
+	// Lines of a patch are whole ones: what is missing of one is the difference.
+	w := newWorld(t, withPatch(t))
+	w.write("out/f", f)
+	e := w.refused(CodeNoMatch, "apply_patch", patchOf("*** Update File: out/f", "@@", " one(a int) int {", "-\tx := compute(a, 1)", "+y"))
+	require.Contains(t, e.Hint, "Line 1 differs in column 1: 'f', where 'o' was looked for")
+}
+
+// Looking for what comes nearest ends with the call, however large the file is.
+func TestNoMatchIsCancelled(t *testing.T) {
+	text := mustText(t, strings.Repeat("nothing to see here, go on\n", 100_000))
+	ctx, cancel := context.WithCancel(background)
+	cancel()
+	for _, old := range []string{"nothing", "nothing to see there, go on\nor here\n"} {
+		require.ErrorIs(t, text.noMatch(ctx, old, "old_string", false), context.Canceled)
 	}
 }
 

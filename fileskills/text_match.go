@@ -73,7 +73,7 @@ func (t *text) swap(ctx context.Context, s swap, label string) ([]edit, error) {
 	case err != nil:
 		return nil, err
 	case len(places) == 0:
-		return nil, t.noMatch(old, label+"old_string")
+		return nil, t.noMatch(ctx, old, label+"old_string", false)
 	case len(places) == limit && s.all:
 		return nil, errTooMany(label + "old_string")
 	case s.all:

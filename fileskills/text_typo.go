@@ -2,6 +2,7 @@ package fileskills
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -22,8 +23,8 @@ type typo struct {
 
 // nearestTypo finds the part of a line that comes nearest to want, letter case
 // aside. At most a third of the bytes may differ, rounded; in text of less than
-// four, none. nil when there is no such part in the first nearBytes.
-func nearestTypo(lf []byte, want string) *typo {
+// four, none. nil when there is no such part, or ctx has ended.
+func nearestTypo(ctx context.Context, lf []byte, want string) *typo {
 	if want == "" || len(want) > maxTypo || strings.Contains(want, "\n") {
 		return nil
 	}
@@ -31,8 +32,7 @@ func nearestTypo(lf []byte, want string) *typo {
 	if len(want) < 4 {
 		limit = 0
 	}
-	lf = lf[:min(len(lf), nearBytes)]
-	end := typoEnd(lf, want, limit)
+	end := typoEnd(ctx, lf, want, limit)
 	if end < 0 {
 		return nil
 	}
@@ -72,7 +72,7 @@ func inWord(c byte) bool {
 // typoEnd is where the first of the nearest parts ends, -1 when more than
 // limit bytes differ in each. Its time is linear, whatever the text: Myers, A
 // fast bit-vector algorithm for approximate string matching, JACM 46(3), 1999.
-func typoEnd(lf []byte, want string, limit int) int {
+func typoEnd(ctx context.Context, lf []byte, want string, limit int) int {
 	var at [256]uint64 // where each byte stands in want
 	for i := range len(want) {
 		at[lower(want[i])] |= 1 << i
@@ -81,6 +81,9 @@ func typoEnd(lf []byte, want string, limit int) int {
 	best, end := limit+1, -1
 	up, down, cost := ^uint64(0), uint64(0), len(want) // the column's steps by +1 and -1, and its last cell
 	for i, c := range lf {
+		if i%stride == 0 && ctx.Err() != nil {
+			return -1
+		}
 		if c == '\n' {
 			up, down, cost = ^uint64(0), 0, len(want)
 			continue

@@ -52,9 +52,9 @@ func TestTypoEnd(t *testing.T) {
 			}
 		}
 		if best < len(want) { // the empty text differs by all of it
-			require.GreaterOrEqual(t, typoEnd([]byte(text), want, best), 0, "%q in %q", want, text)
+			require.GreaterOrEqual(t, typoEnd(background, []byte(text), want, best), 0, "%q in %q", want, text)
 		}
-		require.Equal(t, -1, typoEnd([]byte(text), want, best-1), "%q in %q", want, text)
+		require.Equal(t, -1, typoEnd(background, []byte(text), want, best-1), "%q in %q", want, text)
 	}
 }
 
