@@ -62,7 +62,7 @@ func (c *conn) readFrames(r *bufio.Reader) {
 		case <-c.closed:
 			return
 		}
-		if err != nil && !errors.Is(err, errFrameTooLong) {
+		if err != nil && !errors.As(err, new(*tooLongError)) {
 			return
 		}
 	}
@@ -80,9 +80,10 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
+		var tooLong *tooLongError
 		switch {
-		case errors.Is(f.err, errFrameTooLong):
-			c.refuse(nil, jsonrpc.CodeInvalidRequest, f.err.Error()+": at most "+strconv.Itoa(maxMessage)+" bytes")
+		case errors.As(f.err, &tooLong):
+			c.refuse(tooLong.id, jsonrpc.CodeInvalidRequest, f.err.Error()+": at most "+strconv.Itoa(maxMessage)+" bytes")
 			continue
 		case f.err != nil:
 			c.finish()

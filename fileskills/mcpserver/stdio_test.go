@@ -73,14 +73,36 @@ func TestBrokenLinesEndASessionOfTheSDK(t *testing.T) {
 	require.NoError(t, to.Close())
 }
 
-func TestALineThatIsTooLongIsSkipped(t *testing.T) {
+// A request that is too large is answered under its own id, wherever that stands:
+// else whoever made it waits for ever. It is never kept whole.
+func TestALineThatIsTooLongIsAnsweredUnderItsID(t *testing.T) {
 	p := newPeer(t, newSet(t, nil, nil), mcpserver.Options{})
 	p.hello("test")
-	go p.send(`{"jsonrpc":"2.0","id":1,"method":"`+strings.Repeat("x", 33<<20)+`"}`, ping)
-	a := p.next()
-	require.NotNil(t, a.Error)
-	require.Contains(t, a.Error.Message, "too long")
-	require.Equal(t, "alive", p.next().ID)
+	big := strings.Repeat("x", 33<<20)
+	for _, c := range []struct {
+		name, line string
+		id         any
+	}{
+		{"before it", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"content":"` + big + `"}}`, 7.0},
+		{"behind it", `{"method":"tools/call","params":{"id":"no","list":[{"id":1},"id",2],"content":"\"id\":3,` + big + `\\"},"id" : "a\"b","jsonrpc":"2.0"}`, `a"b`},
+		{"a number at the end", `{"method":"` + big + `","id":-5}`, -5.0},
+		{"the last of several", `{"id":1,"method":"` + big + `","id":2}`, 2.0},
+		{"none", `{"jsonrpc":"2.0","method":"` + big + `"}`, nil},
+		{"null", `{"method":"x","params":"` + big + `","id":null}`, nil},
+		{"an object", `{"method":"x","params":"` + big + `","id":{"id":1}}`, nil},
+		{"longer than any", `{"method":"x","id":"` + big + `"}`, nil},
+		{"of an answer, which is none of ours", `{"jsonrpc":"2.0","id":7,"result":"` + big + `"}`, nil},
+		{"a batch", `[{"id":1,"method":"x"},"id",2,"method","` + big + `"]`, nil},
+		{"no JSON", `"id":4,"method":` + big, nil},
+	} {
+		go p.send(c.line, ping)
+		a := p.next()
+		require.Equal(t, c.id, a.ID, c.name)
+		require.NotNil(t, a.Error, c.name)
+		require.Equal(t, -32600, a.Error.Code, c.name)
+		require.Contains(t, a.Error.Message, "too long: at most 33554432 bytes", c.name)
+		require.Equal(t, "alive", p.next().ID, c.name)
+	}
 }
 
 func TestTheEndOfInputEndsTheSession(t *testing.T) {
