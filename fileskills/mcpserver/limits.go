@@ -29,6 +29,6 @@ const (
 	// maxResource is the size of a file that is sent as a resource, in bytes.
 	// read_file pages through larger ones.
 	maxResource = 1 << 20
-	// maxListed is how many files resources/list names.
+	// maxListed is how many files a page of resources/list names.
 	maxListed = 200
 )

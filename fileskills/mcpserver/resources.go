@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,13 +32,26 @@ func (s *Server) addResources() {
 	}, s.readResource)
 }
 
+// ownAnswer says of a result that it is for the client that asked: another one may
+// be refused what this one is shown, and what is shown changes without notice.
+func ownAnswer(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
+	c.CacheScope = "private"
+}
+
 // listResources names the files that lie directly in the root, so that a
 // person has something to pick from; all others have a URI by the template.
-// Where they may not be listed there are none.
+// Where they may not be listed there are none. A page ends with a cursor, behind
+// which the next one begins, whatever comes or goes meanwhile.
 func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesRequest) (mcp.Result, error) {
 	res := &mcp.ListResourcesResult{Resources: []*mcp.Resource{}}
+	ownAnswer(ctx, req, &res.Cacheable)
+	after := ""
 	if req.Params != nil && req.Params.Cursor != "" {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is one page only"}
+		name, err := base64.RawURLEncoding.DecodeString(req.Params.Cursor)
+		if err != nil || len(name) == 0 {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the cursor is none that was given: ask without one for the first page"}
+		}
+		after = string(name)
 	}
 	dir, err := s.set.OpenDir(ctx, ".")
 	if err != nil {
@@ -49,12 +63,15 @@ func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesReques
 		return res, nil
 	}
 	for _, e := range entries {
-		if e.Type().IsRegular() && utf8.ValidString(e.Name()) {
+		if e.Type().IsRegular() && utf8.ValidString(e.Name()) && e.Name() > after {
 			res.Resources = append(res.Resources, &mcp.Resource{Name: e.Name(), URI: uriOf(e.Name())})
 		}
 	}
 	slices.SortFunc(res.Resources, func(a, b *mcp.Resource) int { return strings.Compare(a.Name, b.Name) })
-	res.Resources = res.Resources[:min(len(res.Resources), maxListed)]
+	if len(res.Resources) > maxListed {
+		res.Resources = res.Resources[:maxListed]
+		res.NextCursor = base64.RawURLEncoding.EncodeToString([]byte(res.Resources[maxListed-1].Name))
+	}
 	return res, nil
 }
 

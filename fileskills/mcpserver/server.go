@@ -62,6 +62,7 @@ func New(set *fileskills.Set, o Options) *Server {
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: o.Name, Version: o.Version}, &mcp.ServerOptions{
 		Instructions: o.Instructions,
 		Logger:       o.Logger,
+		SetCacheable: ownAnswer,
 		Capabilities: &mcp.ServerCapabilities{
 			Logging:   &mcp.LoggingCapabilities{}, //nolint:staticcheck // see log
 			Tools:     &mcp.ToolCapabilities{ListChanged: true},

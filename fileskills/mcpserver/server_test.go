@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -110,6 +113,82 @@ func session(t *testing.T, srv *mcpserver.Server, o *mcp.ClientOptions) *mcp.Cli
 	s := connect(t, url, o)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
+}
+
+// stateless is a request of protocol version 2026-07-28, which has no handshake: each
+// says who it is from.
+func stateless(id int, method, params string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+		`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}%s}}`, id, method, params)
+}
+
+// What a list or file may be kept for is said in the words that protocol version
+// 2026-07-28 has: by nobody but the client that was told, and not for long. An
+// intermediary that handed it on would show one client what another may not see.
+func TestAnswersAreKeptByNobodyElse(t *testing.T) {
+	p := newPeer(t, newSet(t, map[string]string{"a.txt": "x"}, nil), mcpserver.Options{})
+	for i, c := range []struct{ method, params string }{
+		{"server/discover", ""}, {"tools/list", ""}, {"resources/list", ""}, {"resources/templates/list", ""},
+		{"resources/read", `,"uri":"file:///a.txt"`},
+	} {
+		p.send(stateless(i, c.method, c.params))
+		a := p.next()
+		require.Nil(t, a.Error, c.method)
+		var got struct {
+			ResultType, CacheScope string
+			TTLMs                  *int
+		}
+		require.NoError(t, json.Unmarshal(a.Result, &got))
+		require.Equal(t, "complete", got.ResultType, c.method)
+		require.Equal(t, "private", got.CacheScope, c.method)
+		require.NotNil(t, got.TTLMs, c.method)
+		require.Zero(t, *got.TTLMs, c.method)
+	}
+}
+
+// A root with more files than a page holds is listed to its end, each once, though
+// files come and go meanwhile.
+func TestResourcesAreListedByPages(t *testing.T) {
+	root := t.TempDir()
+	file := func(i int) string { return fmt.Sprintf("f%03d", i) }
+	for i := range 450 {
+		require.NoError(t, os.WriteFile(filepath.Join(root, file(i)), nil, 0o644))
+	}
+	r, err := pathresolver.New(pathresolver.Config{Root: root})
+	require.NoError(t, err)
+	defer r.Close()
+	set, err := fileskills.New(fileskills.Config{Resolver: r})
+	require.NoError(t, err)
+	p := newPeer(t, set, mcpserver.Options{})
+	var names []string
+	params, pages := "", 0
+	for ; pages < 10; pages++ {
+		p.send(stateless(pages, "resources/list", params))
+		a := p.next()
+		require.Nil(t, a.Error)
+		var page struct {
+			Resources  []mcp.Resource
+			NextCursor *string
+		}
+		require.NoError(t, json.Unmarshal(a.Result, &page))
+		require.NotEmpty(t, page.Resources)
+		for _, r := range page.Resources {
+			names = append(names, r.Name)
+		}
+		if page.NextCursor == nil {
+			break
+		}
+		require.NoError(t, os.Remove(filepath.Join(root, names[len(names)-1]))) // where the next one begins
+		require.NoError(t, os.WriteFile(filepath.Join(root, "a"+file(pages)), nil, 0o644))
+		params = `,"cursor":"` + *page.NextCursor + `"`
+	}
+	require.Equal(t, 2, pages)
+	require.Len(t, names, 450)
+	for i, name := range names {
+		require.Equal(t, file(i), name)
+	}
+	p.send(stateless(99, "resources/list", `,"cursor":"???"`))
+	require.Equal(t, -32602, p.next().Error.Code)
 }
 
 func TestResourcesAreFilesUnderTheSameRules(t *testing.T) {
