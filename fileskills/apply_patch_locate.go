@@ -231,16 +231,13 @@ func (t *text) replaceLines(at, size int, h hunk) edit {
 	return e
 }
 
-// insertion is the edit of a hunk that has new lines only: below its @@ line,
-// at the end of the file, or in an empty file.
+// insertion is the edit of a hunk that has new lines only: below its @@ line, or
+// at the end of the file.
 func (t *text) insertion(h hunk, scopes []span, name string) (edit, int, error) {
 	lines := strings.Join(h.new, "\n")
 	at := len(t.lf)
 	switch {
-	case h.atEnd, len(t.lf) == 0:
-	case len(h.anchors) == 0:
-		return edit{}, 0, fail(CodeInvalidArgument, "", "%s has new lines only, and nothing says where. Nothing was changed.", name).
-			hint("Add context lines, an @@ line, or *** End of File.")
+	case h.atEnd, len(t.lf) == 0, len(h.anchors) == 0:
 	case len(scopes) > 1:
 		places := make([]int, len(scopes))
 		for i, s := range scopes {

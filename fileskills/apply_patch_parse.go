@@ -86,23 +86,33 @@ func (p patchText) uses() ([]use, error) {
 //	*** End of File               optional: the hunk ends the file
 //	*** End Patch
 //
-// Empty lines before a line of asterisks or @@ separate, and mean nothing.
+// Empty lines before a line of asterisks or @@ separate, and mean nothing. As with
+// OpenAI's own, white space around a line of asterisks means nothing either, but in
+// front of it within an update, where it makes a context line; and the whole may be
+// the here-document of a shell, as models write it that know the command.
 func parsePatch(text string) ([]patchFile, error) {
 	if len(text) > maxPatchBytes {
 		return nil, fail(CodeTooLarge, "", "the patch has %d bytes; at most %d are taken", len(text), maxPatchBytes)
 	}
-	p := patchParser{lines: strings.Split(strings.Trim(lineFeeds(text), "\n"), "\n")}
-	if strings.TrimRight(p.lines[0], " \t") != "*** Begin Patch" {
+	p := patchParser{lines: strings.Split(strings.TrimSpace(lineFeeds(text)), "\n")}
+	if last := len(p.lines) - 1; last > 0 && strings.TrimSpace(p.lines[last]) == "EOF" {
+		switch strings.TrimSpace(p.lines[0]) {
+		case "<<EOF", "<<'EOF'", `<<"EOF"`:
+			p.lines, p.at = p.lines[:last], 1
+		}
+	}
+	if p.at == len(p.lines) || strings.TrimSpace(p.lines[p.at]) != "*** Begin Patch" {
 		return nil, p.bad(`the first line must be "*** Begin Patch"`)
 	}
-	if last := len(p.lines) - 1; strings.TrimRight(p.lines[last], " \t") != "*** End Patch" {
+	p.at++
+	if last := len(p.lines) - 1; strings.TrimSpace(p.lines[last]) != "*** End Patch" {
 		p.at = last
 		return nil, p.bad(`the last line must be "*** End Patch"`)
 	}
 	p.lines = p.lines[:len(p.lines)-1]
 	var files []patchFile
-	for p.at = 1; p.at < len(p.lines); {
-		if p.lines[p.at] == "" {
+	for p.at < len(p.lines) {
+		if strings.TrimSpace(p.lines[p.at]) == "" {
 			p.at++
 			continue
 		}
@@ -136,7 +146,7 @@ func (p *patchParser) bad(format string, args ...any) error {
 
 func (p *patchParser) file() (*patchFile, error) {
 	f := &patchFile{line: p.at + 1}
-	head := p.lines[p.at]
+	head := strings.TrimSpace(p.lines[p.at])
 	for _, op := range []patchOp{patchAdd, patchUpdate, patchDelete} {
 		if path, ok := strings.CutPrefix(head, "*** "+string(op)+" File: "); ok {
 			f.op, f.path = op, path
@@ -157,16 +167,23 @@ func (p *patchParser) file() (*patchFile, error) {
 
 func (p *patchParser) add(f *patchFile) error {
 	var b strings.Builder
+	blank := -1 // the first of empty lines, which a section may follow
 	for ; p.at < len(p.lines); p.at++ {
 		line, ok := strings.CutPrefix(p.lines[p.at], "+")
-		switch {
-		case ok:
+		switch padded := strings.TrimSpace(line); {
+		case ok && blank < 0:
 			b.WriteString(line + "\n")
-		case p.lines[p.at] == "" && p.separates():
-		case strings.HasPrefix(p.lines[p.at], "*** "):
+		case !ok && padded == "":
+			if blank < 0 {
+				blank = p.at
+			}
+		case !ok && strings.HasPrefix(padded, "*** "):
 			f.added = b.String()
 			return nil
 		default:
+			if blank >= 0 {
+				p.at = blank
+			}
 			return p.bad("every line of a new file begins with +")
 		}
 	}
@@ -188,7 +205,7 @@ func (p *patchParser) separates() bool {
 func (p *patchParser) update(f *patchFile) error {
 	if p.at < len(p.lines) {
 		if to, ok := strings.CutPrefix(p.lines[p.at], "*** Move to: "); ok {
-			if f.moveTo = to; to == "" {
+			if f.moveTo = strings.TrimRight(to, " \t"); f.moveTo == "" {
 				return p.bad("the new path is missing")
 			}
 			p.at++

@@ -95,6 +95,10 @@ func TestApplyPatchHunks(t *testing.T) {
 		{"added at the end", "a\nb\n", []string{"@@", "+c", "*** End of File"}, "a\nb\nc\n"},
 		{"added at an end without line feed", "a\nb", []string{"@@", "+c", "*** End of File"}, "a\nb\nc"},
 		{"added to an empty file", "", []string{"@@", "+c"}, "c\n"},
+		{"added, and nothing says where", "a\nb\n", []string{"@@", "+c", "+d"}, "a\nb\nc\nd\n"},
+		{"added without @@", "a\nb", []string{"+c"}, "a\nb\nc"},
+		{"added after another hunk", "a\nb\n", []string{"@@", "-a", "+x", "@@", "+c"}, "x\nb\nc\n"},
+		{"an empty line before a context line with asterisks", "a\n\n*** b\nc\n", []string{"@@", " a", "", " *** b", "-c", "+d"}, "a\n\n*** b\nd\n"},
 		{"added below an @@ line", "a\nb\n", []string{"@@ a", "+c"}, "a\nc\nb\n"},
 		{"the end decides", "x\ny\nx\n", []string{"@@", "-x", "+z", "*** End of File"}, "x\ny\nz\n"},
 		{"the order decides", "x\nm\nx\n", []string{"@@", "-m", "+n", "@@", "-x", "+z"}, "x\nn\nz\n"},
@@ -113,6 +117,32 @@ func TestApplyPatchHunks(t *testing.T) {
 	}
 }
 
+// What OpenAI's own apply_patch accepts around a patch is accepted: the here-document
+// of a shell, and white space around lines of asterisks.
+func TestApplyPatchFrames(t *testing.T) {
+	sections := []string{"*** Add File: out/n", "+one", "*** Delete File: out/b", "*** Update File: out/c", "*** Move to: out/d", "@@", "-x", "+y", "*** End of File"}
+	plain := strings.Join(append(append([]string{"*** Begin Patch"}, sections...), "*** End Patch"), "\n")
+	padded := " *** Begin Patch \n  *** Add File: out/n\t\n+one\n \n\t*** Delete File: out/b  \n  *** Update File: out/c \n*** Move to: out/d \n@@\n-x\n+y\n*** End of File \n  *** End Patch  "
+	for name, patch := range map[string]string{
+		"plain": plain, "space around": "\n \n" + plain + "\n \n", "padded": padded,
+		"here-document": "<<EOF\n" + plain + "\nEOF", "quoted": "<<'EOF'\n" + plain + "\nEOF\n", "quoted twice": "<<\"EOF\"\n" + padded + "\nEOF\n\n",
+		"CRLF": "<<'EOF'\r\n" + strings.ReplaceAll(plain, "\n", "\r\n") + "\r\nEOF\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, withPatch(t))
+			w.write("out/b", "two\n")
+			w.write("out/c", "x\n")
+			w.ok("apply_patch", args{"patch": patch})
+			require.Equal(t, map[string]string{"out/n": "one\n", "out/d": "y\n"}, w.tree("out"))
+		})
+	}
+	// Neither half of a here-document alone, nor one of anything else.
+	w := newWorld(t, withPatch(t))
+	for _, patch := range []string{"<<EOF\n" + plain, plain + "\nEOF", "<<EOF\nEOF", "<<EOF", "<<END\n" + plain + "\nEND", "rm x <<EOF\n" + plain + "\nEOF", "<<EOF\nx\n" + plain + "\nEOF"} {
+		require.Contains(t, w.refused(CodeInvalidArgument, "apply_patch", args{"patch": patch}).Message, "patch line ")
+	}
+}
+
 // One failing section leaves every file as it was.
 func TestApplyPatchRefuses(t *testing.T) {
 	good := []string{"*** Update File: out/a", "@@", "-one", "+ONE", "*** Add File: out/d/new", "+new", "*** Delete File: out/b"}
@@ -124,7 +154,9 @@ func TestApplyPatchRefuses(t *testing.T) {
 	}{
 		{"ambiguous", []string{"*** Update File: out/c", "@@", "-x", "+y"}, CodeMultipleMatches, "hunk 1 (patch line 10) matches 2 places (lines 1, 3) of out/c. Nothing was changed."},
 		{"ambiguous @@ line", []string{"*** Update File: out/c", "@@ x", "+y"}, CodeMultipleMatches, "the @@ line matches 2 places (lines 1, 3)"},
-		{"nowhere", []string{"*** Update File: out/c", "@@", "+y"}, CodeInvalidArgument, "nothing says where"},
+		{"above what was added at the end", []string{"*** Update File: out/c", "@@", "+y", "@@", "-middle", "+z"}, CodeNoMatch, "above the hunk before"},
+		{"a context line like a section", []string{"*** Update File: out/c", "@@", "-middle", " *** Delete File: out/b2"}, CodeNoMatch, "was not found in out/c"},
+		{"an empty line in a new file", []string{"*** Add File: out/n", "+a", "", "+b"}, CodeInvalidArgument, "patch line 11: every line of a new file begins with +"},
 		{"no match", []string{"*** Update File: out/c", "@@", "-middel", "+y"}, CodeNoMatch, "Nearest text, from line 2"},
 		{"no @@ line", []string{"*** Update File: out/c", "@@ nope", "-x", "+y"}, CodeNoMatch, `no line of out/c is "@@ nope"`},
 		{"line numbers", []string{"*** Update File: out/c", "@@ -1,2 +1,2 @@", "-x", "+y"}, CodeNoMatch, "This format has no line numbers"},
