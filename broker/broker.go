@@ -42,6 +42,7 @@ type Broker struct {
 
 	policies policies
 	attempts attempts
+	denials  attempts     // that views tell of: a rate of its own
 	held     atomic.Int64 // waits that are written down and held here
 
 	stop    context.CancelFunc

@@ -30,6 +30,8 @@ const (
 	maxHops       = 8         // messages in one causal chain
 	maxSameEdge   = 3         // the occurrence of an edge in one causal chain that is refused
 	maxPatterns   = 1000      // patterns in one list of a send ACL
+	maxDenials    = 1000      // refusals of a view told at once
+	maxLeftOut    = 1 << 40   // of which one telling counts
 	recordPage    = 1000      // records that Verify reads at once
 	policyCache   = 1024      // compiled policies that are kept
 

@@ -92,6 +92,16 @@ func (a *attempts) admit(who Identity) bool {
 	return wait == 0
 }
 
+// admitSome is how many of n at once are admitted.
+func (a *attempts) admitSome(who Identity, n int) int {
+	for i := range n {
+		if !a.admit(who) {
+			return i
+		}
+	}
+	return n
+}
+
 // takeOver is how often an agent has tried beyond its rate since it was last taken.
 func (a *attempts) takeOver(agent string) int64 {
 	a.mu.Lock()

@@ -72,6 +72,9 @@ var attempts = map[string]func(w *world, who broker.Identity, i int) error{
 	"what a view has refused": func(w *world, who broker.Identity, _ int) error {
 		return w.Record(w.Context(), who, access.Decision{Effect: access.Deny, Code: permission.CodeInvalidTarget, Access: access.Access{Action: access.FSWrite, Resource: strings.Repeat("x", 5000)}})
 	},
+	"what a view has refused, in batches": func(w *world, who broker.Identity, _ int) error {
+		return second(w.RecordDenials(w.Context(), who, broker.Denials{Items: []broker.Denial{{Action: access.FSWrite, Resource: strings.Repeat("x", 5000)}}}))
+	},
 	"what a socket has refused": func(w *world, who broker.Identity, _ int) error {
 		return w.Refused(w.Context(), who, "connect", "other", &broker.Error{Code: permission.CodeNoIdentity, Message: "a stranger"})
 	},

@@ -105,6 +105,11 @@ type acked struct {
 	Acked int `json:"acked"`
 }
 
+// recorded is how many records were written.
+type recorded struct {
+	Recorded int `json:"recorded"`
+}
+
 // List is an answer that is a list.
 type List[T any] struct {
 	Items []T  `json:"items"`

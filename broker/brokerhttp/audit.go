@@ -63,3 +63,13 @@ func (c *call) verify() (any, error) {
 	left, err := c.s.b.LeftOut(c.Context(), c.who)
 	return Verified{OK: err == nil, Head: head, LeftOut: left}, err
 }
+
+// denials records what the caller's view has refused.
+func (c *call) denials() (any, error) {
+	var body broker.Denials
+	if err := c.body(&body); err != nil {
+		return nil, err
+	}
+	n, err := c.s.b.RecordDenials(c.Context(), c.who, body)
+	return recorded{Recorded: n}, err
+}

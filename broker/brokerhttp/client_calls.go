@@ -179,6 +179,14 @@ func (c *Client) AuditVerify(ctx context.Context, head string) (v Verified, err 
 	return v, c.do(ctx, http.MethodGet, "/v1/audit/verify?head="+url.QueryEscape(head), nil, &v)
 }
 
+// RecordDenials tells what the caller's view has refused, and returns how many records
+// that made.
+func (c *Client) RecordDenials(ctx context.Context, told broker.Denials) (int, error) {
+	var r recorded
+	err := c.do(ctx, http.MethodPost, "/v1/audit/denials", told, &r)
+	return r.Recorded, err
+}
+
 // Audit calls each for every record after one, oldest first; with follow it
 // goes on as they are written, until ctx ends.
 func (c *Client) Audit(ctx context.Context, after int64, follow bool, each func(broker.Record) error) error {

@@ -133,6 +133,7 @@ func TestDocumentAndHandlersAgree(t *testing.T) {
 	require.Contains(t, d.call(s, kid, "POST", "/v1/skills/{id}", "read_file", "", `{"input":{"path":"a"}}`), "kid calls read_file")
 
 	require.Contains(t, d.call(s, kid, "GET", "/v1/own", "", "", ""), "kid")
+	require.JSONEq(t, `{"recorded":1}`, d.call(s, kid, "POST", "/v1/audit/denials", "", "", `{"items":[{"action":"fs.write","resource":"etc","code":"outside","rule":"r","reason":"w","times":2}],"left_out":1,"unjudged":1}`))
 	d.call(s, root, "GET", "/v1/agents/{id}/status", "kid", "", "")
 	for _, query := range []string{"", "?wait=1ms"} {
 		require.Contains(t, d.call(s, kid, "POST", "/v1/decide", "", query, `{"action":"fs.move","resource":"src/d","also":[{"action":"fs.move","resource":"src/e"}],"tool":"rename","input":"{}","reason":"why"}`), `"ask"`)

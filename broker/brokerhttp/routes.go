@@ -38,5 +38,6 @@ var routes = []route{
 
 	{"GET", "/v1/events", (*call).events},
 	{"GET", "/v1/audit", (*call).audit},
+	{"POST", "/v1/audit/denials", (*call).denials},
 	{"GET", "/v1/audit/verify", (*call).verify},
 }

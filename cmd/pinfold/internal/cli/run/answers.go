@@ -47,7 +47,8 @@ type reached interface {
 // for. nil asks nobody.
 type answers struct {
 	found
-	asker *viewhost.Asker
+	asker   *viewhost.Asker
+	denials *viewhost.Denials // tells the broker what the view refuses; nil: of a broker of the run's own nobody asks that
 
 	signals chan os.Signal // for the command, beside those that this process gets
 
@@ -64,7 +65,7 @@ type answers struct {
 
 // newAnswers asks on conn, which somebody serves who was reached. stopped and end are
 // theirs.
-func newAnswers(ctx context.Context, conn net.Conn, at found, stopped func(), end func(broker.Exit) error) (_ *answers, err error) {
+func (o *asked) newAnswers(ctx context.Context, conn net.Conn, at found, stopped func(), end func(broker.Exit) error) (_ *answers, err error) {
 	w := &answers{found: at, signals: make(chan os.Signal, 1)}
 	w.fired, w.forget = context.WithCancel(context.WithoutCancel(ctx))
 	interrupt := func() {
@@ -79,12 +80,18 @@ func newAnswers(ctx context.Context, conn net.Conn, at found, stopped func(), en
 			w.forget()
 		}()
 	}
-	if w.asker, err = viewhost.Join(conn, at.Agent, at.Waits, interrupt, fired); err != nil {
+	c, err := brokerhttp.NewConnClient(conn)
+	if err != nil {
 		return nil, errors.Join(err, end(broker.Exit{Code: cli.ExitRunOwn, Output: err.Error()}))
+	}
+	w.asker = viewhost.Join(c, at.Agent, at.Waits, interrupt, fired)
+	if o.Join != nil {
+		w.denials = viewhost.NewDenials(c)
 	}
 	w.end = func(exit broker.Exit) error {
 		defer w.forget()
 		w.asker.Close()
+		c.Close() // from then on the answer is no
 		return end(exit)
 	}
 	return w, nil
@@ -152,7 +159,7 @@ func (o *asked) here(ctx context.Context, a *cli.App) (*answers, error) {
 	}
 	ours, theirs := net.Pipe()
 	e.serve(theirs)
-	w, err := newAnswers(ctx, ours, e.found(), e.stopped, e.end)
+	w, err := o.newAnswers(ctx, ours, e.found(), e.stopped, e.end)
 	if err != nil {
 		return nil, err
 	}
@@ -181,6 +188,15 @@ func (w *answers) while(ctx context.Context) (context.Context, context.CancelFun
 		context.AfterFunc(w.fired, stop)
 	}
 	return ctx, stop
+}
+
+// told has the broker know all that was refused: lost is what did not reach the teller,
+// unjudged what nobody could judge.
+func (w *answers) told(lost, unjudged uint64) error {
+	if w == nil || w.denials == nil {
+		return nil
+	}
+	return w.denials.Close(lost, unjudged)
 }
 
 // close says how the run ended.

@@ -59,7 +59,7 @@ func (o *asked) apart(ctx context.Context, a *cli.App) (*answers, error) {
 		}
 		return errApart
 	}
-	w, err := newAnswers(ctx, ours, at, stopped, end)
+	w, err := o.newAnswers(ctx, ours, at, stopped, end)
 	if err != nil {
 		return nil, err
 	}

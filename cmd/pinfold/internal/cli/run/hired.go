@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerhost"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/child"
@@ -67,14 +68,17 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View) (launcher.Resu
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
 	hostfile.Remember(a.Out, "", r)
 	viewhost.BecomeServer()
-	f := runFlags{}
-	options := f.viewOptions(&refused{})
+	c, err := brokerhttp.NewConnClient(asks)
+	if err != nil {
+		return launcher.Result{}, err
+	}
+	defer c.Close()
+	f, told, denials := runFlags{}, &refused{kinds: map[refusalKind]int{}}, viewhost.NewDenials(c)
+	told.toldTo(denials)
+	options := f.viewOptions(told)
 	if viewhost.AsksAnything(v.Policy) {
 		nothing := func() {} // the broker signals this process by itself
-		asker, err := viewhost.Join(asks, v.Agent, ownWaits, nothing, nothing)
-		if err != nil {
-			return launcher.Result{}, err
-		}
+		asker := viewhost.Join(c, v.Agent, ownWaits, nothing, nothing)
 		defer asker.Close() // the view is closed, and asks no more
 		options.Ask, options.AskWait = asker, v.Wait
 	}
@@ -100,10 +104,14 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View) (launcher.Resu
 		Sockets: map[string]string{brokerhost.SocketInside: v.Socket},
 		Stdout:  cli.File(a.Out.Stdout.Writer), Stderr: cli.File(a.Out.Stderr.Writer),
 		NoNetwork: v.NoNetwork,
+		OnRefusal: told.fromKernel(),
 		Confine:   true, Keep: state.Place(), // where what it left is remembered
 		Grace: -1, // who fires it kills it, too
 	})
 	err = errors.Join(err, view.Close())
+	if lost := denials.Close(view.Stats().RefusalsDropped+view.Stats().AsksDropped, result.Dropped); lost != nil {
+		a.Out.Warning(lost.Error())
+	}
 	leftlog.Keep(a.Out, "", r, v.Command, f.traces.Left())
 	return result, err
 }

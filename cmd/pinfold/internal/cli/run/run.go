@@ -286,6 +286,9 @@ func (f *runFlags) inView(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 	if err != nil {
 		return result, nil, err
 	}
+	if who != nil && who.denials != nil {
+		refused.toldTo(who.denials)
+	}
 	options := f.viewOptions(refused)
 	if who != nil {
 		options.Ask, options.AskWait = who.asker, who.Wait
@@ -303,9 +306,11 @@ func (f *runFlags) inView(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 	}
 	problem = view.Close() // after it every refusal has been told, and every request left
 	dropped, besideProblem := f.beside.CloseView()
+	dropped += view.Stats().RefusalsDropped
 	if refused.wanted { // or nobody looks closely
-		refused.unjudged(view.Stats().RefusalsDropped + dropped + result.Dropped)
+		refused.unjudged(dropped + result.Dropped)
 	}
+	problem = errors.Join(problem, who.told(dropped+view.Stats().AsksDropped, result.Dropped))
 	return result, errors.Join(problem, besideProblem, who.close(result, err)), err
 }
 

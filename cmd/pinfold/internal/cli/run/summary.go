@@ -12,6 +12,7 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/leftlog"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/leftover"
 	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -25,6 +26,8 @@ const summaryKinds = 10000 // distinct refusals that are told apart; bounds memo
 type refused struct {
 	wanted bool // somebody wants to know
 	watch  bool // the launcher can tell what the kernel refuses
+
+	tell func(sandboxfs.Refusal) // a broker, if one wants to know
 
 	mu    sync.Mutex    // guards what follows
 	files []*reportFile // of --report, and what 'pinfold logs' shows
@@ -67,7 +70,17 @@ func (c *refused) fromKernel() func(sandboxfs.Refusal) {
 	return c.add
 }
 
+// toldTo has a broker told as well, of every refusal.
+func (c *refused) toldTo(d *viewhost.Denials) {
+	if c.tell = d.Add; !c.wanted {
+		c.wanted, c.watch = true, launcher.CanWatch()
+	}
+}
+
 func (c *refused) add(r sandboxfs.Refusal) {
+	if c.tell != nil {
+		c.tell(r)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.total++

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -39,16 +38,13 @@ type Asker struct {
 
 var _ sandboxfs.Asker = (*Asker)(nil)
 
-// Join asks over conn until Close. Its other half is answered as to agent: by
-// brokerhttp's Server.ServeConn, Launch.Serve or Client.Forward. At most waits opens wait
+// Join asks over c, which stays the caller's, until Close. It is answered as the agent: of
+// brokerhttp's NewConnClient, whose other half Server.ServeConn, Launch.Serve or
+// Client.Forward has. At most waits opens wait
 // for an answer at a time: the next ones are refused at once, and leave a request behind.
 // interrupted is called when the agent was interrupted, and over once it is an agent no
 // more. Neither may block.
-func Join(conn net.Conn, agent string, waits int, interrupted, over func()) (*Asker, error) {
-	c, err := brokerhttp.NewConnClient(conn)
-	if err != nil {
-		return nil, err
-	}
+func Join(c *brokerhttp.Client, agent string, waits int, interrupted, over func()) *Asker {
 	j := &Asker{c: c, agent: agent, turn: make(chan struct{}, waits), watched: make(chan struct{})}
 	var ctx context.Context
 	ctx, j.stop = context.WithCancel(context.Background())
@@ -56,14 +52,13 @@ func Join(conn net.Conn, agent string, waits int, interrupted, over func()) (*As
 		defer close(j.watched)
 		j.watch(ctx, interrupted, over)
 	}()
-	return j, nil
+	return j
 }
 
-// Close lets go of the connection: from then on the answer is no.
+// Close ends that: nothing is watched any more.
 func (j *Asker) Close() {
 	j.stop()
 	<-j.watched
-	j.c.Close()
 }
 
 // watch goes on where the broker was away.

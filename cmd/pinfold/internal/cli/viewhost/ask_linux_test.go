@@ -21,6 +21,7 @@ import (
 // asking is a broker with an agent that it has hired, and whom the agent's view asks.
 type asking struct {
 	operator *brokerhttp.Client
+	own      *brokerhttp.Client // the view's
 	view     *Asker
 	served   net.Conn // the broker's half of the view's connection
 
@@ -56,10 +57,12 @@ func ask(t *testing.T) *asking {
 	conn, err := net.FileConn(theirs)
 	require.NoError(t, err)
 	require.NoError(t, theirs.Close())
-	a.view, err = Join(conn, "kid", 1, func() { a.interrupted <- struct{}{} }, func() { close(a.over) })
+	a.own, err = brokerhttp.NewConnClient(conn)
 	require.NoError(t, err)
+	a.view = Join(a.own, "kid", 1, func() { a.interrupted <- struct{}{} }, func() { close(a.over) })
 	t.Cleanup(func() {
 		a.view.Close()
+		a.own.Close()
 		a.operator.Close()
 		require.NoError(t, srv.Close())
 		b.Close()
