@@ -28,7 +28,7 @@ func (b *Broker) AwaitAnswer(ctx context.Context, who Identity, askID string) (M
 			return err
 		}
 		var circle bool
-		if key, circle, err = t.waitFor(who.agent, ask.RecipientID); err == nil && circle {
+		if key, circle, err = t.waitFor(who.agent, managerOfBox(ask.RecipientID)); err == nil && circle {
 			return t.refused(who, "await", ask.RecipientID, refuse(codeDeadlock, "[ERROR] \"%s\" waits for \"%s\" already: both would wait for ever", ask.RecipientID, who))
 		}
 		return err
@@ -40,6 +40,9 @@ func (b *Broker) AwaitAnswer(ctx context.Context, who Identity, askID string) (M
 	err = b.await(ctx, []string{answerTopic(askID), agentTopic(ask.RecipientID)}, time.Time{}, func(tx ReadTx) (bool, error) {
 		if answer, err = answered(tx, askID); err != nil || answer.ID != "" {
 			return true, err
+		}
+		if ask.RecipientID == rootName {
+			return false, nil // a person answers, or nobody does
 		}
 		a, err := tx.Agent(ask.RecipientID)
 		if errors.Is(err, ErrNotFound) || err == nil && !reachable(a) {

@@ -119,14 +119,14 @@ func TestAnswerTwice(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, first, again)
 	_, err = w.Approve(t.Context(), manager, r.ID, broker.Answer{})
-	require.Regexp(t, `^Already denied by root at \d{4}-`, refused(t, broker.CodeResolved, err))
+	require.Regexp(t, `^Already denied by boss at \d{4}-`, refused(t, broker.CodeResolved, err))
 	require.False(t, w.Gate(worker).Check(t.Context(), access.Request{Action: access.FSWrite, Resource: "src/a"}).Allowed())
 }
 
 // D21: who may not do it itself cannot approve it, and the request ends denied.
 func TestApproverLacksPermission(t *testing.T) {
 	w := newWorld(t)
-	root := w.hire(operator, "root", managerDoc)
+	root := w.hire(operator, "boss", managerDoc)
 	middle := w.hire(root, "middle", managerDoc+"fs: {ask_write: [src]}\n")
 	worker := w.hire(middle, "worker", workerDoc)
 	r := w.ask(worker, "src/a")
@@ -352,7 +352,7 @@ func ids(rows []broker.Request) []string {
 // A grant for one time is not used up by what is refused for another reason.
 func TestOnceIsKeptWhereTheRestIsRefused(t *testing.T) {
 	w := newWorld(t)
-	manager := w.hire(operator, "root", managerDoc)
+	manager := w.hire(operator, "boss", managerDoc)
 	worker := w.hire(manager, "worker", managerDoc+"defaults: {msg.send: ask}\n")
 	out := broker.Outgoing{To: "agent:sibling:main", Content: "x", MayBlock: true}
 	sent := background(func() (broker.Receipt, error) { return w.Send(t.Context(), worker, out) })

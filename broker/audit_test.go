@@ -33,7 +33,7 @@ func TestWhatIsRecorded(t *testing.T) {
 
 	require.False(t, gate.Check(t.Context(), write("etc")).Allowed())
 	require.Equal(t, access.Deny, last().Effect)
-	w.send(worker, "agent:root:main")
+	w.send(worker, "agent:boss:main")
 	require.Equal(t, "msg.send", last().Action)
 	require.Equal(t, access.Allow, last().Effect)
 	before = count()
@@ -43,7 +43,7 @@ func TestWhatIsRecorded(t *testing.T) {
 	_, err := w.Ask(t.Context(), worker, write("etc"))
 	require.Error(t, err)
 	require.NotEmpty(t, last().Rule)
-	_, err = w.Fire(t.Context(), worker, "root")
+	_, err = w.Fire(t.Context(), worker, "boss")
 	require.Error(t, err)
 	require.NotEmpty(t, last().Rule)
 	require.Equal(t, before+3, count(), "each once")

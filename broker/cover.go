@@ -36,7 +36,7 @@ func (t *tx) cover(ctx context.Context, who Identity, grant *Request) error {
 		}
 		// What the agent's own policy allows waits because the caller wants a yes
 		// to it: then only a grant of it is one.
-		call.Confirm = permission.Enforcer{Policy: own, Registry: kin{t}}.Check(ctx, call).Allowed()
+		call.Confirm = permission.Enforcer{Policy: own, Registry: kin{t, a.ID}}.Check(ctx, call).Allowed()
 		d, err := t.b.check(ctx, t, a, call, t.now)
 		if err != nil {
 			return err

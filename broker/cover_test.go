@@ -60,7 +60,7 @@ func TestGrantAnswersWhatItCovers(t *testing.T) {
 		t.Run(string(c.answer.Scope), func(t *testing.T) {
 			w := newWorld(t)
 			// Its manager may not write lib itself, so no grant of its reaches there.
-			root := w.hire(operator, "root", managerDoc)
+			root := w.hire(operator, "boss", managerDoc)
 			manager := w.hire(root, "manager", managerDoc+"fs: {ask_write: [lib]}\n")
 			worker := w.hire(manager, "worker", workerDoc+"tools: {deploy: {requires_confirmation: true}, build: {}}\n")
 			sibling := w.hire(manager, "sibling", workerDoc)
@@ -172,7 +172,7 @@ func TestCoveredOrDenied(t *testing.T) {
 func TestNoGrantAnswersWhatIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := onSQLite(t)
-		manager := w.hire(operator, "root", managerDoc)
+		manager := w.hire(operator, "boss", managerDoc)
 		worker := w.hire(manager, "worker", workerDoc+"approvals: {max_wait: 1m}\n")
 		late := w.ask(worker, "src/a")
 		time.Sleep(time.Minute)
@@ -185,7 +185,7 @@ func TestNoGrantAnswersWhatIsOver(t *testing.T) {
 // What the broker itself does for an agent waits as any other call does.
 func TestGrantAnswersSends(t *testing.T) {
 	w := newWorld(t)
-	manager := w.hire(operator, "root", managerDoc)
+	manager := w.hire(operator, "boss", managerDoc)
 	worker := w.hire(manager, "worker", managerDoc+"defaults: {msg.send: ask}\n")
 	w.hire(manager, "sibling", workerDoc)
 	send := func(text string) <-chan result[broker.Receipt] {

@@ -106,6 +106,6 @@ func TestStatusOfAnAgent(t *testing.T) {
 	require.Equal(t, refuseText(t, there), refuseText(t, gone))
 	_, err := w.StatusOf(t.Context(), solo, "")
 	require.Equal(t, "no agent_id provided", refuseText(t, err)) // T10
-	_, err = w.StatusOf(t.Context(), worker, "root")
+	_, err = w.StatusOf(t.Context(), worker, "boss")
 	require.Error(t, err, "who has ended asks nothing")
 }

@@ -78,7 +78,7 @@ func TestDenialsHaveARateOfTheirOwn(t *testing.T) {
 		require.Equal(t, int64(1000-recorded), must(w.LeftOut(t.Context(), operator))[0].LeftOut)
 		require.ErrorContains(t, second(w.RecordDenials(t.Context(), worker, told)), "too many requests", "a telling costs a transaction")
 		require.Equal(t, access.Allow, w.Gate(worker).Check(t.Context(), write("docs/a")).Effect)
-		require.NoError(t, second(w.Send(t.Context(), worker, broker.Outgoing{To: "agent:root:main", Content: "done"})))
+		require.NoError(t, second(w.Send(t.Context(), worker, broker.Outgoing{To: "agent:boss:main", Content: "done"})))
 		time.Sleep(time.Minute) // of synctest's clock
 		require.NoError(t, second(w.RecordDenials(t.Context(), worker, told)))
 	})

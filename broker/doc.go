@@ -9,7 +9,7 @@
 //		return err
 //	}
 //	defer b.Close()
-//	root, _, err := b.Hire(ctx, broker.OperatorIdentity(), broker.HireSpec{ID: "root", Cwd: dir, Policy: policy})
+//	root, _, err := b.Hire(ctx, broker.OperatorIdentity(), broker.HireSpec{ID: "boss", Cwd: dir, Policy: policy})
 //	...
 //	d := b.Gate(broker.AgentIdentity(root.ID)).Check(ctx, access.Request{
 //		Action: access.FSWrite, Resource: "src/a.go", Tool: "write_file", MayBlock: true,

@@ -27,8 +27,8 @@ func TestApproverGone(t *testing.T) {
 	w := newWorld(t)
 	manager, worker := w.pair()
 	answer := w.waiting(worker, w.ask(worker, "src/a"))
-	require.NoError(t, w.Exited(t.Context(), "root", broker.Exit{Code: 3, Output: "bye\x1b[2J"}))
-	require.NoError(t, w.Exited(t.Context(), "root", broker.Exit{Code: 4}), "it is gone already")
+	require.NoError(t, w.Exited(t.Context(), "boss", broker.Exit{Code: 3, Output: "bye\x1b[2J"}))
+	require.NoError(t, w.Exited(t.Context(), "boss", broker.Exit{Code: 4}), "it is gone already")
 	got := soon(t, answer)
 	require.NoError(t, got.err)
 	require.Equal(t, broker.Cancelled, got.value.Status)
@@ -38,7 +38,7 @@ func TestApproverGone(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, box, 1)
 	require.Equal(t, broker.TypeNotification, box[0].Type)
-	require.Equal(t, `root exited with code 3`+"\n"+`Last output: bye\x1b[2J`, box[0].Content)
+	require.Equal(t, `boss exited with code 3`+"\n"+`Last output: bye\x1b[2J`, box[0].Content)
 
 	// D14: nobody is left to ask.
 	d := w.Gate(worker).Check(t.Context(), write("src/b"))
@@ -61,7 +61,7 @@ func TestInterrupt(t *testing.T) {
 	require.Equal(t, access.Code("interrupted"), soon(t, answer).value.Code)
 	require.Equal(t, broker.Working, soon(t, stop).value.State)
 	w.ask(worker, "src/a")
-	_, err = w.Interrupt(t.Context(), worker, "root")
+	_, err = w.Interrupt(t.Context(), worker, "boss")
 	refused(t, "not_granted", err)
 	other := w.hire(operator, "other", managerDoc)
 	_, err = w.Interrupt(t.Context(), other, "worker")
@@ -74,7 +74,7 @@ func TestInterrupt(t *testing.T) {
 // a mailbox of theirs afterwards, and what they have sent remains.
 func TestFire(t *testing.T) {
 	w := newWorld(t)
-	root := w.hire(operator, "root", managerDoc)
+	root := w.hire(operator, "top", managerDoc)
 	boss := w.hire(root, "boss", managerDoc)
 	a, b := w.hire(boss, "a", workerDoc), w.hire(boss, "b", workerDoc)
 	deep := must2(w.Hire(t.Context(), operator, broker.HireSpec{ID: "deep", ParentID: "a", Policy: policy(t, workerDoc)}))
@@ -84,7 +84,7 @@ func TestFire(t *testing.T) {
 	_, err := w.Approve(t.Context(), boss, granted.ID, broker.Answer{Scope: broker.Session})
 	require.NoError(t, err)
 	answer := w.waiting(b, w.ask(b, "src/a"))
-	_, err = w.Send(t.Context(), boss, broker.Outgoing{To: "agent:root:main", Content: "remains"})
+	_, err = w.Send(t.Context(), boss, broker.Outgoing{To: "agent:top:main", Content: "remains"})
 	require.NoError(t, err)
 	_, err = w.Send(t.Context(), root, broker.Outgoing{To: "agent:boss:main", Content: "goes"})
 	require.NoError(t, err)
@@ -137,14 +137,14 @@ func TestFire(t *testing.T) {
 // others it does not destroy at all.
 func TestDestroyWithoutConfirmation(t *testing.T) {
 	w := newWorld(t)
-	root := w.hire(operator, "root", managerDoc)
+	root := w.hire(operator, "boss", managerDoc)
 	confirms := w.hire(root, "confirms", managerDoc+"tools: {nexus_destroy: {requires_confirmation: true}, nexus_cancel: {requires_confirmation: true}}\n")
 	w.hire(confirms, "worker", workerDoc)
 	cancelled := background(func() (broker.Agent, error) { return w.Cancel(t.Context(), confirms, "worker") })
 	w.eventually(func() bool { return len(must(w.Requests(t.Context(), root))) == 1 })
 	must(w.Deny(t.Context(), root, must(w.Requests(t.Context(), root))[0].ID, "let it work"))
 	require.Equal(t, "let it work", refused(t, broker.CodeDenied, soon(t, cancelled).err), "cancelling is not free of it")
-	_, err := w.Fire(t.Context(), confirms, "root")
+	_, err := w.Fire(t.Context(), confirms, "boss")
 	require.Error(t, err)
 	fired, err := w.Fire(t.Context(), confirms, "worker")
 	require.NoError(t, err)
@@ -265,7 +265,7 @@ func refuseText(t *testing.T, err error) string {
 // D16: agents that wait for each other in a circle are told so at once.
 func TestDeadlock(t *testing.T) {
 	w := newWorld(t)
-	root := w.hire(operator, "root", managerDoc)
+	root := w.hire(operator, "boss", managerDoc)
 	middle := w.hire(root, "middle", managerDoc)
 	worker := w.hire(middle, "worker", workerDoc+"targets: {msg.send: parent}\n")
 
@@ -274,7 +274,7 @@ func TestDeadlock(t *testing.T) {
 		require.NoError(t, err)
 		return sent
 	}
-	// root waits for middle, middle for worker, and worker would for middle.
+	// boss waits for middle, middle for worker, and worker would for middle.
 	first, second := question(root, "agent:middle:main"), question(middle, "agent:worker:main")
 	one := background(func() (broker.Message, error) { return w.AwaitAnswer(t.Context(), root, first.Message.ID) })
 	w.eventually(func() bool { return len(w.waits()) == 1 })
@@ -296,7 +296,7 @@ func TestDeadlock(t *testing.T) {
 		to  string
 		ask broker.Receipt
 		ch  <-chan result[broker.Message]
-	}{{worker, "agent:middle:main", second, two}, {middle, "agent:root:main", first, one}} {
+	}{{worker, "agent:middle:main", second, two}, {middle, "agent:boss:main", first, one}} {
 		must(w.Receive(t.Context(), answer.who, false))
 		_, err := w.Send(t.Context(), answer.who, broker.Outgoing{To: answer.to, Verb: broker.VerbAnswer, ReplyTo: answer.ask.Message.ID, Content: "!"})
 		require.NoError(t, err)
@@ -322,7 +322,7 @@ func must[T any](v T, err error) T {
 func TestTimesThatAreOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := onSQLite(t)
-		manager := w.hire(operator, "root", managerDoc)
+		manager := w.hire(operator, "boss", managerDoc)
 		worker := w.hire(manager, "worker", workerDoc+"approvals: {max_wait: 1m}\n")
 		began := time.Now()
 		d := w.Gate(worker).Check(t.Context(), write("src/a"))

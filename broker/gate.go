@@ -75,7 +75,7 @@ func (g *Gate) decide(ctx context.Context, c *access.Request) (d access.Decision
 		}
 		req := *c
 		req.Principal, req.ArgsDigest = a.ID, digestOf(c)
-		d = permission.Enforcer{Policy: p, Registry: kin{tx}}.Check(ctx, req)
+		d = permission.Enforcer{Policy: p, Registry: kin{tx, a.ID}}.Check(ctx, req)
 		if granted = false; d.Effect == access.Ask {
 			now, err := g.b.check(ctx, tx, a, req, clock(time.Now()))
 			granted = now.Allowed()

@@ -147,7 +147,7 @@ func (w *world) hire(who broker.Identity, id, doc string) broker.Identity {
 // pair is a manager under the operator, and a worker under the manager.
 func (w *world) pair() (manager, worker broker.Identity) {
 	w.Helper()
-	manager = w.hire(operator, "root", managerDoc)
+	manager = w.hire(operator, "boss", managerDoc)
 	return manager, w.hire(manager, "worker", workerDoc)
 }
 

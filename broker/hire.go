@@ -16,6 +16,7 @@ type HireSpec struct {
 
 	// ParentID names the manager, which only the operator may do: an agent's
 	// children are its own. "" is the caller.
+	// "root", too, is the operator.
 	ParentID string
 
 	// Policy is what the agent asks for. It gets that within its manager's own.
@@ -189,7 +190,7 @@ func (t *tx) hire(ctx context.Context, who Identity, spec *HireSpec, call *acces
 // another. The zero Agent is the operator.
 func (t *tx) managerOf(ctx context.Context, who Identity, spec HireSpec, call *access.Request) (Agent, error) {
 	if who.operator {
-		if spec.ParentID == "" {
+		if managerOfBox(spec.ParentID) == "" {
 			return Agent{}, nil
 		}
 		parent, err := live(t, Identity{agent: spec.ParentID})
@@ -213,7 +214,7 @@ func (s *HireSpec) check(a, parent Agent) error {
 	if err := permission.CheckID(a.ID); err != nil {
 		return refuse(CodeInvalid, "%s", err)
 	}
-	if a.ID == operatorName {
+	if a.ID == rootName || a.ID == "operator" {
 		return refuse(CodeInvalid, "%q is the operator and can be no agent's id", a.ID)
 	}
 	if s.Session != "" {

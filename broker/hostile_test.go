@@ -22,16 +22,16 @@ func TestNamingAnother(t *testing.T) {
 	w := newWorld(t)
 	_, worker := w.pair()
 	call := write("docs/a")
-	call.Principal = "root"
+	call.Principal = "boss"
 	d := w.Gate(worker).Check(t.Context(), call)
 	require.True(t, d.Allowed())
 	require.Equal(t, "worker", d.Principal)
 	call = write("etc")
-	call.Principal = "root"
+	call.Principal = "boss"
 	require.False(t, w.Gate(worker).Check(t.Context(), call).Allowed(), "root might")
 	for _, who := range []broker.Identity{{}, broker.AgentIdentity(""), broker.AgentIdentity("operator"), broker.AgentIdentity("nobody")} {
 		require.Equal(t, permission.CodeNoIdentity, w.Gate(who).Check(t.Context(), access.Request{Action: access.FSRead, Resource: "a"}).Code)
-		_, err := w.Send(t.Context(), who, broker.Outgoing{To: "agent:root:main"})
+		_, err := w.Send(t.Context(), who, broker.Outgoing{To: "agent:boss:main"})
 		refused(t, permission.CodeNoIdentity, err)
 		_, _, err = w.Hire(t.Context(), who, broker.HireSpec{ID: "x", Policy: policy(t, workerDoc), Cwd: "/project"})
 		refused(t, permission.CodeNoIdentity, err)
@@ -105,7 +105,7 @@ func TestTextOfAgents(t *testing.T) {
 	refused(t, broker.CodeTooLarge, err)
 	_, err = w.Ask(t.Context(), worker, access.Request{Action: access.FSWrite, Resource: "src/\xff"})
 	refused(t, broker.CodeInvalid, err)
-	_, err = w.Send(t.Context(), worker, broker.Outgoing{To: "agent:root:main", Content: strings.Repeat("x", 1<<20)})
+	_, err = w.Send(t.Context(), worker, broker.Outgoing{To: "agent:boss:main", Content: strings.Repeat("x", 1<<20)})
 	refused(t, broker.CodeTooLarge, err)
 	_, err = w.Deny(t.Context(), operator, r.ID, "no\x1b[2J\nreally")
 	require.NoError(t, err)
@@ -130,11 +130,11 @@ func TestFloods(t *testing.T) {
 		// The 100 requests have told the manager as well: its mailbox takes 200
 		// messages of one agent.
 		sent := flood(101, func(int) error {
-			_, err := w.Send(t.Context(), worker, broker.Outgoing{To: "agent:root:main", Content: "x"})
+			_, err := w.Send(t.Context(), worker, broker.Outgoing{To: "agent:boss:main", Content: "x"})
 			return err
 		})
 		require.Equal(t, map[access.Code]int{"": 100, broker.CodeTooMany: 1}, sent)
-		require.Contains(t, w.send(other, "agent:root:main"), "✓")
+		require.Contains(t, w.send(other, "agent:boss:main"), "✓")
 
 		nonsense := flood(500, func(int) error {
 			_, err := w.Send(t.Context(), worker, broker.Outgoing{To: "nonsense"})
@@ -149,7 +149,7 @@ func TestFloods(t *testing.T) {
 		})
 		require.Greater(t, beyond[broker.CodeRateLimited], 90)
 		require.Less(t, must(w.Head(t.Context(), operator)).Seq, before.Seq+10, "what goes beyond is not recorded")
-		require.Contains(t, w.send(other, "agent:root:main"), "✓")
+		require.Contains(t, w.send(other, "agent:boss:main"), "✓")
 		must(w.Verify(t.Context(), operator, broker.Head{}))
 	})
 }

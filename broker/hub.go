@@ -65,4 +65,4 @@ func wakeAll(set map[chan struct{}]struct{}) {
 // The topics of transactions.
 func requestTopic(id string) string { return "request:" + id }
 func agentTopic(id string) string   { return "agent:" + id }   // its row, its children', its mailbox and inbox
-func mailboxTopic(id string) string { return "mailbox:" + id } // or "operator"
+func mailboxTopic(id string) string { return "mailbox:" + id } // or "root"

@@ -8,12 +8,27 @@ type Identity struct {
 	operator bool
 }
 
-// operatorName is how the operator is called in rows; no agent can be.
-const operatorName = "operator"
+// Root is how the operator is called where agents are: in rows and records, in status, and
+// as the sender and the target of messages. Agents that the operator hired report to it. No
+// agent can be called so.
+const (
+	rootName    = "root"
+	rootSession = "agent:" + rootName + ":main"
+)
+
+// root is the operator as the target of a message. It is no row: it has no policy, and
+// nothing beneath it is its own.
+func root() Agent { return Agent{ID: rootName, Session: rootSession, State: Idle} }
 
 // AgentIdentity is the identity of an agent. Only a transport that has proved
-// that its peer is that agent may call it.
-func AgentIdentity(id string) Identity { return Identity{agent: id} }
+// that its peer is that agent may call it. The operator's name makes nobody: a database
+// from before it was one may have an agent that is called so.
+func AgentIdentity(id string) Identity {
+	if id == rootName {
+		return Identity{}
+	}
+	return Identity{agent: id}
+}
 
 // OperatorIdentity is the identity of the person who runs the broker.
 func OperatorIdentity() Identity { return Identity{operator: true} }
@@ -24,10 +39,10 @@ func (i Identity) Operator() bool { return i.operator }
 // AgentID is the agent's id, "" for the operator and for nobody.
 func (i Identity) AgentID() string { return i.agent }
 
-// String is how rows and records name it: the agent's id, or "operator".
+// String is how rows and records name it: the agent's id, or "root".
 func (i Identity) String() string {
 	if i.operator {
-		return operatorName
+		return rootName
 	}
 	return i.agent
 }

@@ -120,7 +120,7 @@ func TestStatusChangesNothing(t *testing.T) {
 	require.NoError(t, err)
 	for range 2 {
 		s := must(w.Status(t.Context(), manager))
-		require.Equal(t, "root", s.You)
+		require.Equal(t, "boss", s.You)
 		require.Equal(t, broker.Working, s.State)
 		require.Equal(t, 1, s.Pending)
 		require.Len(t, s.Messages, 1)
@@ -162,7 +162,7 @@ func TestHire(t *testing.T) {
 	for _, bad := range []broker.HireSpec{
 		{ID: "worker", Policy: spec.Policy, Cwd: "/project"}, {ID: "parent", Policy: spec.Policy, Cwd: "/project"}, {ID: "operator", Policy: spec.Policy, Cwd: "/project"},
 		{ID: "a b", Policy: spec.Policy, Cwd: "/project"}, {ID: "z", Cwd: "/project"}, {ID: "z", Policy: spec.Policy}, {ID: "z", Policy: spec.Policy, Cwd: "rel"},
-		{ID: "z", Policy: spec.Policy, Cwd: "/elsewhere", ParentID: "root"}, {ID: "z", Policy: spec.Policy, Cwd: "/project", ParentID: "nobody"},
+		{ID: "z", Policy: spec.Policy, Cwd: "/elsewhere", ParentID: "boss"}, {ID: "z", Policy: spec.Policy, Cwd: "/project", ParentID: "nobody"},
 		{ID: "z", Policy: spec.Policy, Cwd: "/project", Task: "\x00"},
 	} {
 		_, _, err := w.Hire(t.Context(), operator, bad)

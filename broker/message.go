@@ -33,8 +33,8 @@ func Verbs() []Verb {
 type Message struct {
 	ID          string      `json:"id"`           // UUID
 	Seq         int64       `json:"seq"`          // the order in the store, from 1; the store gives it
-	RecipientID string      `json:"recipient_id"` // an agent's id, or "operator"
-	SenderID    string      `json:"sender_id"`    // an agent's id, or "operator"; of a notification, whom it is about
+	RecipientID string      `json:"recipient_id"` // an agent's id, or "root", the operator
+	SenderID    string      `json:"sender_id"`    // an agent's id, or "root", the operator; of a notification, whom it is about
 	Type        MessageType `json:"type"`
 	Verb        Verb        `json:"verb"`
 	Content     string      `json:"content"`            // untrusted where an agent sent it

@@ -16,9 +16,17 @@ func (e Exit) String() string {
 // recipientOf is the mailbox of a manager: "" is the operator.
 func recipientOf(id string) string {
 	if id == "" {
-		return operatorName
+		return rootName
 	}
 	return id
+}
+
+// managerOfBox is whose mailbox that is: "" is the operator.
+func managerOfBox(recipient string) string {
+	if recipient == rootName {
+		return ""
+	}
+	return recipient
 }
 
 // notifyEnd tells the parent that an agent has ended, once: when its

@@ -49,6 +49,9 @@ func (t *tx) statusOf(ctx context.Context, who Identity, call *access.Request) (
 			return Seen{}, err
 		}
 	}
+	if call.Resource == rootName {
+		return Seen{ID: rootName, Session: rootSession, State: Idle}, nil
+	}
 	a, err := t.agent(call.Resource)
 	if err != nil {
 		return Seen{}, err

@@ -55,7 +55,7 @@ func (b *Broker) once(ctx context.Context, tx ReadTx, a Agent, req access.Reques
 	if err != nil {
 		return access.Decision{}, nil, err
 	}
-	return permission.Enforcer{Policy: p, Registry: kin{tx}}.Check(ctx, req), rows, nil
+	return permission.Enforcer{Policy: p, Registry: kin{tx, a.ID}}.Check(ctx, req), rows, nil
 }
 
 // consume marks what was used up.

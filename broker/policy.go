@@ -88,9 +88,14 @@ func (b *Broker) effective(tx ReadTx, a Agent, now time.Time, more ...Request) (
 
 // kin answers who is whose parent from rows: permission.Registry for one
 // transaction. An error leaves an agent without a parent, which refuses.
-type kin struct{ tx ReadTx }
+type kin struct {
+	tx  ReadTx
+	who string // the agent that is asked for
+}
 
-// Parent returns the parent of an agent whose row is there.
+// Parent returns the parent of an agent whose row is there. The operator is the parent of
+// the agents that it has hired as far as they aim at it, but does not make them siblings:
+// nobody has put them together.
 func (k kin) Parent(id string) string {
 	if id == "" {
 		return ""
@@ -98,6 +103,9 @@ func (k kin) Parent(id string) string {
 	a, err := k.tx.Agent(id)
 	if err != nil {
 		return ""
+	}
+	if id == k.who {
+		return recipientOf(a.ParentID)
 	}
 	return a.ParentID
 }
@@ -110,12 +118,12 @@ func (b *Broker) check(ctx context.Context, tx ReadTx, a Agent, req access.Reque
 	if err != nil {
 		return access.Decision{}, err
 	}
-	d := permission.Enforcer{Policy: p, Registry: kin{tx}}.Check(ctx, req)
+	d := permission.Enforcer{Policy: p, Registry: kin{tx, a.ID}}.Check(ctx, req)
 	if d.Effect != access.Ask {
 		return d, nil
 	}
 	if p, err = b.effective(tx, a, now); err != nil {
 		return access.Decision{}, err
 	}
-	return permission.Enforcer{Policy: p, Registry: kin{tx}}.Check(ctx, req), nil
+	return permission.Enforcer{Policy: p, Registry: kin{tx, a.ID}}.Check(ctx, req), nil
 }

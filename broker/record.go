@@ -13,7 +13,7 @@ type Record struct {
 	Hash Hash  `json:"hash"` // of all other fields
 
 	Time       time.Time     `json:"time,omitzero"`
-	Principal  string        `json:"principal"` // an agent's id, "operator", or "" for the broker itself
+	Principal  string        `json:"principal"` // an agent's id, "root", the operator, or "" for the broker itself
 	Action     string        `json:"action"`    // one of permission.Actions, or of what the broker does: approve, deny, hire, ...
 	Resource   string        `json:"resource"`
 	Tool       string        `json:"tool,omitempty"`

@@ -70,7 +70,7 @@ type Request struct {
 	Scope      Scope       `json:"scope,omitempty"`       // of an approval; "" before
 	Until      time.Time   `json:"until,omitzero"`        // when the grant ends; zero for with its agent
 	Deadline   time.Time   `json:"deadline,omitzero"`     // when the wait ends (approvals.max_wait); zero for never
-	Resolver   string      `json:"resolver,omitempty"`    // who answered: an agent's id, or "operator"; "" for the broker itself
+	Resolver   string      `json:"resolver,omitempty"`    // who answered: an agent's id, or "root"; "" for the broker itself
 
 	CreatedAt  time.Time `json:"created_at,omitzero"`
 	ResolvedAt time.Time `json:"resolved_at,omitzero"`

@@ -29,7 +29,7 @@ func TestRequestRow(t *testing.T) {
 	require.NoError(t, json.Unmarshal(data, &row))
 	for field, want := range map[string]any{
 		"id": r.ID, "agent_id": "worker", "tool": "write_file", "input": `{"path":"src/a"}`,
-		"status": "denied", "deny_reason": "not now", "resolver": "root",
+		"status": "denied", "deny_reason": "not now", "resolver": "boss",
 	} {
 		require.Equal(t, want, row[field], field)
 	}

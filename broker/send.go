@@ -77,7 +77,7 @@ func (t *tx) send(ctx context.Context, who Identity, m *Outgoing, call *access.R
 		return Receipt{}, err
 	}
 	if toOperator { // a person has asked: nothing more is to be allowed
-		return t.deliver(who, sender, Agent{ID: operatorName, Session: operatorName}, m, reply)
+		return t.deliver(who, sender, root(), m, reply)
 	}
 	if err := t.checkKey(ctx, who, sender, m.To); err != nil {
 		return Receipt{}, err
@@ -110,7 +110,7 @@ func (t *tx) replyTo(who Identity, m *Outgoing) (ask Message, toOperator bool, e
 	case err != nil:
 		return Message{}, false, err
 	}
-	return ask, ask.SenderID == operatorName, nil
+	return ask, ask.SenderID == rootName, nil
 }
 
 // deliver puts the message into the mailbox, within the limits of mailboxes and of

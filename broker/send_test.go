@@ -22,16 +22,16 @@ func (w *world) send(who broker.Identity, to string) string {
 	return r.Text
 }
 
-// T25: child to parent is delivered, child to sibling and a root without parent
-// are refused, in the words of T11, T12; X15.
+// T25: child to parent is delivered, child to sibling and a first agent to another are
+// refused, in the words of T11; X15.
 func TestSendEndToEnd(t *testing.T) {
 	w := newWorld(t)
 	manager, worker := w.pair()
 	w.hire(manager, "sibling", workerDoc)
 	solo := w.hire(operator, "solo", workerDoc)
-	require.Equal(t, "✓ [send] sent to agent:root:main (no routing — response won't reach a channel)", w.send(worker, "agent:root:main"))
-	require.Equal(t, "Tool 'nexus_send' can only target parent agent ('root')", w.send(worker, "agent:sibling:main")) // T11
-	require.Equal(t, "Tool 'nexus_send' can only target parent agent ('none')", w.send(solo, "agent:root:main"))      // T12
+	require.Equal(t, "✓ [send] sent to agent:boss:main (no routing — response won't reach a channel)", w.send(worker, "agent:boss:main"))
+	require.Equal(t, "Tool 'nexus_send' can only target parent agent ('boss')", w.send(worker, "agent:sibling:main")) // T11
+	require.Equal(t, "Tool 'nexus_send' can only target parent agent ('root')", w.send(solo, "agent:boss:main"))
 	require.Equal(t, "no agent_id provided", w.send(worker, ""))                                                      // T10
 	require.Equal(t, "no agent_id provided", w.send(worker, "agent::main"))
 	box := must(w.Receive(t.Context(), manager, false))
@@ -50,12 +50,12 @@ func TestOrderOfSendChecksX7(t *testing.T) {
 	_, err := w.Send(t.Context(), worker, broker.Outgoing{To: "sibling", Verb: "notify"})
 	require.Equal(t, "[ERROR] Invalid type: \"notify\"\nValid types: send, contextualize, execute, ask, answer", refuseText(t, err)) // X14
 	// X12, X13: only what the caller may send to is suggested.
-	require.Equal(t, "[ERROR] Invalid target: \"main\"\nTarget must be a full session key (e.g., agent:main:main)\nDid you mean:\n  agent:root:main → no routing", w.send(worker, "main"))
-	require.Equal(t, "[ERROR] Session not found: \"agent:root:other\"\nAvailable sessions:\n  agent:root:main → no routing", w.send(worker, "agent:root:other"))
-	for _, bad := range []string{"agent:root", "agent:root:", "agent:ro ot:main", "agent:root:a:\x1b[2J", "user:root:main", strings.Repeat("agent:a:", 9999)} {
+	require.Equal(t, "[ERROR] Invalid target: \"main\"\nTarget must be a full session key (e.g., agent:main:main)\nDid you mean:\n  agent:boss:main → no routing", w.send(worker, "main"))
+	require.Equal(t, "[ERROR] Session not found: \"agent:boss:other\"\nAvailable sessions:\n  agent:boss:main → no routing", w.send(worker, "agent:boss:other"))
+	for _, bad := range []string{"agent:root", "agent:boss:", "agent:ro ot:main", "agent:boss:a:\x1b[2J", "user:root:main", strings.Repeat("agent:a:", 9999)} {
 		require.Contains(t, w.send(worker, bad), "[ERROR] Invalid target: ")
 	}
-	require.NotContains(t, w.send(worker, "agent:root:\x1b[2J"), "\x1b")
+	require.NotContains(t, w.send(worker, "agent:boss:\x1b[2J"), "\x1b")
 }
 
 // X1, X2, X6, X8: what the operator sets is intersected with the policy.
@@ -63,13 +63,13 @@ func TestCrossSend(t *testing.T) {
 	w := newWorld(t)
 	manager, worker := w.pair()
 	set := func(change broker.CrossChange) string {
-		_, text, err := w.SetCross(t.Context(), operator, "root", change)
+		_, text, err := w.SetCross(t.Context(), operator, "boss", change)
 		require.NoError(t, err)
 		return text
 	}
 	require.Contains(t, w.send(manager, "agent:worker:main"), "✓ [send] sent to agent:worker:main")
 	set(broker.CrossChange{Allow: "agent:other:*"})
-	require.Equal(t, `[ERROR] Permission denied: agent "root" cannot send to "agent:worker:main"
+	require.Equal(t, `[ERROR] Permission denied: agent "boss" cannot send to "agent:worker:main"
 
 Agent cross_send config: allowlist mode
 Allowed patterns:
@@ -78,30 +78,30 @@ Allowed patterns:
 Target "agent:worker:main" does not match any allowed pattern.`, w.send(manager, "agent:worker:main")) // X8
 	set(broker.CrossChange{Deny: "agent:worker:*"})
 	set(broker.CrossChange{Mode: permission.Denylist})
-	require.Equal(t, `[ERROR] Permission denied: agent "root" cannot send to "agent:worker:main"
+	require.Equal(t, `[ERROR] Permission denied: agent "boss" cannot send to "agent:worker:main"
 
 Agent cross_send config: denylist mode
 Denied patterns:
   - agent:worker:*
 
 Target "agent:worker:main" matches denied pattern "agent:worker:*".`, w.send(manager, "agent:worker:main"))
-	c := must(w.Cross(t.Context(), operator, "root"))
-	require.Equal(t, broker.Cross{Agent: "root", Mode: permission.Denylist, Allowlist: []string{"agent:other:*"}, Denylist: []string{"agent:worker:*"}}, c, "X3: changing the mode keeps both lists")
+	c := must(w.Cross(t.Context(), operator, "boss"))
+	require.Equal(t, broker.Cross{Agent: "boss", Mode: permission.Denylist, Allowlist: []string{"agent:other:*"}, Denylist: []string{"agent:worker:*"}}, c, "X3: changing the mode keeps both lists")
 	require.Equal(t, "removed from the denylist: agent:worker:*", set(broker.CrossChange{Remove: "agent:worker:*"}))
 	require.Contains(t, w.send(manager, "agent:worker:main"), "✓")
 	set(broker.CrossChange{Clear: true})
-	require.Empty(t, must(w.Cross(t.Context(), operator, "root")).Mode)
+	require.Empty(t, must(w.Cross(t.Context(), operator, "boss")).Mode)
 
 	// It never widens: the worker's policy lets it send to its parent alone.
 	_, _, err := w.SetCross(t.Context(), manager, "worker", broker.CrossChange{Mode: permission.Bypass})
 	require.NoError(t, err, "a manager sets its child's")
-	require.Equal(t, "Tool 'nexus_send' can only target parent agent ('root')", w.send(worker, "agent:solo:main"))
+	require.Equal(t, "Tool 'nexus_send' can only target parent agent ('boss')", w.send(worker, "agent:solo:main"))
 	for _, who := range []broker.Identity{worker, {}} {
 		_, _, err = w.SetCross(t.Context(), who, "worker", broker.CrossChange{Mode: permission.Bypass})
 		require.Error(t, err)
 	}
 	for _, bad := range []broker.CrossChange{{}, {Allow: "agent:m*:x"}, {Mode: "any"}, {Remove: "agent:none:x"}} {
-		_, _, err = w.SetCross(t.Context(), operator, "root", bad)
+		_, _, err = w.SetCross(t.Context(), operator, "boss", bad)
 		require.Error(t, err)
 	}
 }
@@ -118,14 +118,14 @@ func TestRatesX16(t *testing.T) {
 		defer other.Close()
 		_, worker := w.pair()
 		send := func(b *broker.Broker) error {
-			_, err := b.Send(t.Context(), worker, broker.Outgoing{To: "agent:root:main"})
+			_, err := b.Send(t.Context(), worker, broker.Outgoing{To: "agent:boss:main"})
 			return err
 		}
 		for i := range 10 {
 			require.NoError(t, send([]*broker.Broker{b, other}[i%2]), i)
 		}
 		for _, b := range []*broker.Broker{b, other} {
-			require.Contains(t, refused(t, broker.CodeRateLimited, send(b)), "30 messages a minute from \"worker\" to \"root\"")
+			require.Contains(t, refused(t, broker.CodeRateLimited, send(b)), "30 messages a minute from \"worker\" to \"boss\"")
 		}
 		time.Sleep(2 * time.Second)
 		require.NoError(t, send(other))
@@ -180,7 +180,7 @@ func TestAskAndAnswer(t *testing.T) {
 	manager, worker := w.pair()
 	ask, err := w.Send(t.Context(), operator, broker.Outgoing{To: "agent:worker:main", Verb: broker.VerbAsk, Content: "how far?"})
 	require.NoError(t, err)
-	answer := broker.Outgoing{To: "agent:root:main", Verb: broker.VerbAnswer, ReplyTo: ask.Message.ID, Content: "far"}
+	answer := broker.Outgoing{To: "agent:boss:main", Verb: broker.VerbAnswer, ReplyTo: ask.Message.ID, Content: "far"}
 	_, err = w.Send(t.Context(), worker, answer)
 	refused(t, broker.CodeNotFound, err) // it has not read it
 	must(w.Receive(t.Context(), worker, false))

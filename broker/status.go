@@ -7,8 +7,8 @@ import (
 
 // Overview is what the caller may know of itself and of the agents beneath it.
 type Overview struct {
-	You      string        `json:"you"`   // the agent's id, or "operator"
-	State    State         `json:"state"` // "" for the operator
+	You      string        `json:"you"`   // the agent's id, or "root" for the operator
+	State    State         `json:"state"` // the operator is idle
 	Pending  int           `json:"pending_messages"`
 	Messages []Message     `json:"messages"` // those, oldest first, at most 100
 	Agents   []AgentStatus `json:"agents"`   // each after its manager
@@ -32,7 +32,7 @@ func (b *Broker) Status(ctx context.Context, who Identity) (Overview, error) {
 	}
 	now := clock(time.Now())
 	err := b.view(ctx, func(tx ReadTx) error {
-		s = Overview{You: who.String(), Agents: []AgentStatus{}, Messages: []Message{}}
+		s = Overview{You: who.String(), State: Idle, Agents: []AgentStatus{}, Messages: []Message{}}
 		if !who.operator {
 			a, err := live(tx, who)
 			if err != nil {

@@ -42,6 +42,9 @@ func isKey(key string) bool {
 // session is the agent with that session key, if messages can reach it; only
 // who may send there comes this far.
 func (t *tx) session(ctx context.Context, who Identity, sender Agent, key string) (Agent, error) {
+	if key == rootSession {
+		return root(), nil
+	}
 	a, err := t.Agent(permission.AgentOf(key))
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return Agent{}, err
@@ -68,7 +71,7 @@ func (t *tx) mayReach(ctx context.Context, who Identity, sender Agent) ([]Agent,
 	if who.operator {
 		return t.Agents(AgentFilter{States: alive, Limit: maxSuggested})
 	}
-	var near []Agent
+	near := []Agent{root()}
 	if sender.ParentID != "" {
 		parent, err := t.Agent(sender.ParentID)
 		if err != nil {

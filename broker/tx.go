@@ -98,7 +98,7 @@ func (t *tx) record(r Record) {
 // call, or a refusal. What came of something that is itself bounded is never left out.
 func (t *tx) recordAttempt(r Record) {
 	t.record(r)
-	t.records[len(t.records)-1].attempt = r.Principal != operatorName
+	t.records[len(t.records)-1].attempt = r.Principal != rootName
 }
 
 // refused records a refusal of what who has tried, unless that was done, and

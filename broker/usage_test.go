@@ -271,16 +271,21 @@ func TestRefusedByRateIsCounted(t *testing.T) {
 	})
 }
 
-// A database from before there was a bound is brought up to date: what it holds stays,
-// and counts begin.
+// A database from before there was a bound, when the operator had another name, is brought
+// up to date: what it holds stays, and counts begin.
 func TestBoundOfAnOlderDatabase(t *testing.T) {
 	keeping(t, keep, func(w *world) {
 		_, worker := w.pair()
+		must(w.Send(w.Context(), worker, broker.Outgoing{To: "agent:boss:main"}))
 		before := must(w.Head(w.Context(), operator))
 		w.halt()
-		w.tamper(`DROP TABLE usages; DELETE FROM schema_version WHERE version = 2`)
+		w.tamper(`DROP TABLE usages; DELETE FROM schema_version WHERE version >= 2;
+			UPDATE messages SET recipient_id = 'operator', sender_id = 'operator'`)
 		w.start()
 		must(w.Verify(w.Context(), operator, before))
+		old := must(w.Receive(w.Context(), operator, false))
+		require.Len(w, old, 1, "the operator is called root")
+		require.Equal(w, "root", old[0].SenderID)
 		flood(flooding, func(int) error {
 			return second(w.Send(w.Context(), worker, broker.Outgoing{To: "nonsense"}))
 		})

@@ -16,11 +16,11 @@ import (
 func TestAnswerOutlivesTheBroker(t *testing.T) {
 	dir := private(t)
 	s := serve(t, dir, Options{})
-	s.hire("root", "", "trusted")
-	s.hire("kid", "root", "")
-	s.hire("other", "root", "")
+	s.hire("boss", "", "trusted")
+	s.hire("kid", "boss", "")
+	s.hire("other", "boss", "")
 	kid := s.as("kid")
-	asked, err := kid.Send(t.Context(), SendBody{To: "agent:root:main", Verb: broker.VerbAsk, Content: "which one?"})
+	asked, err := kid.Send(t.Context(), SendBody{To: "agent:boss:main", Verb: broker.VerbAsk, Content: "which one?"})
 	require.NoError(t, err)
 	id := asked.Message.ID
 	type answer struct {
@@ -38,7 +38,7 @@ func TestAnswerOutlivesTheBroker(t *testing.T) {
 
 	s.end()
 	s = serve(t, dir, Options{})
-	root := s.as("root")
+	root := s.as("boss")
 	box, err := root.Mailbox(t.Context(), true)
 	require.NoError(t, err)
 	require.Equal(t, id, box[0].ID)

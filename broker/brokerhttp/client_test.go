@@ -22,11 +22,11 @@ import (
 // PINFOLD_TOKEN_FILE, and is whom that stands for.
 func TestFindsTheBroker(t *testing.T) {
 	s := serve(t, private(t), Options{})
-	s.hire("root", "", "trusted")
+	s.hire("boss", "", "trusted")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, s.srv.ListenTCP(t.Context(), l))
-	kid := s.hire("kid", "root", "")
+	kid := s.hire("kid", "boss", "")
 	url := "http://" + l.Addr().String()
 
 	wrong := filepath.Join(t.TempDir(), "token")
@@ -36,9 +36,9 @@ func TestFindsTheBroker(t *testing.T) {
 		you string // or else
 		err string
 	}{
-		"a socket":            {env: map[string]string{"PINFOLD_SOCKET": AgentSocket(s.dir, "root")}, you: "root"},
+		"a socket":            {env: map[string]string{"PINFOLD_SOCKET": AgentSocket(s.dir, "boss")}, you: "boss"},
 		"a token":             {env: map[string]string{"PINFOLD_URL": url, "PINFOLD_TOKEN_FILE": kid.TokenFile}, you: "kid"},
-		"the socket is first": {env: map[string]string{"PINFOLD_SOCKET": AgentSocket(s.dir, "root"), "PINFOLD_URL": url, "PINFOLD_TOKEN_FILE": kid.TokenFile}, you: "root"},
+		"the socket is first": {env: map[string]string{"PINFOLD_SOCKET": AgentSocket(s.dir, "boss"), "PINFOLD_URL": url, "PINFOLD_TOKEN_FILE": kid.TokenFile}, you: "boss"},
 		"nothing":             {err: "no broker is named"},
 		"no token":            {env: map[string]string{"PINFOLD_URL": url}, err: "PINFOLD_TOKEN_FILE is not"},
 		"a wrong token":       {env: map[string]string{"PINFOLD_URL": url, "PINFOLD_TOKEN_FILE": wrong}, err: "no identity"},

@@ -25,9 +25,9 @@ import (
 // body says of the caller (M10).
 func TestDecide(t *testing.T) {
 	s := serve(t, private(t), Options{})
-	s.hire("root", "", "trusted")
-	s.hire("kid", "root", "")
-	kid, root := s.as("kid"), s.as("root")
+	s.hire("boss", "", "trusted")
+	s.hire("kid", "boss", "")
+	kid, root := s.as("kid"), s.as("boss")
 	write := func(place string) DecideBody {
 		return DecideBody{Action: access.FSWrite, Resource: place, Tool: "write_file", Input: `{"path":"` + place + `"}`}
 	}
@@ -99,7 +99,7 @@ func TestDecide(t *testing.T) {
 	forged := write("src/other")
 	forged.RequestID = id
 	require.Equal(t, broker.CodeMismatch, decide(kid, forged).Code)
-	status, body := s.raw(kid, "POST", "/v1/decide", `{"action":"fs.write","resource":"docs/a","principal":"root"}`, nil)
+	status, body := s.raw(kid, "POST", "/v1/decide", `{"action":"fs.write","resource":"docs/a","principal":"boss"}`, nil)
 	require.Equal(t, 400, status, body)
 }
 
@@ -118,8 +118,8 @@ func (s *served) pending(c *Client) string {
 // The policy that an agent is told is its own; the operator has none.
 func TestOwn(t *testing.T) {
 	s := serve(t, private(t), Options{})
-	s.hire("root", "", "trusted")
-	s.hire("kid", "root", "")
+	s.hire("boss", "", "trusted")
+	s.hire("kid", "boss", "")
 	own, err := s.as("kid").Own(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "kid", own.Agent.ID)
@@ -133,9 +133,9 @@ func TestOwn(t *testing.T) {
 func TestDecideOutlastsABroker(t *testing.T) {
 	dir := private(t)
 	s := serve(t, dir, Options{})
-	s.hire("root", "", "trusted")
-	s.hire("kid", "root", "")
-	root := s.as("root")
+	s.hire("boss", "", "trusted")
+	s.hire("kid", "boss", "")
+	root := s.as("boss")
 
 	// Between the two a proxy cuts the connection of the second question, once.
 	short, err := os.MkdirTemp("/tmp", "pf") // a socket's name is short

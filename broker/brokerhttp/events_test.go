@@ -14,9 +14,9 @@ import (
 // whoever listens.
 func TestEvents(t *testing.T) {
 	s := serve(t, private(t), Options{})
-	s.hire("root", "", "trusted")
-	s.hire("kid", "root", "")
-	c := s.as("root")
+	s.hire("boss", "", "trusted")
+	s.hire("kid", "boss", "")
+	c := s.as("boss")
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.base+"/v1/events", nil)
 	require.NoError(t, err)
 	resp, err := c.http.Do(req)

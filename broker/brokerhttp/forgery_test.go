@@ -49,14 +49,14 @@ func (s *served) ask(id, file string) broker.Request {
 // by whom it is for.
 func TestForgeriesAreRecorded(t *testing.T) {
 	s := serve(t, private(t), Options{})
-	s.hire("root", "", "trusted")
-	s.hire("kid", "root", "")
+	s.hire("boss", "", "trusted")
+	s.hire("kid", "boss", "")
 	s.hire("below", "kid", "")
 	s.hire("stranger", "", "trusted")
 	own, below, of := s.ask("kid", "own"), s.ask("below", "below"), s.ask("kid", "of")
 	changed := s.ask("kid", "changed")
 	hire := func(extra string) string { return `{"task":"t","preset":"sandboxed"` + extra + `}` }
-	const hello = `{"to":"agent:root:main","content":"hello"`
+	const hello = `{"to":"agent:boss:main","content":"hello"`
 	nowhere := "00000000-0000-7000-8000-000000000000"
 
 	for _, f := range []struct {
@@ -69,29 +69,29 @@ func TestForgeriesAreRecorded(t *testing.T) {
 	}{
 		{"names another as the sender", "kid", "POST", "/v1/messages", hello + `,"sender_id":"operator"}`, 400, broker.CodeInvalid, "request"},
 		{"says nothing of the sender", "kid", "POST", "/v1/messages", hello + `}`, 200, "", ""},
-		{"names another as the caller", "stranger", "POST", "/approve/" + own.ID, `{"caller_id":"root"}`, 403, broker.CodeNotManager, "approve"},
-		{"names another as the parent", "stranger", "POST", "/v1/agents", hire(`,"parent":"root"`), 403, broker.CodeOperatorOnly, "hire"},
+		{"names another as the caller", "stranger", "POST", "/approve/" + own.ID, `{"caller_id":"boss"}`, 403, broker.CodeNotManager, "approve"},
+		{"names another as the parent", "stranger", "POST", "/v1/agents", hire(`,"parent":"boss"`), 403, broker.CodeOperatorOnly, "hire"},
 		{"names itself as the parent", "stranger", "POST", "/v1/agents", hire(`,"parent":"stranger"`), 200, "", ""},
 		{"brings its own rights", "stranger", "POST", "/v1/agents", hire(`,"parent_permissions":{}`), 400, broker.CodeInvalid, "request"},
 		{"approves its own", "kid", "POST", "/approve/" + own.ID, "", 403, broker.CodeNotManager, "approve"},
 		{"approves a stranger's", "stranger", "POST", "/approve/" + own.ID, "", 403, broker.CodeNotManager, "approve"},
 		{"denies a stranger's", "stranger", "POST", "/deny/" + own.ID, "", 403, broker.CodeNotManager, "deny"},
-		{"approves one further down", "root", "POST", "/approve/" + below.ID, "", 403, broker.CodeNotManager, "approve"},
+		{"approves one further down", "boss", "POST", "/approve/" + below.ID, "", 403, broker.CodeNotManager, "approve"},
 		{"approves what it may not itself", "kid", "POST", "/approve/" + below.ID, "", 403, "approver_lacks_permission", "approve"},
-		{"approves with what it read of another", "root", "POST", "/approve/" + changed.ID, `{"digest":"` + own.Digest + `"}`, 409, broker.CodeMismatch, "approve"},
-		{"approves what it read", "root", "POST", "/approve/" + changed.ID, `{"digest":"` + changed.Digest + `"}`, 200, "", ""},
-		{"approves", "root", "POST", "/approve/" + of.ID, "", 200, "", ""},
+		{"approves with what it read of another", "boss", "POST", "/approve/" + changed.ID, `{"digest":"` + own.Digest + `"}`, 409, broker.CodeMismatch, "approve"},
+		{"approves what it read", "boss", "POST", "/approve/" + changed.ID, `{"digest":"` + changed.Digest + `"}`, 200, "", ""},
+		{"approves", "boss", "POST", "/approve/" + of.ID, "", 200, "", ""},
 		{"guesses an id to approve", "stranger", "POST", "/approve/" + nowhere, "", 404, broker.CodeNotFound, "approve"},
 		{"guesses an id to read", "stranger", "GET", "/v1/requests/" + nowhere + "?wait=9s", "", 404, broker.CodeNotFound, "wait"},
 		{"reads another's request", "stranger", "GET", "/v1/requests/" + own.ID + "?wait=9s", "", 404, broker.CodeNotFound, "wait"},
 		{"reads its own", "kid", "GET", "/v1/requests/" + of.ID, "", 200, "", ""},
 		{"reads another's agent", "stranger", "GET", "/v1/agents/kid", "", 404, broker.CodeNotFound, "look"},
-		{"reads its child", "root", "GET", "/v1/agents/kid", "", 200, "", ""},
+		{"reads its child", "boss", "GET", "/v1/agents/kid", "", 200, "", ""},
 		{"reads another's answer", "stranger", "GET", "/v1/messages/" + nowhere + "/answer", "", 404, broker.CodeNotFound, "await"},
 		{"waits for another's agent", "stranger", "GET", "/v1/agents/kid/await?wait=9s", "", 404, broker.CodeNotFound, "await"},
 		{"reads another's send list", "stranger", "GET", "/v1/agents/kid/cross", "", 404, broker.CodeNotFound, "cross"},
 		{"widens its own send list", "kid", "POST", "/v1/agents/kid/cross", `{"change":"mode","value":"bypass"}`, 404, broker.CodeNotFound, "cross"},
-		{"fires its manager", "kid", "POST", "/v1/agents/root/fire", "", 403, "tool_disabled", string(access.AgentDestroy)},
+		{"fires its manager", "kid", "POST", "/v1/agents/boss/fire", "", 403, "tool_disabled", string(access.AgentDestroy)},
 	} {
 		t.Run(f.what, func(t *testing.T) {
 			before := s.head()
@@ -128,7 +128,7 @@ func TestForgeriesAreRecorded(t *testing.T) {
 // the audit before they are answered, and no more of them than their bound.
 func TestStrangersAreRecorded(t *testing.T) {
 	s := serve(t, private(t), Options{Launch: func(context.Context, Launch) error { return nil }})
-	s.hire("root", "", "trusted")
+	s.hire("boss", "", "trusted")
 	last := func(through, says string) {
 		t.Helper()
 		list := s.recorded(0)
@@ -137,15 +137,15 @@ func TestStrangersAreRecorded(t *testing.T) {
 		require.Equal(t, access.Deny, r.Effect)
 		require.Contains(t, r.Reason, says)
 	}
-	root := AgentSocket(s.dir, "root")
-	require.Equal(t, "you are root", stranger(t, root, nil))
+	root := AgentSocket(s.dir, "boss")
+	require.Equal(t, "you are boss", stranger(t, root, nil))
 	elsewhere := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
 	if os.Geteuid() != 0 {
 		elsewhere.Cloneflags |= syscall.CLONE_NEWUSER
 		elsewhere.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}}
 	}
 	require.Contains(t, stranger(t, root, elsewhere), "another process namespace")
-	last("socket of root", "another process namespace")
+	last("socket of boss", "another process namespace")
 	if os.Geteuid() == 0 { // only root can be another
 		for dir := filepath.Dir(root); dir != "/"; dir = filepath.Dir(dir) {
 			require.NoError(t, os.Chmod(dir, 0o777))
@@ -156,7 +156,7 @@ func TestStrangersAreRecorded(t *testing.T) {
 		require.NoError(t, os.Chmod(root, 0o777))
 		nobody := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		require.Contains(t, stranger(t, root, nobody), "user 65534 connected")
-		last("socket of root", "user 65534 connected")
+		last("socket of boss", "user 65534 connected")
 	}
 
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -186,11 +186,11 @@ func TestStrangersAreRecorded(t *testing.T) {
 // HTTP too, and in the audit.
 func TestEscapesOfAgentsStayText(t *testing.T) {
 	s := serve(t, private(t), Options{})
-	s.hire("root", "", "trusted")
-	s.hire("kid", "root", "")
+	s.hire("boss", "", "trusted")
+	s.hire("kid", "boss", "")
 	r, err := s.as("kid").Ask(t.Context(), DecideBody{Action: access.FSWrite, Resource: "src/\x1b[2J\u202ea", Reason: "\x1b]0;owned\a"})
 	require.NoError(t, err)
-	box, err := s.as("root").Mailbox(t.Context(), true)
+	box, err := s.as("boss").Mailbox(t.Context(), true)
 	require.NoError(t, err)
 	require.Contains(t, box[0].Content, r.ID)
 	for _, c := range box[0].Content + r.Reason {

@@ -25,6 +25,9 @@ func (c *call) hire() (any, error) {
 	if body.Resume != "" {
 		return c.resume(ctx, &body)
 	}
+	if c.who.Operator() && body.Parent == c.who.String() {
+		body.Parent = ""
+	}
 	var again []string
 	if body.Resumable {
 		if again = body.Command; len(again) == 0 {

@@ -121,14 +121,14 @@ func TestDocumentAndHandlersAgree(t *testing.T) {
 		v, _ := m[name].(string)
 		return v
 	}
-	d.call(s, op, "POST", "/v1/agents", "", "", `{"id":"root","preset":"trusted","cwd":`+quoted(cwd)+`,"tools":["a"],"model":"m","task":"t"}`)
-	root := s.as("root")
+	d.call(s, op, "POST", "/v1/agents", "", "", `{"id":"boss","preset":"trusted","cwd":`+quoted(cwd)+`,"tools":["a"],"model":"m","task":"t"}`)
+	root := s.as("boss")
 	d.call(s, root, "POST", "/v1/agents", "", "", `{"id":"kid","policy":{"name":"p.yaml","text":`+quoted(asking)+`}}`)
 	kid := s.as("kid")
 	d.call(s, root, "GET", "/v1/agents", "", "", "")
 	d.call(s, root, "GET", "/v1/agents/{id}", "kid", "", "")
 	d.call(s, op, "GET", "/v1/agents/{id}/cross", "kid", "", "")
-	d.call(s, op, "POST", "/v1/agents/{id}/cross", "kid", "", `{"change":"allow","value":"agent:root:*"}`)
+	d.call(s, op, "POST", "/v1/agents/{id}/cross", "kid", "", `{"change":"allow","value":"agent:boss:*"}`)
 
 	require.Contains(t, d.call(s, kid, "POST", "/v1/skills/{id}", "read_file", "", `{"input":{"path":"a"}}`), "kid calls read_file")
 
@@ -147,13 +147,13 @@ func TestDocumentAndHandlersAgree(t *testing.T) {
 	d.call(s, kid, "GET", "/v1/requests/{id}", first, "?wait=1ms", "")
 	d.call(s, root, "GET", "/v1/requests/{id}/proposal", first, "", "")
 	d.call(s, root, "POST", "/approve/{id}", first, "", `{"scope":"subtree","until":"2999-01-02T03:04:05Z"}`)
-	d.call(s, root, "POST", "/deny/{id}", second, "", `{"reason":"no","caller_id":"root"}`)
+	d.call(s, root, "POST", "/deny/{id}", second, "", `{"reason":"no","caller_id":"boss"}`)
 	d.call(s, kid, "GET", "/v1/requests/{id}", second, "", "")
 	d.call(s, kid, "GET", "/v1/grants", "", "", "")
 	d.call(s, root, "POST", "/v1/grants/{id}/revoke", first, "", "")
 
-	d.call(s, kid, "POST", "/v1/messages", "", "", `{"to":"agent:root:main","content":"hello","verb":"send"}`)
-	d.call(s, kid, "POST", "/v1/messages", "", "", `{"to":"agent:root:main","content":"may I?","verb":"ask"}`)
+	d.call(s, kid, "POST", "/v1/messages", "", "", `{"to":"agent:boss:main","content":"hello","verb":"send"}`)
+	d.call(s, kid, "POST", "/v1/messages", "", "", `{"to":"agent:boss:main","content":"may I?","verb":"ask"}`)
 	d.call(s, root, "GET", "/v1/status", "", "", "")
 	d.call(s, op, "GET", "/v1/status", "", "", "")
 	var box List[struct{ ID string }]
@@ -169,7 +169,7 @@ func TestDocumentAndHandlersAgree(t *testing.T) {
 	d.call(s, root, "POST", "/v1/agents/{id}/cancel", "kid", "", "")
 	d.call(s, root, "GET", "/v1/agents/{id}/await", "kid", "?wait=1ms", "")
 	d.call(s, kid, "POST", "/v1/agents/{id}/exit", "kid", "", `{"code":3,"output":"bye"}`)
-	d.call(s, op, "POST", "/v1/agents/{id}/fire", "root", "", "")
+	d.call(s, op, "POST", "/v1/agents/{id}/fire", "boss", "", "")
 	d.call(s, op, "GET", "/v1/audit", "", "?after=1&limit=5", "")
 	d.call(s, op, "GET", "/v1/audit/verify", "", "", "")
 

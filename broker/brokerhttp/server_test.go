@@ -26,8 +26,8 @@ var wantSrc = DecideBody{Action: access.FSWrite, Resource: "src/a.go", Reason: "
 // D11, D12, D13: the paths without a version, to the letter.
 func TestApproveAndDeny(t *testing.T) {
 	s := serve(t, private(t), Options{})
-	s.hire("root", "", "trusted")
-	s.hire("kid", "root", "")
+	s.hire("boss", "", "trusted")
+	s.hire("kid", "boss", "")
 	ask := func() broker.Request {
 		r, err := s.as("kid").Ask(t.Context(), wantSrc)
 		require.NoError(t, err)
@@ -38,34 +38,34 @@ func TestApproveAndDeny(t *testing.T) {
 	again := ask()
 	require.Equal(t, r.ID, again.ID, "D23: the same request is the same row")
 
-	status, body := s.raw(s.as("root"), "POST", "/approve/"+r.ID, `{"caller_id":"kid"}`, nil)
+	status, body := s.raw(s.as("boss"), "POST", "/approve/"+r.ID, `{"caller_id":"kid"}`, nil)
 	require.Equal(t, http.StatusForbidden, status, body)
 	for _, who := range []string{"kid", ""} { // D19: neither itself nor its manager's manager
 		status, body = s.raw(s.as(who), "POST", "/approve/"+r.ID, "", nil)
 		require.Equal(t, http.StatusForbidden, status, body)
 		require.Contains(t, body, `"message":"Only the agent's manager can approve"`)
 	}
-	status, body = s.raw(s.as("root"), "POST", "/approve/"+r.ID, `{"caller_id":"root"}`, nil)
+	status, body = s.raw(s.as("boss"), "POST", "/approve/"+r.ID, `{"caller_id":"boss"}`, nil)
 	require.Equal(t, http.StatusOK, status, body)
 	require.JSONEq(t, `{"approved":true,"session_id":"kid","tool_name":"fs.write"}`, body)
-	status, _ = s.raw(s.as("root"), "POST", "/approve/"+r.ID, "", nil)
+	status, _ = s.raw(s.as("boss"), "POST", "/approve/"+r.ID, "", nil)
 	require.Equal(t, http.StatusOK, status, "the same answer again is no error")
-	status, body = s.raw(s.as("root"), "POST", "/deny/"+r.ID, "", nil)
+	status, body = s.raw(s.as("boss"), "POST", "/deny/"+r.ID, "", nil)
 	require.Equal(t, http.StatusConflict, status, body)
-	require.Contains(t, body, "root")
+	require.Contains(t, body, "boss")
 
 	other := wantSrc
 	other.Resource = "src/b.go"
 	r2, err := s.as("kid").Ask(t.Context(), other)
 	require.NoError(t, err)
-	status, body = s.raw(s.as("root"), "POST", "/deny/"+r2.ID, `{"reason":"not now"}`, nil)
+	status, body = s.raw(s.as("boss"), "POST", "/deny/"+r2.ID, `{"reason":"not now"}`, nil)
 	require.Equal(t, http.StatusOK, status, body)
 	require.JSONEq(t, `{"denied":true,"session_id":"kid","tool_name":"fs.write"}`, body)
 	ended, err := s.as("kid").Wait(t.Context(), r2.ID)
 	require.NoError(t, err)
 	require.Equal(t, "not now", ended.Denial())
 
-	status, body = s.raw(s.as("root"), "POST", "/approve/no-such", "", nil)
+	status, body = s.raw(s.as("boss"), "POST", "/approve/no-such", "", nil)
 	require.Equal(t, http.StatusNotFound, status)
 	require.Contains(t, body, `"message":"Approval not found: no-such"`)
 	status, body = s.raw(s.as(""), "POST", "/v1/agents/nobody/fire", "", nil)
@@ -77,8 +77,8 @@ func TestApproveAndDeny(t *testing.T) {
 func TestWaitOutlivesTheBroker(t *testing.T) {
 	dir := private(t)
 	s := serve(t, dir, Options{})
-	s.hire("root", "", "trusted")
-	s.hire("kid", "root", "")
+	s.hire("boss", "", "trusted")
+	s.hire("kid", "boss", "")
 	kid := s.as("kid")
 	r, err := kid.Ask(t.Context(), wantSrc)
 	require.NoError(t, err)
@@ -95,7 +95,7 @@ func TestWaitOutlivesTheBroker(t *testing.T) {
 	require.Eventually(t, func() bool { return s.waits("kid") == 1 }, time.Minute, 5*time.Millisecond, "it waits")
 	s.end()
 	s = serve(t, dir, Options{})
-	_, err = s.as("root").Approve(t.Context(), r.ID, ApproveBody{})
+	_, err = s.as("boss").Approve(t.Context(), r.ID, ApproveBody{})
 	require.NoError(t, err)
 	select {
 	case r := <-ended:
@@ -108,16 +108,16 @@ func TestWaitOutlivesTheBroker(t *testing.T) {
 // D32: by the socket and by what the kernel says of the other end.
 func TestStrangersAreRefused(t *testing.T) {
 	s := serve(t, private(t), Options{Launch: func(context.Context, Launch) error { return nil }})
-	s.hire("root", "", "trusted")
+	s.hire("boss", "", "trusted")
 	elsewhere := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
 	if os.Geteuid() != 0 {
 		elsewhere.Cloneflags |= syscall.CLONE_NEWUSER
 		elsewhere.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}}
 	}
-	operator, root := OperatorSocket(s.dir), AgentSocket(s.dir, "root")
-	require.Equal(t, "you are operator", stranger(t, operator, nil))
+	operator, root := OperatorSocket(s.dir), AgentSocket(s.dir, "boss")
+	require.Equal(t, "you are root", stranger(t, operator, nil))
 	require.Contains(t, stranger(t, operator, elsewhere), "another process namespace")
-	require.Equal(t, "you are root", stranger(t, root, nil), "and is met here from now on")
+	require.Equal(t, "you are boss", stranger(t, root, nil), "and is met here from now on")
 	require.Contains(t, stranger(t, root, elsewhere), "another process namespace")
 
 	// An agent with a view is never met beside the broker.
@@ -144,14 +144,14 @@ func TestStrangersAreRefused(t *testing.T) {
 // Over TCP a token says who asks, and nothing else does.
 func TestTCPNeedsAToken(t *testing.T) {
 	s := serve(t, private(t), Options{Hosts: []string{"box.example"}})
-	s.hire("root", "", "trusted")
+	s.hire("boss", "", "trusted")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, s.srv.ListenTCP(t.Context(), l))
-	kid := s.hire("kid", "root", "")
+	kid := s.hire("kid", "boss", "")
 	require.FileExists(t, kid.TokenFile)
 	url := "http://" + l.Addr().String()
-	for id, file := range map[string]string{"root": s.srv.TokenFile("root"), "kid": kid.TokenFile, "operator": s.srv.TokenFile("")} {
+	for id, file := range map[string]string{"boss": s.srv.TokenFile("boss"), "kid": kid.TokenFile, "root": s.srv.TokenFile("")} {
 		c, err := NewClient(Endpoint{URL: url, TokenFile: file})
 		require.NoError(t, err)
 		st, err := c.Status(t.Context())
@@ -192,13 +192,13 @@ func TestTCPNeedsAToken(t *testing.T) {
 
 func TestMalformedRequests(t *testing.T) {
 	s := serve(t, private(t), Options{})
-	s.hire("root", "", "trusted")
+	s.hire("boss", "", "trusted")
 	for name, try := range map[string]struct {
 		method, path, body string
 		status             int
 	}{
-		"unknown key":   {"POST", "/v1/messages", `{"to":"agent:root:main","content":"x","sender":"operator"}`, 400},
-		"a key twice":   {"POST", "/v1/messages", `{"to":"agent:root:main","to":"agent:x:main","content":"x"}`, 400},
+		"unknown key":   {"POST", "/v1/messages", `{"to":"agent:boss:main","content":"x","sender":"operator"}`, 400},
+		"a key twice":   {"POST", "/v1/messages", `{"to":"agent:boss:main","to":"agent:x:main","content":"x"}`, 400},
 		"no JSON":       {"POST", "/v1/messages", `{"to":`, 400},
 		"too large":     {"POST", "/v1/messages", `{"to":"` + strings.Repeat("x", maxBody) + `"}`, 413},
 		"no such path":  {"GET", "/v2/agents", "", 404},
@@ -207,7 +207,7 @@ func TestMalformedRequests(t *testing.T) {
 		"a second list": {"POST", "/v1/agents", `{"preset":"trusted","policy":{"name":"p","text":"version: 1"}}`, 400},
 		"not its audit": {"GET", "/v1/audit", "", 403},
 	} {
-		status, body := s.raw(s.as("root"), try.method, try.path, try.body, nil)
+		status, body := s.raw(s.as("boss"), try.method, try.path, try.body, nil)
 		require.Equal(t, try.status, status, "%s: %s", name, body)
 	}
 }

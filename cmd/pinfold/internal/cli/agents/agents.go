@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -40,7 +41,7 @@ func newAgentsList(a *cli.App) *cobra.Command {
 					for _, g := range list {
 						parent := g.ParentID
 						if parent == "" {
-							parent = "-"
+							parent = broker.OperatorIdentity().String()
 						}
 						a.Out.Stdout.Printf("%s  %s  %s  %s  %s\n", g.ID, g.State, parent, g.Session, cli.Age(g.CreatedAt))
 					}
@@ -79,7 +80,7 @@ func printAgent(a *cli.App, g broker.Agent) {
 	}
 	line("id", g.ID)
 	line("state", string(g.State))
-	line("parent", g.ParentID)
+	line("parent", cmp.Or(g.ParentID, broker.OperatorIdentity().String()))
 	line("session", g.Session)
 	line("directory", g.Cwd)
 	line("task", g.Task)
@@ -113,11 +114,7 @@ its requests wait, and your queued messages. It acknowledges none: mailbox does.
 }
 
 func printStatus(a *cli.App, s broker.Overview) {
-	state := s.State
-	if state == "" {
-		state = broker.Working // the operator is whoever asks
-	}
-	a.Out.Stdout.Printf("You: %s (%s)\nPending messages: %d\n", s.You, state, s.Pending)
+	a.Out.Stdout.Printf("You: %s (%s)\nPending messages: %d\n", s.You, s.State, s.Pending)
 	for _, g := range s.Agents {
 		a.Out.Stdout.Printf("%s%s (%s)  %s  pending requests: %d\n", strings.Repeat("  ", g.Depth), g.ID, g.State, cli.Age(g.CreatedAt), g.Requests)
 	}
