@@ -25,14 +25,16 @@ func (s State) Ended() bool { return s == Exited || s == Fired }
 type Agent struct {
 	ID       string `json:"id"`        // [A-Za-z0-9._@+-]+
 	ParentID string `json:"parent_id"` // "" is the operator. It never changes
-	Session  string `json:"session"`   // its key, agent:<id>:<name>; unique
+	Session  string `json:"session"`   // the key of its first session, agent:<id>:<name>; unique
+
+	Sessions []AgentSession `json:"sessions,omitempty"` // those beside the first; nil for none
 
 	Cwd        string   `json:"cwd"`                   // absolute; its policy's paths are relative to it
 	Model      string   `json:"model,omitempty"`       // "" if not given
 	Tools      []string `json:"tools,omitempty"`       // nil if not given
 	Task       string   `json:"task,omitempty"`        // what it was hired for
 	PolicyHash string   `json:"policy_hash,omitempty"` // of what it was hired with, grants apart; see Tx.Policy
-	Route      string   `json:"route,omitempty"`       // where its answers go, such as a channel; "" for nowhere
+	Route      string   `json:"route,omitempty"`       // where the answers of its first session go, such as a channel; "" for nowhere
 	Resume     []string `json:"-"`                     // the command that starts it again; nil for none
 
 	// CrossSend is what `agents cross` has set, intersected with the policy's

@@ -10,13 +10,25 @@ import (
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
-// Cross is the send ACL of an agent as `agents cross` has set it. It is
-// intersected with what the agent's policy says, so it never widens that.
+// Cross is the send ACL of an agent: as `agents cross` has set it, and all that is in
+// force. What was set is intersected with what the agent's policy says, so it never widens
+// that.
 type Cross struct {
 	Agent     string          `json:"agent"`
 	Mode      permission.Mode `json:"mode"` // "" where nothing is set: the policy's, or the default
 	Allowlist []string        `json:"allowlist"`
 	Denylist  []string        `json:"denylist"`
+
+	// InForce are the lists that a message must pass, each of them; one of mode bypass
+	// where nothing is in its way.
+	InForce []CrossList `json:"in_force"`
+}
+
+// CrossList is one list that is in force.
+type CrossList struct {
+	Mode     permission.Mode `json:"mode"`
+	Patterns []string        `json:"patterns"` // that are allowed or denied, as the mode says; none for bypass
+	From     string          `json:"from"`     // the document that has it, "agents cross" or "default"
 }
 
 // CrossChange is one change to a send ACL; one field is set.
@@ -36,7 +48,9 @@ func (b *Broker) Cross(ctx context.Context, who Identity, id string) (Cross, err
 			return err
 		}
 		a, err := descendant(tx, who, id)
-		c = crossOf(a)
+		if err == nil {
+			c, err = b.crossOf(tx, a)
+		}
 		return err
 	})
 	return c, b.guessed(ctx, who, "cross", id, err)
@@ -67,7 +81,9 @@ func (b *Broker) SetCross(ctx context.Context, who Identity, id string, change C
 		if err != nil {
 			return err
 		}
-		c = crossOf(a)
+		if c, err = b.crossOf(t, a); err != nil {
+			return err
+		}
 		if err := t.UpdateAgent(a, a.State); err != nil {
 			return err
 		}
@@ -78,12 +94,61 @@ func (b *Broker) SetCross(ctx context.Context, who Identity, id string, change C
 	return c, text, err
 }
 
-func crossOf(a Agent) Cross {
+// crossSource is how the document is called that agents cross makes.
+const crossSource = "agents cross"
+
+func (b *Broker) crossOf(tx ReadTx, a Agent) (Cross, error) {
 	c := Cross{Agent: a.ID, Allowlist: []string{}, Denylist: []string{}}
 	if x := a.CrossSend; x != nil {
 		c.Mode, c.Allowlist, c.Denylist = x.Mode, append(c.Allowlist, x.Allowlist...), append(c.Denylist, x.Denylist...)
 	}
-	return c
+	p, err := b.hiredPolicy(tx, a)
+	if err != nil {
+		return c, err
+	}
+	c.InForce = inForce(p, a)
+	return c, nil
+}
+
+// inForce are the lists of a policy, outermost first. A bypass beside another list says
+// nothing; where no document has a list, the default holds.
+func inForce(p *permission.Policy, a Agent) []CrossList {
+	var lists []CrossList
+	var bypass *CrossList
+	for _, src := range p.Sources() {
+		x := src.Document.CrossSend
+		if x == nil {
+			continue
+		}
+		from := src.Document.Name
+		if from == "" {
+			from = src.File
+		}
+		if src.File == crossSource+" "+a.ID {
+			from = crossSource
+		}
+		list := CrossList{Mode: x.Mode, From: from, Patterns: []string{}}
+		switch x.Mode {
+		case permission.Allowlist:
+			list.Patterns = append(list.Patterns, x.Allowlist...)
+		case permission.Denylist:
+			list.Patterns = append(list.Patterns, x.Denylist...)
+		default:
+			bypass = &list
+			continue
+		}
+		lists = append(lists, list)
+	}
+	switch {
+	case len(lists) > 0:
+		return lists
+	case bypass != nil:
+		return []CrossList{*bypass}
+	}
+	return []CrossList{{
+		Mode: permission.Allowlist, From: "default",
+		Patterns: []string{"agent:" + recipientOf(a.ParentID) + ":*", "agent:" + a.ID + ":*"},
+	}}
 }
 
 func (c CrossChange) apply(a *Agent) (string, error) {

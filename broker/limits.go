@@ -29,6 +29,7 @@ const (
 	maxSuggested  = 10        // session keys suggested in an error
 	maxHops       = 8         // messages in one causal chain
 	maxSameEdge   = 3         // the occurrence of an edge in one causal chain that is refused
+	maxSessions   = 1000      // of one agent
 	maxPatterns   = 1000      // patterns in one list of a send ACL
 	maxDenials    = 1000      // refusals of a view told at once
 	maxLeftOut    = 1 << 40   // of which one telling counts

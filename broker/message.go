@@ -31,10 +31,11 @@ func Verbs() []Verb {
 
 // Message is one row of a mailbox.
 type Message struct {
-	ID          string      `json:"id"`           // UUID
-	Seq         int64       `json:"seq"`          // the order in the store, from 1; the store gives it
-	RecipientID string      `json:"recipient_id"` // an agent's id, or "root", the operator
-	SenderID    string      `json:"sender_id"`    // an agent's id, or "root", the operator; of a notification, whom it is about
+	ID          string      `json:"id"`                // UUID
+	Seq         int64       `json:"seq"`               // the order in the store, from 1; the store gives it
+	RecipientID string      `json:"recipient_id"`      // an agent's id, or "root", the operator
+	SenderID    string      `json:"sender_id"`         // an agent's id, or "root", the operator; of a notification, whom it is about
+	Session     string      `json:"session,omitempty"` // the recipient's session that it was sent to; "" for none in particular
 	Type        MessageType `json:"type"`
 	Verb        Verb        `json:"verb"`
 	Content     string      `json:"content"`            // untrusted where an agent sent it

@@ -46,7 +46,7 @@ func (b *Broker) hiredPolicy(tx ReadTx, a Agent) (*permission.Policy, error) {
 		if err != nil {
 			return nil, err
 		}
-		src, err := permission.FromDocument("agents cross "+a.ID, permission.Document{Version: 1, Name: "cross", CrossSend: a.CrossSend})
+		src, err := permission.FromDocument(crossSource+" "+a.ID, permission.Document{Version: 1, Name: "cross", CrossSend: a.CrossSend})
 		if err != nil {
 			return nil, err
 		}

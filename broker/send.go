@@ -120,7 +120,7 @@ func (t *tx) deliver(who Identity, sender, target Agent, m *Outgoing, ask Messag
 		return Receipt{}, refuse(CodeInvalid, "[ERROR] The question \"%s\" was asked by \"%s\"", ask.ID, ask.SenderID)
 	}
 	out := Message{
-		ID: newID(t.now), RecipientID: target.ID, SenderID: who.String(), Type: TypeManager, Verb: m.Verb,
+		ID: newID(t.now), RecipientID: target.ID, Session: target.Session, SenderID: who.String(), Type: TypeManager, Verb: m.Verb,
 		Content: storable(m.Content), ReplyTo: m.ReplyTo, CreatedAt: t.now,
 	}
 	if !who.operator {
@@ -163,9 +163,11 @@ func (t *tx) deliver(who Identity, sender, target Agent, m *Outgoing, ask Messag
 	return Receipt{Message: out, Key: target.Session, Route: target.Route, Text: sentText(m.Verb, target)}, nil
 }
 
+// sentText says where a message went, and that an answer from there reaches no channel,
+// where the agent has channels. Nobody misses one of an agent that has none.
 func sentText(v Verb, target Agent) string {
 	text := "✓ [" + string(v) + "] sent to " + target.Session
-	if target.Route == "" {
+	if target.Route == "" && target.routed() {
 		text += " (no routing — response won't reach a channel)"
 	}
 	return text

@@ -29,10 +29,10 @@ func TestSendEndToEnd(t *testing.T) {
 	manager, worker := w.pair()
 	w.hire(manager, "sibling", workerDoc)
 	solo := w.hire(operator, "solo", workerDoc)
-	require.Equal(t, "✓ [send] sent to agent:boss:main (no routing — response won't reach a channel)", w.send(worker, "agent:boss:main"))
+	require.Equal(t, "✓ [send] sent to agent:boss:main", w.send(worker, "agent:boss:main"))
 	require.Equal(t, "Tool 'nexus_send' can only target parent agent ('boss')", w.send(worker, "agent:sibling:main")) // T11
 	require.Equal(t, "Tool 'nexus_send' can only target parent agent ('root')", w.send(solo, "agent:boss:main"))
-	require.Equal(t, "no agent_id provided", w.send(worker, ""))                                                      // T10
+	require.Equal(t, "no agent_id provided", w.send(worker, "")) // T10
 	require.Equal(t, "no agent_id provided", w.send(worker, "agent::main"))
 	box := must(w.Receive(t.Context(), manager, false))
 	require.Len(t, box, 1)
@@ -51,6 +51,7 @@ func TestOrderOfSendChecksX7(t *testing.T) {
 	require.Equal(t, "[ERROR] Invalid type: \"notify\"\nValid types: send, contextualize, execute, ask, answer", refuseText(t, err)) // X14
 	// X12, X13: only what the caller may send to is suggested.
 	require.Equal(t, "[ERROR] Invalid target: \"main\"\nTarget must be a full session key (e.g., agent:main:main)\nDid you mean:\n  agent:boss:main → no routing", w.send(worker, "main"))
+	require.Equal(t, "[ERROR] Invalid target: \"x\"\nTarget must be a full session key (e.g., agent:main:main)\nDid you mean:\n  (none)", w.send(w.hire(manager, "mute", "version: 1\nextends: sandboxed\ntools: {nexus_send: {allowed_targets: []}}\n"), "x"))
 	require.Equal(t, "[ERROR] Session not found: \"agent:boss:other\"\nAvailable sessions:\n  agent:boss:main → no routing", w.send(worker, "agent:boss:other"))
 	for _, bad := range []string{"agent:root", "agent:boss:", "agent:ro ot:main", "agent:boss:a:\x1b[2J", "user:root:main", strings.Repeat("agent:a:", 9999)} {
 		require.Contains(t, w.send(worker, bad), "[ERROR] Invalid target: ")
@@ -86,7 +87,10 @@ Denied patterns:
 
 Target "agent:worker:main" matches denied pattern "agent:worker:*".`, w.send(manager, "agent:worker:main"))
 	c := must(w.Cross(t.Context(), operator, "boss"))
-	require.Equal(t, broker.Cross{Agent: "boss", Mode: permission.Denylist, Allowlist: []string{"agent:other:*"}, Denylist: []string{"agent:worker:*"}}, c, "X3: changing the mode keeps both lists")
+	require.Equal(t, broker.Cross{
+		Agent: "boss", Mode: permission.Denylist, Allowlist: []string{"agent:other:*"}, Denylist: []string{"agent:worker:*"},
+		InForce: []broker.CrossList{{Mode: permission.Denylist, Patterns: []string{"agent:worker:*"}, From: "agents cross"}},
+	}, c, "X3: changing the mode keeps both lists")
 	require.Equal(t, "removed from the denylist: agent:worker:*", set(broker.CrossChange{Remove: "agent:worker:*"}))
 	require.Contains(t, w.send(manager, "agent:worker:main"), "✓")
 	set(broker.CrossChange{Clear: true})

@@ -122,6 +122,13 @@ type CrossBody struct {
 	Value  string `json:"value,omitempty"`
 }
 
+// SessionBody registers a session of an agent, or removes one.
+type SessionBody struct {
+	Name   string `json:"name"`             // such as whatsapp:group:7
+	Route  string `json:"route,omitempty"`  // where its answers go
+	Remove bool   `json:"remove,omitempty"` // the session; Route is not given then
+}
+
 // Crossed is a send ACL, and what was done to it.
 type Crossed struct {
 	Cross broker.Cross `json:"cross"`

@@ -49,6 +49,9 @@ func briefAgents(rows []broker.AgentStatus) []broker.AgentStatus {
 				break
 			}
 		}
+		for _, s := range r.Sessions {
+			total += jsonSize(s.Key, s.Route)
+		}
 		if total += rowMost + jsonSize(r.Task, r.Cwd, r.Model, r.Route, r.Process, r.Exit.Output) + jsonSize(r.Tools...); total > maxList {
 			return rows[:i]
 		}

@@ -173,6 +173,11 @@ func (c *Client) SetCross(ctx context.Context, id string, change CrossBody) (x C
 	return x, c.do(ctx, http.MethodPost, agentPath(id, "/cross"), change, &x)
 }
 
+// SetSession registers a session of an agent, or removes one.
+func (c *Client) SetSession(ctx context.Context, id string, body SessionBody) (a broker.Agent, err error) {
+	return a, c.do(ctx, http.MethodPost, agentPath(id, "/sessions"), body, &a)
+}
+
 // AuditVerify looks whether the audit is whole. head is "", or NUMBER:HASH as
 // an earlier answer's Head says it.
 func (c *Client) AuditVerify(ctx context.Context, head string) (v Verified, err error) {

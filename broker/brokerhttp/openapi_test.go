@@ -130,6 +130,10 @@ func TestDocumentAndHandlersAgree(t *testing.T) {
 	d.call(s, op, "GET", "/v1/agents/{id}/cross", "kid", "", "")
 	d.call(s, op, "POST", "/v1/agents/{id}/cross", "kid", "", `{"change":"allow","value":"agent:boss:*"}`)
 
+	d.call(s, op, "POST", "/v1/agents/{id}/sessions", "kid", "", `{"name":"whatsapp:7","route":"+49"}`)
+	d.call(s, op, "POST", "/v1/agents/{id}/sessions", "kid", "", `{"name":"whatsapp:7","remove":true}`)
+	d.call(s, op, "POST", "/v1/agents/{id}/sessions", "boss", "", `{"name":"irc","route":"#pinfold"}`)
+
 	require.Contains(t, d.call(s, kid, "POST", "/v1/skills/{id}", "read_file", "", `{"input":{"path":"a"}}`), "kid calls read_file")
 
 	require.Contains(t, d.call(s, kid, "GET", "/v1/own", "", "", ""), "kid")

@@ -39,3 +39,15 @@ func (c *call) setCross() (any, error) {
 	x, text, err := c.s.b.SetCross(c.Context(), c.who, c.PathValue("id"), change)
 	return Crossed{Cross: x, Text: text}, err
 }
+
+// setSession registers a session of an agent, or removes one.
+func (c *call) setSession() (any, error) {
+	var body SessionBody
+	if err := c.body(&body); err != nil {
+		return nil, err
+	}
+	if body.Remove {
+		return c.s.b.RemoveSession(c.Context(), c.who, c.PathValue("id"), body.Name)
+	}
+	return c.s.b.SetSession(c.Context(), c.who, c.PathValue("id"), body.Name, body.Route)
+}

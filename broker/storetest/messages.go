@@ -17,7 +17,7 @@ import (
 func messages(t *testing.T, open Open) {
 	s := opened(t, open)
 	full := broker.Message{
-		ID: "z", RecipientID: "a", SenderID: "b", Type: broker.TypeNotification, Verb: broker.VerbAnswer, Content: "hé\n",
+		ID: "z", RecipientID: "a", Session: "agent:a:x", SenderID: "b", Type: broker.TypeNotification, Verb: broker.VerbAnswer, Content: "hé\n",
 		ReplyTo: "question", Key: "idle 3", Chain: []string{"x", "b"}, CreatedAt: now, DeliveredAt: now.Add(time.Second),
 		AckedAt: now.Add(time.Minute),
 	}

@@ -7,21 +7,21 @@ import (
 )
 
 const agentColumns = `id, parent_id, session, cwd, model, tools, task, policy_hash, route, resume, cross_send,
-	state, turn, interrupts, process, cause, token_hash, created_at, ended_at, exit_code, exit_signal, exit_output`
+	state, turn, interrupts, process, cause, token_hash, created_at, ended_at, exit_code, exit_signal, exit_output, sessions`
 
 func scanAgent(scan Scan) (broker.Agent, error) {
 	var a broker.Agent
-	var tools, resume, cross, cause string
+	var tools, resume, cross, cause, sessions string
 	var created, ended *int64
 	var code int64
 	if err := scan(&a.ID, &a.ParentID, &a.Session, &a.Cwd, &a.Model, &tools, &a.Task, &a.PolicyHash, &a.Route,
 		&resume, &cross, (*string)(&a.State), &a.Turn, &a.Interrupts, &a.Process, &cause, &a.TokenHash,
-		&created, &ended, &code, &a.Exit.Signal, &a.Exit.Output); err != nil {
+		&created, &ended, &code, &a.Exit.Signal, &a.Exit.Output, &sessions); err != nil {
 		return a, err
 	}
 	a.CreatedAt, a.EndedAt, a.Exit.Code = fromMicros(created), fromMicros(ended), int(code)
 	return a, errors.Join(fromList(tools, &a.Tools), fromList(resume, &a.Resume),
-		fromList(cross, &a.CrossSend), fromList(cause, &a.Cause))
+		fromList(cross, &a.CrossSend), fromList(cause, &a.Cause), fromList(sessions, &a.Sessions))
 }
 
 // agentArgs are the values of agentColumns.
@@ -30,10 +30,11 @@ func agentArgs(a broker.Agent) ([]any, error) {
 	resume, err2 := list(a.Resume)
 	cross, err3 := list(a.CrossSend)
 	cause, err4 := list(a.Cause)
+	sessions, err5 := list(a.Sessions)
 	return []any{a.ID, a.ParentID, a.Session, a.Cwd, a.Model, tools, a.Task, a.PolicyHash, a.Route, resume, cross,
 		string(a.State), a.Turn, a.Interrupts, a.Process, cause, a.TokenHash,
-		micros(a.CreatedAt), micros(a.EndedAt), int64(a.Exit.Code), a.Exit.Signal, a.Exit.Output,
-	}, errors.Join(err1, err2, err3, err4)
+		micros(a.CreatedAt), micros(a.EndedAt), int64(a.Exit.Code), a.Exit.Signal, a.Exit.Output, sessions,
+	}, errors.Join(err1, err2, err3, err4, err5)
 }
 
 // Agent implements broker.ReadTx.
@@ -91,7 +92,7 @@ func (t *Tx) UpdateAgent(a broker.Agent, from ...broker.State) error {
 	var w where
 	w.add(`UPDATE agents SET session = ?, cwd = ?, model = ?, tools = ?, task = ?, policy_hash = ?, route = ?,
 		resume = ?, cross_send = ?, state = ?, turn = ?, interrupts = ?, process = ?, cause = ?, token_hash = ?`, v[2:17]...)
-	w.add(`, ended_at = ?, exit_code = ?, exit_signal = ?, exit_output = ? WHERE id = ?`, append(v[18:], a.ID)...)
+	w.add(`, ended_at = ?, exit_code = ?, exit_signal = ?, exit_output = ?, sessions = ? WHERE id = ?`, append(v[18:], a.ID)...)
 	in(&w, "state", from)
 	n, err := t.exec(w.sql.String(), w.args...)
 	if err != nil || n > 0 {

@@ -8,14 +8,14 @@ import (
 )
 
 const messageColumns = `id, seq, recipient_id, sender_id, type, verb, content, reply_to, event_key, chain,
-	created_at, delivered_at, acked_at`
+	created_at, delivered_at, acked_at, session`
 
 func scanMessage(scan Scan) (broker.Message, error) {
 	var m broker.Message
 	var chain string
 	var created, delivered, acked *int64
 	if err := scan(&m.ID, &m.Seq, &m.RecipientID, &m.SenderID, (*string)(&m.Type), (*string)(&m.Verb), &m.Content,
-		&m.ReplyTo, &m.Key, &chain, &created, &delivered, &acked); err != nil {
+		&m.ReplyTo, &m.Key, &chain, &created, &delivered, &acked, &m.Session); err != nil {
 		return m, err
 	}
 	m.CreatedAt, m.DeliveredAt, m.AckedAt = fromMicros(created), fromMicros(delivered), fromMicros(acked)
@@ -79,9 +79,9 @@ func (t *Tx) InsertMessage(m broker.Message) (broker.Message, error) {
 	if err != nil {
 		return m, err
 	}
-	err = t.insert("INSERT INTO messages ("+messageColumns+") VALUES ("+places(13)+")",
+	err = t.insert("INSERT INTO messages ("+messageColumns+") VALUES ("+places(14)+")",
 		m.ID, m.Seq, m.RecipientID, m.SenderID, string(m.Type), string(m.Verb), m.Content, m.ReplyTo, m.Key,
-		chain, micros(m.CreatedAt), micros(m.DeliveredAt), micros(m.AckedAt))
+		chain, micros(m.CreatedAt), micros(m.DeliveredAt), micros(m.AckedAt), m.Session)
 	return m, err
 }
 

@@ -18,11 +18,11 @@ import (
 func New(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agents",
-		Short: "List agents, show one, and say to whom it may send",
+		Short: "List agents, show one, its sessions, and to whom it may send",
 		Args:  cli.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newAgentsList(a), newAgentsShow(a), newAgentsCross(a))
+	cmd.AddCommand(newAgentsList(a), newAgentsShow(a), newAgentsSessions(a), newAgentsCross(a))
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerclient"
 	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // crossChanges are what can be done to a list, and whether that takes a value.
@@ -19,7 +20,8 @@ func newAgentsCross(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cross [flags] ID [mode MODE|allow PATTERN|deny PATTERN|remove PATTERN|clear]",
 		Short: "Show or change to whom an agent may send",
-		Long: `cross shows an agent's cross_send list, or changes it: mode sets bypass,
+		Long: `cross shows the cross_send lists that are in force for an agent, those of its
+policies, what was set here, or the default, and changes what is set: mode sets bypass,
 allowlist or denylist and keeps both lists, clear goes back to the default, which
 is the agent's parent and its own sessions. What a policy restricts stays
 restricted. Only the operator and those above the agent may change it.`,
@@ -69,18 +71,33 @@ func printCross(a *cli.App, x brokerhttp.Crossed) {
 	if x.Text != "" {
 		a.Out.Stdout.Printf("%s\n", pathresolver.EscapePath(x.Text))
 	}
-	if x.Cross.Mode == "" {
-		a.Out.Stdout.Printf("Agent cross_send config: default (its parent, and its own sessions)\n")
-		return
-	}
-	a.Out.Stdout.Printf("Agent cross_send config: %s mode\n", x.Cross.Mode)
-	for _, list := range []struct {
-		title    string
-		patterns []string
-	}{{"Allowed patterns:", x.Cross.Allowlist}, {"Denied patterns:", x.Cross.Denylist}} {
-		a.Out.Stdout.Printf("%s\n", list.title)
-		for _, p := range list.patterns {
+	patterns := func(title string, list []string) {
+		a.Out.Stdout.Printf("%s\n", title)
+		if len(list) == 0 {
+			a.Out.Stdout.Printf("  (none)\n")
+		}
+		for _, p := range list {
 			a.Out.Stdout.Printf("  - %s\n", pathresolver.EscapePath(p))
 		}
+	}
+	for _, list := range x.Cross.InForce {
+		a.Out.Stdout.Printf("Agent cross_send config: %s mode\n", list.Mode)
+		switch list.Mode {
+		case permission.Allowlist:
+			patterns("Allowed patterns:", list.Patterns)
+		case permission.Denylist:
+			patterns("Denied patterns:", list.Patterns)
+		}
+		a.Out.Stdout.Printf("Set by: %s\n", pathresolver.EscapePath(list.From))
+	}
+	if len(x.Cross.InForce) > 1 {
+		a.Out.Stdout.Printf("A message passes each of these lists.\n")
+	}
+	// Changing the mode keeps both lists: the one that is not in force waits.
+	if x.Cross.Mode != permission.Allowlist && len(x.Cross.Allowlist) > 0 {
+		patterns("Kept for allowlist mode:", x.Cross.Allowlist)
+	}
+	if x.Cross.Mode != permission.Denylist && len(x.Cross.Denylist) > 0 {
+		patterns("Kept for denylist mode:", x.Cross.Denylist)
 	}
 }

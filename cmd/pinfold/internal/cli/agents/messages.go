@@ -133,6 +133,9 @@ func printMessage(a *cli.App, m broker.Message) {
 	if m.Type != broker.TypeManager {
 		what = string(m.Type)
 	}
+	if m.Session != "" && m.Session != "agent:"+m.RecipientID+":main" {
+		from += " to " + m.Session
+	}
 	a.Out.Stdout.Printf("%s  %s  %s from %s\n", m.ID, cli.Age(m.CreatedAt), what, pathresolver.EscapePath(from))
 	a.Out.Stdout.Printf("%s\n", cli.Indent(cli.EscapeLines(m.Content)))
 }
