@@ -40,6 +40,7 @@ type HireBody struct {
 	Preset     string   `json:"preset,omitempty"`      // a preset's or profile's name
 	Policy     *Text    `json:"policy,omitempty"`      // a policy document
 	Agent      *Text    `json:"agent,omitempty"`       // an agent definition
+	Role       string   `json:"role,omitempty"`        // a launch role or an agent type: beside Policy what its roles say
 	WritePaths []string `json:"write_paths,omitempty"` // beneath cwd
 	Model      string   `json:"model,omitempty"`
 	Tools      []string `json:"tools,omitempty"`

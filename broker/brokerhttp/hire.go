@@ -103,6 +103,9 @@ func (c *call) policy(ctx context.Context, body *HireBody) (*permission.Policy, 
 			given++
 		}
 	}
+	if body.Role != "" && (body.Preset != "" || body.Agent != nil) {
+		return nil, fault(broker.CodeInvalid, "a role stands alone, or beside a policy")
+	}
 	if given > 1 {
 		return nil, fault(broker.CodeInvalid, "preset, policy and agent name one policy each: give one of them")
 	}
@@ -138,7 +141,14 @@ func compile(body *HireBody, opt permission.Options) (*permission.Policy, error)
 		if err != nil {
 			return nil, err
 		}
-		return permission.Compile(src, opt)
+		policy, err := permission.Compile(src, opt)
+		if err == nil && body.Role != "" {
+			policy, _, err = permission.ForRole(body.Role, policy, opt)
+		}
+		return policy, err
+	case body.Role != "":
+		policy, _, err := permission.ForRole(body.Role, nil, opt)
+		return policy, err
 	case body.Agent != nil:
 		agent, err := permission.ParseAgent(body.Agent.Name, []byte(body.Agent.Text))
 		if err != nil {

@@ -59,7 +59,7 @@ func (p *Flags) Add(cmd *cobra.Command) {
 	f.StringVar(&p.HardLinks, "hardlinks", "deny", "writing to a file with several hard links: `deny|break|allow`")
 	f.BoolVar(&p.broad, "allow-broad-root", false, "admit /, the home directory and system directories as DIR")
 	cli.Heading(cmd, "Flags", "directory", "write-path", "git", "hide", "policy", "preset")
-	cli.Heading(cmd, "The policy in detail", "agent", "protect", "unprotect", "hardlinks", "write-paths-from", "null", "allow-broad-root")
+	cli.Heading(cmd, "The policy in detail", "agent", "role", "protect", "unprotect", "hardlinks", "write-paths-from", "null", "allow-broad-root")
 	_ = cmd.MarkFlagFilename("write-paths-from")
 	_ = cmd.RegisterFlagCompletionFunc("hardlinks", cobra.FixedCompletions([]string{"deny", "break", "allow"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("unprotect", unprotectable)
@@ -268,7 +268,7 @@ func Warnings(found []permission.Problem) []permission.Problem {
 
 // Given reports whether a flag describes a policy.
 func Given(cmd *cobra.Command) bool {
-	for _, name := range []string{"directory", "write-path", "write-paths-from", "git", "hide", "protect", "unprotect", "hardlinks", "allow-broad-root", "policy", "preset", "agent"} {
+	for _, name := range []string{"directory", "write-path", "write-paths-from", "git", "hide", "protect", "unprotect", "hardlinks", "allow-broad-root", "policy", "preset", "agent", "role"} {
 		if cmd.Flags().Changed(name) {
 			return true
 		}

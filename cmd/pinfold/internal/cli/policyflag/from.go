@@ -23,7 +23,8 @@ import (
 type From struct {
 	Policy string
 	Preset string
-	Agent  string
+	Agent  string // a file, or the name of an agent type
+	Role   string // beside Policy, or alone
 
 	Open   bool   // for looking at it: its write paths may be yet to come
 	Within bool   // nothing is read outside the project, nor of a link's target there
@@ -35,14 +36,31 @@ func (p *From) Add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&p.Policy, "policy", "", "hold the policy of the YAML `FILE`; the other flags only narrow what it lists")
 	f.StringVar(&p.Preset, "preset", "", "hold a preset or profile, by its `NAME`: sandboxed, worker, trusted, READ_ONLY, ...")
-	f.StringVar(&p.Agent, "agent", "", "hold what the agent definition `FILE` (Markdown with front matter) and its profile allow")
+	f.StringVar(&p.Agent, "agent", "", "hold what the agent definition `FILE` (Markdown with front matter) and its profile allow, or by its name an agent type, such as code-reviewer")
+	f.StringVar(&p.Role, "role", "", "hold the profile of the launch role or agent type `NAME`, such as verify; beside --policy what its roles say, within it")
 	_ = cmd.MarkFlagFilename("policy", "yaml", "yml", "json")
 	_ = cmd.MarkFlagFilename("agent", "md")
+	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions([]string{"intake", "plan", "verify", "notify"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("preset", cobra.FixedCompletions(permission.Builtins(), cobra.ShellCompDirectiveNoFileComp))
 }
 
-// File is the file that the policy stands in, "" for a preset.
-func (p *From) File() string { return p.Policy + p.Agent }
+// File is the file that the policy stands in, "" for a preset, a role, or an agent type.
+func (p *From) File() string {
+	if _, is := p.agentType(); is {
+		return p.Policy
+	}
+	return p.Policy + p.Agent
+}
+
+// agentType is the definition of an agent that --agent gives by its name alone. What has
+// no dot and no slash is always a name: a file that an agent has left in the project under
+// such a name must not stand in for it.
+func (p *From) agentType() (text *brokerhttp.Text, is bool) {
+	if p.Agent == "" || strings.ContainsAny(p.Agent, `./\`) {
+		return nil, false
+	}
+	return &brokerhttp.Text{Name: "preset:" + p.Agent, Text: "---\nname: " + p.Agent + "\n---\n"}, true
+}
 
 // flag is the one that names it.
 func (p *From) flag() string {
@@ -70,6 +88,12 @@ func (p *From) Given() (bool, error) {
 			n++
 		}
 	}
+	if p.Role != "" {
+		if p.Preset != "" || p.Agent != "" {
+			return false, cli.UsageError(errors.New("--role says which profile is held, and --preset and --agent do: give one of them"), "--role stands alone, or beside --policy")
+		}
+		n = 1
+	}
 	if n > 1 {
 		return false, cli.UsageError(errors.New("--policy, --preset and --agent name one policy each: give one of them"), "")
 	}
@@ -89,6 +113,18 @@ func (p *From) Load(root string, caller *permission.Document) (*permission.Polic
 	case p.Preset != "":
 		policy, err := permission.Preset(p.Preset, opt)
 		return policy, nil, err
+	case p.Policy == "" && p.Role != "":
+		return permission.ForRole(p.Role, nil, opt)
+	}
+	if text, is := p.agentType(); is {
+		if err := permission.CheckID(p.Agent); err != nil {
+			return nil, nil, fmt.Errorf("--agent: %w", err)
+		}
+		agent, err := permission.ParseAgent(text.Name, []byte(text.Text))
+		if err != nil {
+			return nil, nil, err
+		}
+		return agent.Policy(opt)
 	}
 	dir, name, _ := hostfile.Locate(root, p.File())
 	var fsys fs.FS = hostfile.FS{Flag: p.flag(), Dir: dir}
@@ -103,7 +139,11 @@ func (p *From) Load(root string, caller *permission.Document) (*permission.Polic
 	}
 	if p.Policy != "" {
 		policy, err := permission.Load(fsys, name, opt)
-		return policy, nil, hostfile.Named(p.Policy, err)
+		if err != nil || p.Role == "" {
+			return policy, nil, hostfile.Named(p.Policy, err)
+		}
+		opt.FS = fsys
+		return permission.ForRole(p.Role, policy, opt)
 	}
 	opt.FS = fsys
 	data, err := fs.ReadFile(fsys, name)
@@ -182,7 +222,11 @@ func (p *From) Into(body *brokerhttp.HireBody) error {
 	if _, err := p.Given(); err != nil {
 		return err
 	}
-	body.Preset = p.Preset
+	body.Preset, body.Role = p.Preset, p.Role
+	if text, is := p.agentType(); is {
+		body.Agent = text
+		return nil
+	}
 	file := p.File()
 	if file == "" {
 		return nil
