@@ -178,7 +178,7 @@ func TestResume(t *testing.T) {
 		a, _, err := w.AwaitResume(t.Context(), nil)
 		return a, err
 	})
-	require.Equal(t, `[ERROR] Session not found: "agent:gone:main"`, w.send(operator, "agent:gone:main"))
+	require.Equal(t, "[ERROR] Session not found: \"agent:gone:main\"\nAvailable sessions:\n  (none)", w.send(operator, "agent:gone:main"))
 	require.Contains(t, w.send(operator, "agent:back:main"), "✓")
 	a := soon(t, back).value
 	require.Equal(t, []string{"agent", "--resume"}, a.Resume)

@@ -75,7 +75,11 @@ func (b *Broker) Started(ctx context.Context, id, process string) error {
 		if err := t.UpdateAgent(a, from); err != nil {
 			return err
 		}
-		t.record(Record{Action: "start", Resource: id, Effect: access.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})
+		p, err := b.hiredPolicy(t, a)
+		if err != nil {
+			return err
+		}
+		t.record(Record{Action: "start", Resource: id, Effect: access.Allow, Code: permission.CodeAllowed, Reason: held(p), PolicyHash: a.PolicyHash})
 		t.Notify(agentTopic(id))
 		return nil
 	})

@@ -180,7 +180,7 @@ func (t *tx) hire(ctx context.Context, who Identity, spec *HireSpec, call *acces
 	if err := t.DeleteRates(t.now); err != nil {
 		return fail(err)
 	}
-	t.record(Record{Principal: who.String(), Action: "hire", Resource: a.ID, Effect: access.Allow, Code: permission.CodeAllowed, PolicyHash: a.PolicyHash})
+	t.record(Record{Principal: who.String(), Action: "hire", Resource: a.ID, Effect: access.Allow, Code: permission.CodeAllowed, Reason: held(policy), PolicyHash: a.PolicyHash})
 	t.Notify(agentTopic(a.ID))
 	t.Notify(agentTopic(a.ParentID))
 	return a, excess, nil

@@ -27,6 +27,9 @@ func (b *Broker) Policy(ctx context.Context, id string) (*permission.Policy, err
 	return p, err
 }
 
+// held says in a record which policy an agent is held to; its hash stands beside it.
+func held(p *permission.Policy) string { return "policy '" + p.Name() + "'" }
+
 // hiredPolicy is the policy that the agent was hired with, under the send ACL
 // that was set since.
 func (b *Broker) hiredPolicy(tx ReadTx, a Agent) (*permission.Policy, error) {

@@ -280,7 +280,8 @@ func TestBoundOfAnOlderDatabase(t *testing.T) {
 		before := must(w.Head(w.Context(), operator))
 		w.halt()
 		w.tamper(`DROP TABLE usages; DELETE FROM schema_version WHERE version >= 2;
-			UPDATE messages SET recipient_id = 'operator', sender_id = 'operator'`)
+			UPDATE messages SET recipient_id = 'operator', sender_id = 'operator';
+			ALTER TABLE messages DROP COLUMN session; ALTER TABLE agents DROP COLUMN sessions`)
 		w.start()
 		must(w.Verify(w.Context(), operator, before))
 		old := must(w.Receive(w.Context(), operator, false))

@@ -128,11 +128,11 @@ func newRun(a *cli.App, f *runFlags, cmd *cobra.Command) *cobra.Command {
 	flags.Lookup("fail-on-left").NoOptDefVal = "all"
 	flags.BoolVar(&f.background, "wait-background", false, "wait for CMD's background processes instead of ending them")
 	flags.BoolVar(&f.nested, "nested", false, "let CMD start sandboxes of its own, such as 'pinfold run'; without Landlock, with namespaces, and not as root")
-	flags.BoolVar(&f.noSandbox, "no-sandbox", false, "for finding out whether pinfold is in the way: run CMD with all of your rights; announced and recorded")
+	flags.BoolVar(&f.noSandbox, "no-sandbox", false, "for finding out whether pinfold is in the way: run CMD with all of your rights; announced, and recorded for 'pinfold logs'")
 	f.limits.add(cmd)
 	f.approveFlag(cmd)
 	flags.BoolVar(&f.mcp, "mcp", false, "connect 'pinfold mcp' to the agent, whose refusals say why and whose calls wait for an answer; by itself where something is asked for")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no hints and no summary on a terminal")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no line about the policy, and on a terminal no hints and no summary")
 	flags.BoolVar(&f.noProject, "no-project", false, "take nothing from the project's .pinfold.yaml")
 	flags.StringVar(&f.name, "name", "", "call the run `NAME`, besides its id, for 'pinfold ps', stop, exec and the like")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the line that would be run, and what it could read and write, and start nothing")
@@ -205,10 +205,12 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 		return err
 	}
 	defer f.live.Close()
+	if !f.quiet {
+		f.TellPolicy(a.Out) // wherever stderr goes: what a script has launched is to be found later
+	}
 	watched := a.Out.Stderr.Terminal && !f.quiet
 	if watched {
 		f.tellProfile(a.Out, r)
-		f.TellPolicy(a.Out)
 		f.tellProject(a.Out)
 		f.beside.Tell(a.Out)
 		policyflag.PrintProblems(a.Out, policyflag.Warnings(f.Found))

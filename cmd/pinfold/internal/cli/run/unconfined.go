@@ -14,6 +14,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/live"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
@@ -35,7 +36,7 @@ func (f *runFlags) unconfined(a *cli.App, command []string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.record(told); err != nil {
+	if err := f.record(told, command); err != nil {
 		return err
 	}
 	if told.Policy != "" {
@@ -86,9 +87,27 @@ func (f *runFlags) notHeld(program string) (launched, error) {
 	return told, nil
 }
 
-// record writes the launch to the report. No place is safe from a command
-// that nothing confines, so that any will do.
-func (f *runFlags) record(told launched) error {
+// record writes the launch to what 'pinfold logs' shows of the latest runs, and to the
+// report. No place is safe from a command that nothing confines, so that any will do. The
+// run counts as ended: this process becomes the command, and nothing can be asked of it. A
+// launch that cannot be recorded is none.
+func (f *runFlags) record(told launched, command []string) error {
+	run, err := live.Begin(live.Record{Name: f.name, Root: cli.PathText(f.Root), Command: cli.CommandText(command), App: f.app})
+	if err != nil {
+		return fmt.Errorf("--no-sandbox is recorded, and that failed: %w", err)
+	}
+	if run == nil && f.report == "" {
+		return cli.UsageError(errors.New("--no-sandbox is recorded, and no state can be kept here"), "--report FILE records it as well")
+	}
+	if run != nil {
+		w := &reportFile{f: run.Log}
+		w.append(launchLine{cli.TimeText(time.Now()), told})
+		if w.err != nil {
+			run.Close()
+			return w.err
+		}
+		run.End(0, "")
+	}
 	if f.report == "" {
 		return nil
 	}

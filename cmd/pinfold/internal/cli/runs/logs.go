@@ -15,6 +15,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/live"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -92,6 +93,8 @@ type logLine struct {
 	Launch *struct {
 		Program string `json:"program"`
 		Policy  string `json:"policy"`
+		Hash    string `json:"hash"`
+		Sandbox bool   `json:"sandbox"`
 	} `json:"launch"`
 	Left *struct {
 		Kind string `json:"kind"`
@@ -145,7 +148,11 @@ func (p *logPrinter) line(text string) {
 	}
 	switch {
 	case l.Launch != nil:
-		say("started  %s  %s", esc(l.Launch.Program), p.o.Stdout.Paint(cli.ColourDim, esc(l.Launch.Policy)))
+		held := l.Launch.Policy + "  " + policyflag.ShortHash(l.Launch.Hash)
+		if !l.Launch.Sandbox {
+			held = "no sandbox  " + held
+		}
+		say("started  %s  %s", esc(l.Launch.Program), p.o.Stdout.Paint(cli.ColourDim, esc(strings.TrimSpace(held))))
 	case l.Left != nil:
 		say("left     %s  %s", p.within(l.Left.Path), esc(l.Left.Kind))
 	case l.Changed != nil && len(l.Changed.Write) > 0:
