@@ -118,6 +118,47 @@ func (b *Broker) Exited(ctx context.Context, id string, exit Exit) error {
 	})
 }
 
+// Withdraw undoes the hiring of an agent whose command could not be started: its id
+// is free again, and nobody is told of an end but whoever hired it, by an error. Where
+// somebody has acted as the agent meanwhile so that others depend on its row, it has
+// exited instead.
+func (b *Broker) Withdraw(ctx context.Context, id, reason string) error {
+	reason = shown(cutTo(storable(reason), maxOutput), maxOutput)
+	kept := false
+	err := b.update(ctx, func(t *tx) error {
+		kept = false
+		a, err := t.agent(id)
+		if err != nil {
+			return err
+		}
+		children, err := t.Agents(AgentFilter{ParentID: &id, Limit: 1})
+		if err != nil {
+			return err
+		}
+		if kept = a.State == Fired || len(children) > 0; kept {
+			return nil
+		}
+		if err := t.release(a); err != nil {
+			return err
+		}
+		if _, err := t.DeleteMessages(id); err != nil {
+			return err
+		}
+		if err := t.notifyUp(a); err != nil {
+			return err
+		}
+		t.record(Record{Action: "withdraw", Resource: id, Effect: access.Deny, Code: CodeInvalid, Reason: reason, PolicyHash: a.PolicyHash})
+		return t.DeleteAgent(id)
+	})
+	if err == nil && kept {
+		err = b.Exited(ctx, id, Exit{Code: exitNoStart, Output: reason})
+	}
+	return err
+}
+
+// exitNoStart is the exit code of a command that never ran, as for pinfold run.
+const exitNoStart = 125
+
 // notifyUp wakes whoever looks at the agent or waits for it, at any height.
 func (t *tx) notifyUp(a Agent) error {
 	t.Notify(agentTopic(a.ID))

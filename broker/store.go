@@ -104,6 +104,9 @@ type Tx interface {
 	// otherwise ErrConflict; ErrNotFound where there is none; ErrExists for a
 	// token's hash that is taken. ID, ParentID and CreatedAt do not change.
 	UpdateAgent(a Agent, from ...State) error
+	// DeleteAgent is ErrNotFound where there is no such row. Its id, its session
+	// key and its token's hash are free afterwards.
+	DeleteAgent(id string) error
 
 	// InsertRequest is ErrExists where the id is taken, or where a pending row
 	// has the same agent and digest.

@@ -93,13 +93,17 @@ func (c *Control) Exec(conn *os.File) error {
 }
 
 // Started waits until the command runs: before, the view is not mounted, and cannot be
-// changed. An error says that nothing runs.
+// changed. An error says that nothing has run.
 func (c *Control) Started() error {
 	select {
 	case <-c.gone:
-		return errNotRunning
 	case <-c.started:
+	}
+	select {
+	case <-c.started: // though it may have ended by now
 		return nil
+	default:
+		return errNotRunning
 	}
 }
 

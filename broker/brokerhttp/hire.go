@@ -12,7 +12,7 @@ import (
 )
 
 // hire registers an agent, gives it its socket, and starts its command. An
-// agent whose command cannot be started is not left behind as working.
+// agent whose command cannot be started is not left behind: its id is free again.
 func (c *call) hire() (any, error) {
 	var body HireBody
 	if err := c.body(&body); err != nil {
@@ -59,8 +59,7 @@ func (c *call) hire() (any, error) {
 		err = c.followHirer(ctx, agent.ID)
 	}
 	if err != nil {
-		said := broker.Exit{Code: exitNoStart, Output: err.Error()}
-		err = errors.Join(err, c.s.b.Exited(ctx, agent.ID, said))
+		err = errors.Join(err, c.s.b.Withdraw(ctx, agent.ID, err.Error()))
 		c.s.Dismiss(agent.ID)
 		return nil, asRefusal(err)
 	}

@@ -2,6 +2,7 @@ package brokerhttp
 
 import (
 	"context"
+	"errors"
 	"reflect"
 
 	"github.com/pinfold-dev/pinfold/broker"
@@ -42,6 +43,10 @@ func (s *Server) Resume(ctx context.Context, agent broker.Agent, command []strin
 	err := s.admit(ctx, agent.ID, true)
 	if err == nil {
 		err = s.launch(ctx, agent, command)
+	}
+	var refused *broker.Error
+	if err != nil && !(errors.As(err, &refused) && refused.Code == broker.CodeExists) { // which runs
+		err = errors.Join(err, s.b.Exited(ctx, agent.ID, broker.Exit{Code: exitNoStart, Output: err.Error()}))
 	}
 	if err != nil {
 		if now, e := s.b.Agent(ctx, broker.OperatorIdentity(), agent.ID); e == nil && now.State.Ended() {

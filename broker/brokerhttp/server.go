@@ -32,7 +32,7 @@ type Options struct {
 	// Launch starts the command of an agent that was hired with one; nil: such
 	// agents are refused. It returns once the command runs, or an error and
 	// nothing runs: it says Started to the broker before the process and Exited
-	// after it.
+	// after it. The end of one that never ran is the caller's to say.
 	Launch func(context.Context, Launch) error
 	// Skill calls a file skill for an agent, which may mean that it waits for
 	// the agent's manager; nil: none is called.

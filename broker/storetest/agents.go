@@ -53,6 +53,28 @@ func agents(t *testing.T, open Open) {
 	})
 }
 
+// agentsDeleted: what a row held can be had by another one afterwards.
+func agentsDeleted(t *testing.T, open Open) {
+	s := opened(t, open)
+	a, other := agent("a"), agent("b")
+	a.TokenHash = "secret"
+	again := a
+	again.ParentID, again.Task = "b", "another"
+	update(t, s, func(tx broker.Tx) {
+		require.NoError(t, tx.InsertAgent(a))
+		require.NoError(t, tx.InsertAgent(other))
+		require.ErrorIs(t, tx.InsertAgent(again), broker.ErrExists)
+		require.NoError(t, tx.DeleteAgent("a"))
+		require.ErrorIs(t, tx.DeleteAgent("a"), broker.ErrNotFound)
+		require.NoError(t, tx.InsertAgent(again))
+	})
+	view(t, s, func(tx broker.ReadTx) {
+		all, err := tx.Agents(broker.AgentFilter{})
+		require.NoError(t, err)
+		require.Equal(t, []broker.Agent{again, other}, all)
+	})
+}
+
 // agentsUnique: id, session key and token are held by one agent.
 func agentsUnique(t *testing.T, open Open) {
 	s := opened(t, open)

@@ -26,6 +26,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Open) {
 		test func(*testing.T, Open)
 	}{
 		{"agents", agents},
+		{"agents/deleted", agentsDeleted},
 		{"agents/unique", agentsUnique},
 		{"agents/filter", agentsFilter},
 		{"requests", requests},

@@ -101,6 +101,15 @@ func (t *Tx) UpdateAgent(a broker.Agent, from ...broker.State) error {
 	return t.missed("agents", a.ID)
 }
 
+// DeleteAgent implements broker.Tx.
+func (t *Tx) DeleteAgent(id string) error {
+	n, err := t.exec("DELETE FROM agents WHERE id = $1", id)
+	if err == nil && n == 0 {
+		err = broker.ErrNotFound
+	}
+	return err
+}
+
 // missed says why no row of a table was changed.
 func (t *Tx) missed(table, id string) error {
 	n, err := t.number("SELECT COUNT(*) FROM "+table+" WHERE id = $1", id)

@@ -32,7 +32,8 @@ func NewHire(a *cli.App) *cobra.Command {
 named it is 'sandboxed'. CMD runs as 'pinfold run' would run it, beneath the
 policy, with the task in PINFOLD_TASK and wherever {task} stands in CMD. Inside,
 PINFOLD_SOCKET is the agent's own way to the broker. Without CMD the agent is
-only registered: whoever runs it is told by --json where its socket is.
+only registered: whoever runs it is told by --json where its socket is. Where CMD
+cannot be started hire says why, and the ID is free again.
 
 With --resumable a message for the agent after it has exited starts CMD again;
 --resume starts an agent that has exited again by hand, with the session, policy

@@ -39,6 +39,7 @@ type Runner struct {
 	ctx  context.Context
 	stop context.CancelFunc
 	all  sync.WaitGroup
+	mu   sync.Mutex // one that waits for a start gives up, or is told of its failure
 }
 
 // NewRunner runs commands of agents of b, whose directory is dir, until Close.
@@ -87,20 +88,65 @@ func (r *Runner) Launch(ctx context.Context, l brokerhttp.Launch) error {
 		Env: []string{"PINFOLD_TASK=" + l.Agent.Task}, Socket: l.Socket,
 	})
 	if err != nil {
-		r.tell(id, broker.Exit{Code: cli.ExitRunOwn, Output: err.Error()})
 		return err
 	}
 	r.out.Stderr.Printf("pinfold: agent %s: policy '%s' (%s)\n", pathresolver.EscapePath(id), pathresolver.EscapePath(l.Policy.Name()), policyflag.ShortHash(l.Policy.Hash()))
 	ended, over := context.WithCancel(r.ctx)
 	r.all.Go(func() { r.follow(ended, id, p) })
 	l.Serve(p.asks)
+	var late bool // guarded by r.mu: nobody waits here for the start
+	failed := make(chan broker.Exit, 1)
 	r.all.Go(func() {
 		exit := p.wait()
 		over()
+		select {
+		case <-p.runs:
+		default:
+			r.mu.Lock()
+			alone := late
+			if !alone {
+				failed <- exit // whoever hires is told
+			}
+			r.mu.Unlock()
+			if !alone {
+				return
+			}
+		}
 		l.Ended() // first: once its end is told it may be started again, with a new socket
 		r.tell(id, exit)
 	})
-	return nil
+	patience := time.NewTimer(startPatience)
+	defer patience.Stop()
+	select {
+	case <-p.runs:
+		return nil
+	case exit := <-failed:
+		return noStart(exit)
+	case <-patience.C:
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case exit := <-failed:
+		return noStart(exit)
+	default:
+		late = true
+		return nil
+	}
+}
+
+// startPatience is how long whoever hires is kept until the command runs. To open it may
+// mean that the view asks for leave, and perhaps whoever hires; later it is told of a
+// failure as of any end.
+const startPatience = 5 * time.Second
+
+// noStart is the error of a command that has ended before it ran.
+func noStart(exit broker.Exit) error {
+	why := strings.TrimPrefix(strings.TrimSpace(exit.Output), "pinfold: ")
+	if why == "" {
+		why = exit.String()
+	}
+	return errors.New("the command was not started: " + why)
 }
 
 // withTask is a command with the task in place of each {task}. A few words of the one

@@ -22,6 +22,7 @@ type hiredProcess struct {
 	line *child.Line
 	asks net.Conn // over which its view asks
 	out  child.Tail
+	runs chan struct{} // closed once the command runs
 	gone chan struct{} // closed once it has been waited for
 }
 
@@ -35,7 +36,7 @@ func startView(v View) (*hiredProcess, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &hiredProcess{cmd: cmd, asks: asks, gone: make(chan struct{})}
+	p := &hiredProcess{cmd: cmd, asks: asks, runs: make(chan struct{}), gone: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = &p.out, &p.out
 	cmd.ExtraFiles = []*os.File{theirs}
 	cmd.SysProcAttr = child.OwnGroup() // a Ctrl-C for the broker is none for its agents
@@ -53,6 +54,11 @@ func (p *hiredProcess) signal(sig os.Signal) {
 func (p *hiredProcess) wait() broker.Exit {
 	var end End
 	said := p.line.Hear(&end)
+	if said == nil && end.Runs {
+		close(p.runs)
+		end = End{}
+		said = p.line.Hear(&end)
+	}
 	waited := p.cmd.Wait()
 	close(p.gone)
 	_, _ = p.line.Close(), p.asks.Close() // nobody is at the other end any more
@@ -84,8 +90,10 @@ type View struct {
 	Socket    string // of this agent, on the host
 }
 
-// End is what that process tells at the end.
+// End is what that process tells: first that the command runs, if it comes to that, and
+// at last how it has ended.
 type End struct {
+	Runs   bool // it has not ended
 	Code   int
 	Signal syscall.Signal
 	Reason string // of an end that was not the command's own, or why it never ran

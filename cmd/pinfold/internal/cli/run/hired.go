@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +42,19 @@ func NewHiredView(a *cli.App) *cobra.Command {
 				_ = line.Hear(new(bool))
 				stop()
 			}()
-			result, err := runHired(ctx, a, v)
+			running := launcher.NewControl()
+			runs := sync.OnceFunc(func() {
+				_ = line.Tell(brokerhost.End{Runs: true}) // a broker that is gone needs no word
+			})
+			go func() {
+				if running.Started() == nil {
+					runs()
+				}
+			}()
+			result, err := runHired(ctx, a, v, running)
+			if err == nil && running.Started() == nil { // which is known for certain now
+				runs() // before the end
+			}
 			end := brokerhost.End{Code: result.ExitCode, Signal: result.Signal, Reason: result.Reason}
 			if err != nil {
 				end.Code, end.Reason = cli.ExitRunOwn, err.Error()
@@ -52,7 +65,7 @@ func NewHiredView(a *cli.App) *cobra.Command {
 }
 
 // runHired is `pinfold run` without flags: the policy has been decided.
-func runHired(ctx context.Context, a *cli.App, v brokerhost.View) (launcher.Result, error) {
+func runHired(ctx context.Context, a *cli.App, v brokerhost.View, running *launcher.Control) (launcher.Result, error) {
 	asks, err := child.Inherited()
 	if err != nil {
 		return launcher.Result{}, err
@@ -105,6 +118,7 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View) (launcher.Resu
 		Stdout:  cli.File(a.Out.Stdout.Writer), Stderr: cli.File(a.Out.Stderr.Writer),
 		NoNetwork: v.NoNetwork,
 		OnRefusal: told.fromKernel(),
+		Control:   running,
 		Confine:   true, Keep: state.Place(), // where what it left is remembered
 		Grace: -1, // who fires it kills it, too
 	})
