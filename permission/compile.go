@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -74,7 +75,7 @@ func compileWith(src *Source, opt Options, more ...*Source) (*Policy, error) {
 		doc.Version = 1
 		caller, err := FromDocument(callerFile, doc)
 		if err != nil {
-			return nil, err
+			return nil, asWritePaths(err)
 		}
 		chain = append(chain, caller)
 	}
@@ -92,6 +93,20 @@ func compileWith(src *Source, opt Options, more ...*Source) (*Policy, error) {
 		}
 	}
 	return newPolicy(opt.Root, alwaysProtected(chain), []group{newGroup(layers, true)}), nil
+}
+
+// asWritePaths is what is wrong with a caller's document, in the words that are used
+// where write paths are given without one.
+func asWritePaths(err error) error {
+	var de *DocumentError
+	if errors.As(err, &de) {
+		for i, p := range de.Problems {
+			if rest, is := strings.CutPrefix(p.Message, p.Path+": "); is && strings.HasPrefix(p.Path, "fs.write[") {
+				de.Problems[i].Message = "allowed_write_path " + rest
+			}
+		}
+	}
+	return err
 }
 
 func grantsWrite(l *layer) bool { return l.write != nil && len(l.write.rules) > 0 }
@@ -152,9 +167,13 @@ func (s *Source) rooted(root string) (*Source, error) {
 		part := fmt.Sprintf("fs.write[%d]", i)
 		rel, ok := beneath(root, wp)
 		if _, err := parsePattern(rel, false); !ok || err != nil || leadsOut(wp[1:]) {
+			hint := "" // as pathresolver has it
+			if slices.Contains(strings.Split(wp, "/"), "..") {
+				hint = `".." is not allowed in a write path`
+			}
 			ps.add(Problem{Position: s.position(part), Code: "path_outside", Path: part,
 				Message: fmt.Sprintf("allowed_write_path '%s' is outside sandbox root '%s'", pathresolver.EscapePath(wp), pathresolver.EscapePath(root)),
-				Hint:    "write paths lie beneath the project's root, without '..'"})
+				Hint:    hint})
 			continue
 		}
 		files.Write[i] = rel

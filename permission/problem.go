@@ -23,9 +23,12 @@ type Problem struct {
 	Hint     string                `json:"hint,omitempty"`
 }
 
-// String is file:line:column: message (hint).
+// String is file:line:column: message (hint). What a caller adds stands in no file.
 func (p Problem) String() string {
-	s := p.Position.String() + ": " + p.Message
+	s := p.Message
+	if p.File != callerFile {
+		s = p.Position.String() + ": " + s
+	}
 	if p.Hint != "" {
 		s += " (" + p.Hint + ")"
 	}

@@ -36,7 +36,7 @@ type Resolved struct {
 type HireBody struct {
 	ID         string   `json:"id,omitempty"`          // "" lets the broker choose
 	Parent     string   `json:"parent,omitempty"`      // the operator may name one; an agent's children are its own
-	Cwd        string   `json:"cwd,omitempty"`         // "" is the parent's
+	Cwd        string   `json:"cwd,omitempty"`         // "" is the parent's; a relative one is relative to that
 	Preset     string   `json:"preset,omitempty"`      // a preset's or profile's name
 	Policy     *Text    `json:"policy,omitempty"`      // a policy document
 	Agent      *Text    `json:"agent,omitempty"`       // an agent definition

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/internal/policies"
@@ -108,8 +110,7 @@ func (c *call) policy(ctx context.Context, body *HireBody) (*permission.Policy, 
 	if given > 1 {
 		return nil, fault(broker.CodeInvalid, "preset, policy and agent name one policy each: give one of them")
 	}
-	root := body.Cwd
-	if parent := body.Parent; root == "" && (parent != "" || !c.who.Operator()) {
+	if parent := body.Parent; !filepath.IsAbs(body.Cwd) && (parent != "" || !c.who.Operator()) {
 		if !c.who.Operator() {
 			parent = c.who.AgentID() // another one Hire refuses, on record
 		}
@@ -117,7 +118,20 @@ func (c *call) policy(ctx context.Context, body *HireBody) (*permission.Policy, 
 		if err != nil {
 			return nil, err
 		}
-		root = manager.Cwd
+		if slices.Contains(strings.Split(body.Cwd, "/"), "..") {
+			return nil, fault(broker.CodeInvalid, `the directory %q leads out of the manager's: ".." is not allowed in it`, body.Cwd)
+		}
+		body.Cwd = filepath.Join(manager.Cwd, body.Cwd)
+	}
+	root := body.Cwd
+	validate := func(p *permission.Policy) error {
+		if c.s.opt.Validate == nil || !filepath.IsAbs(root) {
+			return nil // Hire refuses it
+		}
+		return asRefusal(c.s.opt.Validate(body, p))
+	}
+	if err := validate(nil); err != nil {
+		return nil, err
 	}
 	opt := permission.Options{Root: filepath.ToSlash(root)}
 	if len(body.WritePaths) > 0 {
@@ -130,7 +144,7 @@ func (c *call) policy(ctx context.Context, body *HireBody) (*permission.Policy, 
 	if lost := policies.Of(policy).(interface{ Unlisted() []policies.Unlisted }).Unlisted(); len(lost) > 0 {
 		return nil, fault(broker.CodeInvalid, "write path '%s': %s lists the write paths and it is not among them", lost[0].Path, lost[0].List)
 	}
-	return policy, nil
+	return policy, validate(policy)
 }
 
 func compile(body *HireBody, opt permission.Options) (*permission.Policy, error) {
@@ -165,7 +179,7 @@ func compile(body *HireBody, opt permission.Options) (*permission.Policy, error)
 // theirs to read.
 func asRefusal(err error) error {
 	var known *broker.Error
-	if errors.As(err, &known) || errors.Is(err, context.Canceled) {
+	if err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) {
 		return err
 	}
 	return fault(broker.CodeInvalid, "%s", err)

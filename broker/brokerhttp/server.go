@@ -29,6 +29,11 @@ type Options struct {
 	// anybody; its error ends New. It is for what an earlier server left: nil is
 	// nothing.
 	Before func(context.Context) error
+	// Validate says what is wrong with an agent that somebody wants to make, by the real
+	// directories, before anything is made; nil: nothing is looked at. It is called
+	// twice: with no policy yet, and with the one that the description stands for. Cwd is
+	// where the agent is to work, even if it was not given.
+	Validate func(body *HireBody, policy *permission.Policy) error
 	// Launch starts the command of an agent that was hired with one; nil: such
 	// agents are refused. It returns once the command runs, or an error and
 	// nothing runs: it says Started to the broker before the process and Exited

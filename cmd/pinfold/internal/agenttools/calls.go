@@ -39,7 +39,8 @@ type creation struct {
 	AgentID    string   `json:"agent_id"`
 	Preset     string   `json:"preset"`
 	Policy     string   `json:"policy"`
-	WritePaths []string `json:"write_paths"`
+	Cwd        string   `json:"cwd"`
+	WritePaths []string `json:"allowed_write_paths"`
 	Command    []string `json:"command"`
 	Model      string   `json:"model"`
 	Tools      []string `json:"tools"`
@@ -52,7 +53,7 @@ func create(ctx context.Context, c *brokerhttp.Client, input json.RawMessage) (s
 		return "", err
 	}
 	body := brokerhttp.HireBody{
-		ID: in.AgentID, Parent: in.Parent, Preset: in.Preset, WritePaths: in.WritePaths,
+		ID: in.AgentID, Parent: in.Parent, Preset: in.Preset, Cwd: in.Cwd, WritePaths: in.WritePaths,
 		Model: in.Model, Tools: in.Tools, Task: in.Task, Command: in.Command,
 	}
 	if in.Policy != "" {

@@ -97,7 +97,7 @@ func serveBroker(ctx context.Context, a *cli.App, f serveFlags) (err error) {
 	proposals := proposal.New(b, run.Outside)
 	logger := slog.New(slog.NewTextHandler(a.Out.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	srv, err := brokerhttp.New(ctx, b, brokerhttp.Options{
-		Dir: f.dir, Hosts: f.hosts, Before: run.EndLost, Launch: run.Launch, Skill: run.CallSkill, Propose: proposals.Of,
+		Dir: f.dir, Hosts: f.hosts, Before: run.EndLost, Validate: run.Validate, Launch: run.Launch, Skill: run.CallSkill, Propose: proposals.Of,
 		Logger: logger,
 	})
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
 	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
 )
 
 const (
@@ -52,13 +53,42 @@ func NewRunner(b *broker.Broker, dir string, out *cli.Output) *Runner {
 // Outside refuses a project that holds the broker's own files.
 func (r *Runner) Outside(cwd string) error { return OutsideProject(r.dir, cwd) }
 
+// Validate looks at the directory and the write paths that somebody wants to give an
+// agent, as 'pinfold check' does and in its words, and then at its policy.
+// Of a run that joins it is the run that shows the directory, and its user who may allow
+// it to be a broad one.
+func (r *Runner) Validate(body *brokerhttp.HireBody, policy *permission.Policy) error {
+	if policy == nil {
+		found := pathresolver.Validate(pathresolver.Config{Root: body.Cwd, WritePaths: body.WritePaths, AllowBroadRoot: body.Follow})
+		for i := range found {
+			found[i].Hint = strings.TrimSuffix(found[i].Hint, ", or allow it with --allow-broad-root")
+		}
+		err := &pathresolver.ConfigError{Violations: found}
+		if err.Error() != "" { // there are errors, and not only warnings
+			return err
+		}
+		return OutsideProject(r.dir, body.Cwd)
+	}
+	held, err := policy.Resolver(body.Cwd)
+	if err != nil || held.NoView {
+		return err
+	}
+	held.Config.AllowBroadRoot = body.Follow
+	try, err := OpenDir(held.Config)
+	if err != nil {
+		return err
+	}
+	_ = try.Close() // was only a try
+	return nil
+}
+
 // name is how the agents' rows call this runner.
 func (r *Runner) name() string { return "pinfold serve, " + r.dir }
 
 // Launch starts the command of an agent that was just hired.
 func (r *Runner) Launch(ctx context.Context, l brokerhttp.Launch) error {
 	id := l.Agent.ID
-	if err := OutsideProject(r.dir, l.Agent.Cwd); err != nil {
+	if err := OutsideProject(r.dir, l.Agent.Cwd); err != nil { // again: the agent may be an older one
 		return err
 	}
 	held, err := l.Policy.Resolver(l.Agent.Cwd)
