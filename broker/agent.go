@@ -36,6 +36,9 @@ type Agent struct {
 	PolicyHash string   `json:"policy_hash,omitempty"` // of what it was hired with, grants apart; see Tx.Policy
 	Route      string   `json:"route,omitempty"`       // where the answers of its first session go, such as a channel; "" for nowhere
 	Resume     []string `json:"-"`                     // the command that starts it again; nil for none
+	// Launch is how its command is started, in words of whoever runs it; "" for
+	// nothing out of the ordinary.
+	Launch string `json:"-"`
 
 	// CrossSend is what `agents cross` has set, intersected with the policy's
 	// own; nil for nothing.

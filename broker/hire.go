@@ -30,6 +30,7 @@ type HireSpec struct {
 	Task   string   // at most 64 KiB
 	Route  string
 	Resume []string // the command that starts it again
+	Launch string   // how its command is started, in words of whoever runs it; at most 64 KiB
 
 	within narrowed
 }
@@ -112,6 +113,12 @@ func (b *Broker) narrowFirst(ctx context.Context, who Identity, spec *HireSpec) 
 // call is what the caller's policy is asked about a new agent.
 func (s *HireSpec) call() access.Request {
 	shown := map[string]any{"id": s.ID, "cwd": s.Cwd, "model": s.Model, "tools": s.Tools, "task": s.Task}
+	if s.Route != "" {
+		shown["route"] = s.Route
+	}
+	if s.Launch != "" {
+		shown["launch"] = s.Launch
+	}
 	if s.Policy != nil {
 		shown["policy"] = s.Policy.Hash()
 	}
@@ -126,7 +133,7 @@ func (t *tx) hire(ctx context.Context, who Identity, spec *HireSpec, call *acces
 	}
 	a := Agent{
 		ID: spec.ID, ParentID: parent.ID, Cwd: spec.Cwd, Model: spec.Model, Tools: spec.Tools, Task: spec.Task,
-		Route: spec.Route, Resume: spec.Resume, State: Working, CreatedAt: t.now,
+		Route: spec.Route, Resume: spec.Resume, Launch: spec.Launch, State: Working, CreatedAt: t.now,
 	}
 	if a.ID == "" {
 		a.ID = newID(t.now)
@@ -229,10 +236,10 @@ func (s *HireSpec) check(a, parent Agent) error {
 		return refuse(CodeInvalid, "the directory %q is not absolute and clean", shown(a.Cwd, maxShown))
 	case parent.ID != "" && a.Cwd != parent.Cwd:
 		return refuse(CodeInvalid, "a child works in its manager's directory %q: the paths of its policy are relative to that", shown(parent.Cwd, maxShown))
-	case len(a.Cwd) > maxName || len(a.Model) > maxName || len(a.Route) > maxName || len(a.Task) > maxTask || len(a.Tools) > maxTools || len(a.Resume) > maxTools:
+	case len(a.Cwd) > maxName || len(a.Model) > maxName || len(a.Route) > maxName || len(a.Task) > maxTask || len(a.Launch) > maxTask || len(a.Tools) > maxTools || len(a.Resume) > maxTools:
 		return refuse(CodeTooLarge, "the description of an agent is too large: a task may have %d bytes, other texts %d, a list %d entries", maxTask, maxName, maxTools)
 	}
-	for _, text := range append(append([]string{a.Cwd, a.Model, a.Route, a.Task}, a.Tools...), a.Resume...) {
+	for _, text := range append(append([]string{a.Cwd, a.Model, a.Route, a.Task, a.Launch}, a.Tools...), a.Resume...) {
 		if !isStorable(text) || len(text) > maxTask {
 			return refuse(CodeInvalid, "the description of an agent holds NUL, bytes that are no UTF-8, or a text that is too long")
 		}

@@ -164,7 +164,7 @@ func (r *Request) bytes() int {
 
 // bytes is what an agent counts for, without its policy.
 func (a *Agent) bytes() int {
-	n := costAgent + len(a.Cwd) + len(a.Model) + len(a.Route) + len(a.Task)
+	n := costAgent + len(a.Cwd) + len(a.Model) + len(a.Route) + len(a.Task) + len(a.Launch)
 	for _, text := range append(slices.Clone(a.Tools), a.Resume...) {
 		n += len(text)
 	}

@@ -76,7 +76,7 @@ var commandMayImport = map[string][]string{
 	"cli/approvals":    {"access", "broker", "broker/brokerhttp", "cli", "cli/brokerclient", "cli/inside", "cmd/pinfold/internal/tuiinbox", "github.com/spf13/cobra", "pathresolver"},
 	"cli/approver":     {"access", "broker", "broker/brokerhttp", "cli", "cli/brokerhost", "cli/child", "cli/hostfile", "cmd/pinfold/internal/keyburst", "cmd/pinfold/internal/webinbox", "golang.org/x/sys", "internal/helper", "launcher", "pathresolver", "internal/resolved"},
 	"cli/brokerclient": {"broker", "broker/brokerhttp", "cli", "cli/state", "github.com/spf13/cobra", "pathresolver"},
-	"cli/brokerhost":   {"broker", "broker/brokerhttp", "broker/pgstore", "broker/sqlitestore", "cli", "cli/child", "cli/hostfile", "cli/localnet", "cli/skillask", "cli/viewhost", "cmd/pinfold/internal/webinbox", "fileskills", "pathresolver", "permission"},
+	"cli/brokerhost":   {"broker", "broker/brokerhttp", "broker/pgstore", "broker/sqlitestore", "cli", "cli/child", "cli/hostfile", "cli/localnet", "cli/skillask", "cli/viewhost", "cmd/pinfold/internal/webinbox", "fileskills", "github.com/goccy/go-yaml", "internal/didyoumean", "internal/hostpath", "pathresolver", "permission"},
 	"cli/check":        {"access", "cli", "cli/gitbeside", "cli/hostfile", "cli/policyflag", "cli/projectfile", "github.com/spf13/cobra", "github.com/spf13/pflag", "internal/gitshare", "internal/trusted", "internal/policies", "pathresolver", "permission"},
 	"cli/child":        {"golang.org/x/sys"},
 	"cli/clitest":      {"access", "broker", "broker/brokerhttp", "broker/sqlitestore", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "github.com/santhosh-tekuri/jsonschema/v6", "github.com/stretchr/testify", "internal/trusted", "permission"},

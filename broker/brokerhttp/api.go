@@ -42,6 +42,10 @@ type HireBody struct {
 	Agent      *Text    `json:"agent,omitempty"`       // an agent definition
 	Role       string   `json:"role,omitempty"`        // a launch role or an agent type: beside Policy what its roles say
 	WritePaths []string `json:"write_paths,omitempty"` // beneath cwd
+	Git        bool     `json:"git,omitempty"`         // the unprotected part of .git may be written
+	Hide       []string `json:"hide,omitempty"`        // globs of what does not exist for it
+	Protect    []string `json:"protect,omitempty"`     // globs of what it may never write
+	Route      string   `json:"route,omitempty"`       // where its answers go, such as a channel
 	Model      string   `json:"model,omitempty"`
 	Tools      []string `json:"tools,omitempty"`
 	Task       string   `json:"task,omitempty"`
@@ -49,9 +53,25 @@ type HireBody struct {
 	Resumable  bool     `json:"resumable,omitempty"` // a message for the agent after it has exited starts the command again
 	Follow     bool     `json:"follow,omitempty"`    // the process that hires, over a socket, runs as the agent: its end, however it comes, is the agent's
 
+	// Launch says how the command is started; nil: as the broker starts any.
+	Launch *LaunchBody `json:"launch,omitempty"`
+
 	// Resume names an agent that has exited and is to be started again: by the
 	// command that it is resumable by, or by Command. Nothing else is given then.
 	Resume string `json:"resume,omitempty"`
+}
+
+// LaunchBody says how an agent's command is started. What of the host an agent may give
+// another one is for the operator to say, and each part that goes beyond is refused.
+type LaunchBody struct {
+	Profile  string   `json:"profile,omitempty"`   // of the operator's file: its command, unless one is given, and what belongs to it
+	RO       []string `json:"ro,omitempty"`        // paths of the host, shown read-only
+	Home     string   `json:"home,omitempty"`      // a directory to be its home, absolute; or a name beneath those that the operator allows
+	Env      []string `json:"env,omitempty"`       // KEY=VALUE, or KEY: the broker's own
+	NoNet    bool     `json:"no_net,omitempty"`    // no network, whatever its policy says
+	Stdin    bool     `json:"stdin,omitempty"`     // the task is its standard input
+	MaxTasks int      `json:"max_tasks,omitempty"` // processes and threads at once; 0 is the default
+	TmpSize  int64    `json:"tmp_size,omitempty"`  // bytes of each temporary file system; 0 is the default
 }
 
 // Text is a file that the client has read.

@@ -20,6 +20,16 @@ func (c *call) hire() (any, error) {
 	if err := c.body(&body); err != nil {
 		return nil, err
 	}
+	if body.Launch != nil && c.s.opt.Plan == nil {
+		return nil, fault(broker.CodeInvalid, "this broker starts every command alike")
+	}
+	launch := ""
+	if plan := c.s.opt.Plan; plan != nil && body.Resume == "" {
+		var err error
+		if launch, err = plan(c.who, &body); err != nil {
+			return nil, asRefusal(err)
+		}
+	}
 	if (len(body.Command) > 0 || body.Resume != "") && c.s.opt.Launch == nil {
 		return nil, fault(broker.CodeInvalid, "this broker starts no commands: hire without one")
 	}
@@ -46,6 +56,7 @@ func (c *call) hire() (any, error) {
 	c.takesLong(maxAwait) // the manager may have to be asked
 	agent, _, err := c.s.b.Hire(ctx, c.who, broker.HireSpec{
 		ID: body.ID, ParentID: body.Parent, Policy: policy, Cwd: body.Cwd, Model: body.Model, Tools: body.Tools, Task: body.Task, Resume: again,
+		Route: body.Route, Launch: launch,
 	})
 	if err != nil {
 		return nil, asRefusal(err)
@@ -134,8 +145,11 @@ func (c *call) policy(ctx context.Context, body *HireBody) (*permission.Policy, 
 		return nil, err
 	}
 	opt := permission.Options{Root: filepath.ToSlash(root)}
-	if len(body.WritePaths) > 0 {
-		opt.Caller = &permission.Document{FS: &permission.FS{Write: body.WritePaths}}
+	if len(body.WritePaths)+len(body.Hide)+len(body.Protect) > 0 || body.Git {
+		opt.Caller = &permission.Document{FS: &permission.FS{Write: slices.Clone(body.WritePaths), Hide: body.Hide, Protect: body.Protect}}
+		if body.Git {
+			opt.Caller.FS.Write = append(opt.Caller.FS.Write, ".git")
+		}
 	}
 	policy, err := compile(body, opt)
 	if err != nil {

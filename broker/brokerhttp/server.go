@@ -34,6 +34,11 @@ type Options struct {
 	// twice: with no policy yet, and with the one that the description stands for. Cwd is
 	// where the agent is to work, even if it was not given.
 	Validate func(body *HireBody, policy *permission.Policy) error
+	// Plan says how the command of a new agent is to be started, for the agent's row
+	// (broker.Agent.Launch), or why whoever hires may not have it so. It sets
+	// body.Command where that is the operator's to say. nil: a body with a Launch is
+	// refused. It is asked before anything is made.
+	Plan func(who broker.Identity, body *HireBody) (string, error)
 	// Launch starts the command of an agent that was hired with one; nil: such
 	// agents are refused. It returns once the command runs, or an error and
 	// nothing runs: it says Started to the broker before the process and Exited

@@ -15,7 +15,7 @@ func agents(t *testing.T, open Open) {
 	s := opened(t, open)
 	full := broker.Agent{
 		ID: "worker", ParentID: "root", Session: "agent:worker:main", Cwd: "/src", Model: "m", Tools: []string{"a", "b"},
-		Task: "do \"it\"\n", PolicyHash: "hash", Route: "chat", Sessions: []broker.AgentSession{{Key: "agent:worker:x", Route: "y"}}, Resume: []string{"sh", "-c", "x y"},
+		Task: "do \"it\"\n", PolicyHash: "hash", Route: "chat", Sessions: []broker.AgentSession{{Key: "agent:worker:x", Route: "y"}}, Resume: []string{"sh", "-c", "x y"}, Launch: "how",
 		CrossSend: &permission.CrossSend{Mode: "allowlist", Allowlist: []string{"agent:a:*"}, Denylist: []string{}},
 		State:     broker.Working, Turn: 3, Interrupts: 4, Process: "host 17", Cause: []string{"x"}, TokenHash: "token",
 		CreatedAt: now, EndedAt: now.Add(time.Hour), Exit: broker.Exit{Code: 3, Signal: "killed", Output: "last"},
@@ -34,7 +34,7 @@ func agents(t *testing.T, open Open) {
 	})
 
 	full.Session, full.State, full.Turn, full.Tools, full.CrossSend, full.Sessions = "agent:worker:other", broker.Exited, 9, nil, nil, nil
-	full.TokenHash, full.Exit.Code = "another", -1
+	full.TokenHash, full.Exit.Code, full.Launch = "another", -1, "otherwise"
 	update(t, s, func(tx broker.Tx) {
 		require.NoError(t, tx.UpdateAgent(full, broker.Idle, broker.Working))
 		require.ErrorIs(t, tx.UpdateAgent(full, broker.Idle, broker.Working), broker.ErrConflict)

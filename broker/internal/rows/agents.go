@@ -7,7 +7,7 @@ import (
 )
 
 const agentColumns = `id, parent_id, session, cwd, model, tools, task, policy_hash, route, resume, cross_send,
-	state, turn, interrupts, process, cause, token_hash, created_at, ended_at, exit_code, exit_signal, exit_output, sessions`
+	state, turn, interrupts, process, cause, token_hash, created_at, ended_at, exit_code, exit_signal, exit_output, sessions, launch`
 
 func scanAgent(scan Scan) (broker.Agent, error) {
 	var a broker.Agent
@@ -16,7 +16,7 @@ func scanAgent(scan Scan) (broker.Agent, error) {
 	var code int64
 	if err := scan(&a.ID, &a.ParentID, &a.Session, &a.Cwd, &a.Model, &tools, &a.Task, &a.PolicyHash, &a.Route,
 		&resume, &cross, (*string)(&a.State), &a.Turn, &a.Interrupts, &a.Process, &cause, &a.TokenHash,
-		&created, &ended, &code, &a.Exit.Signal, &a.Exit.Output, &sessions); err != nil {
+		&created, &ended, &code, &a.Exit.Signal, &a.Exit.Output, &sessions, &a.Launch); err != nil {
 		return a, err
 	}
 	a.CreatedAt, a.EndedAt, a.Exit.Code = fromMicros(created), fromMicros(ended), int(code)
@@ -33,7 +33,7 @@ func agentArgs(a broker.Agent) ([]any, error) {
 	sessions, err5 := list(a.Sessions)
 	return []any{a.ID, a.ParentID, a.Session, a.Cwd, a.Model, tools, a.Task, a.PolicyHash, a.Route, resume, cross,
 		string(a.State), a.Turn, a.Interrupts, a.Process, cause, a.TokenHash,
-		micros(a.CreatedAt), micros(a.EndedAt), int64(a.Exit.Code), a.Exit.Signal, a.Exit.Output, sessions,
+		micros(a.CreatedAt), micros(a.EndedAt), int64(a.Exit.Code), a.Exit.Signal, a.Exit.Output, sessions, a.Launch,
 	}, errors.Join(err1, err2, err3, err4, err5)
 }
 
@@ -92,7 +92,7 @@ func (t *Tx) UpdateAgent(a broker.Agent, from ...broker.State) error {
 	var w where
 	w.add(`UPDATE agents SET session = ?, cwd = ?, model = ?, tools = ?, task = ?, policy_hash = ?, route = ?,
 		resume = ?, cross_send = ?, state = ?, turn = ?, interrupts = ?, process = ?, cause = ?, token_hash = ?`, v[2:17]...)
-	w.add(`, ended_at = ?, exit_code = ?, exit_signal = ?, exit_output = ?, sessions = ? WHERE id = ?`, append(v[18:], a.ID)...)
+	w.add(`, ended_at = ?, exit_code = ?, exit_signal = ?, exit_output = ?, sessions = ?, launch = ? WHERE id = ?`, append(v[18:], a.ID)...)
 	in(&w, "state", from)
 	n, err := t.exec(w.sql.String(), w.args...)
 	if err != nil || n > 0 {

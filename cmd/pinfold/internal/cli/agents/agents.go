@@ -85,6 +85,7 @@ func printAgent(a *cli.App, g broker.Agent) {
 	line("directory", g.Cwd)
 	line("task", g.Task)
 	line("model", g.Model)
+	line("route", g.Route)
 	line("policy", g.PolicyHash)
 	if g.State == broker.Exited {
 		line("exit", g.Exit.String())

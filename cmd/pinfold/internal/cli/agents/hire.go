@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,9 @@ import (
 func NewHire(a *cli.App) *cobra.Command {
 	var from policyflag.From
 	var body brokerhttp.HireBody
-	var dir, tools string
+	var launch brokerhttp.LaunchBody
+	var dir, tools, net string
+	var tmp cli.ByteSize
 	cmd := &cobra.Command{
 		Use:   "hire [flags] TASK [-- CMD [ARG]...] | --resume ID [-- CMD [ARG]...]",
 		Short: "Hire a child agent, and start its command in a view of its own",
@@ -34,6 +37,11 @@ policy, with the task in PINFOLD_TASK and wherever {task} stands in CMD. Inside,
 PINFOLD_SOCKET is the agent's own way to the broker. Without CMD the agent is
 only registered: whoever runs it is told by --json where its socket is. Where CMD
 cannot be started hire says why, and the ID is free again.
+
+--git, --hide and --protect narrow the policy. What CMD gets of the host beyond it
+(--ro, --home, --env KEY) the operator gives as they like; an agent gives what the
+operator allows at 'pinfold serve', or --launch NAME: a command of the operator's
+with what belongs to it, a default for TASK alone.
 
 With --resumable a message for the agent after it has exited starts CMD again;
 --resume starts an agent that has exited again by hand, with the session, policy
@@ -62,6 +70,10 @@ and mailbox that it had.`,
 			if err := from.Into(&body); err != nil {
 				return err
 			}
+			launch.TmpSize = int64(tmp)
+			if err := hireLaunch(&body, launch, net); err != nil {
+				return err
+			}
 			return brokerclient.With(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
 				hired, err := c.Hire(ctx, body)
 				if err != nil {
@@ -81,6 +93,18 @@ and mailbox that it had.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&dir, "directory", "C", "", "the project `DIR`; default: the manager's, or the working directory")
 	flags.StringArrayVarP(&body.WritePaths, "write-path", "w", nil, "let `PATH` beneath DIR be written (repeatable)")
+	flags.BoolVar(&body.Git, "git", false, "let the unprotected part of .git be written, so that git commit works")
+	flags.StringArrayVar(&body.Hide, "hide", nil, "names that match `GLOB` do not exist for it (repeatable)")
+	flags.StringArrayVar(&body.Protect, "protect", nil, "names that match `GLOB` are never writable (repeatable)")
+	flags.StringVar(&launch.Profile, "launch", "", "start the command of the operator's launch profile `NAME`, with what belongs to it")
+	flags.StringArrayVar(&launch.RO, "ro", nil, "show CMD `PATH` of the host, read-only; an agent only what 'serve' allows (repeatable)")
+	flags.StringVar(&launch.Home, "home", "", "give CMD a home that is kept: `DIR`, or a name where 'serve' allows it")
+	flags.StringArrayVar(&launch.Env, "env", nil, "pass `KEY=VAL` on to CMD, or KEY: the broker's own, where 'serve' allows it (repeatable)")
+	flags.StringVar(&net, "net", "", "take the network away from CMD, whatever the policy says: `none`")
+	flags.BoolVar(&launch.Stdin, "task-stdin", false, "the task is CMD's standard input")
+	flags.IntVar(&launch.MaxTasks, "max-tasks", 0, "at most `N` processes and threads of CMD at once")
+	flags.Var(&tmp, "tmp-size", "at most `SIZE`, such as 8G, in each of /tmp, /var/tmp, /dev/shm and a private home")
+	flags.StringVar(&body.Route, "route", "", "where the agent's answers go, such as a channel: `ROUTE`")
 	flags.StringVar(&tools, "tools", "", "the agent's tools, a `LIST` with commas: for its own program to look at")
 	flags.StringVar(&body.Model, "model", "", "the `MODEL`, likewise")
 	flags.StringVar(&body.ID, "id", "", "the agent's `ID`; one is made up otherwise")
@@ -154,4 +178,27 @@ func resumeAgent(a *cli.App, cmd *cobra.Command, body brokerhttp.HireBody) error
 			a.Out.Stdout.Printf("Resumed: %s\n", pathresolver.EscapePath(hired.Agent.ID))
 		})
 	})
+}
+
+// hireLaunch says how the command is started. Paths are the caller's; a home without a
+// slash is a name, which the broker knows the place of.
+func hireLaunch(body *brokerhttp.HireBody, l brokerhttp.LaunchBody, net string) (err error) {
+	if net != "" && net != "none" {
+		return cli.UsageError(cli.UnknownWord("choice for --net", net, "none"), "the policy says whether there is a network: --net none takes it away")
+	}
+	l.NoNet = net == "none"
+	for i := range l.RO {
+		if l.RO[i], err = filepath.Abs(l.RO[i]); err != nil {
+			return err
+		}
+	}
+	if strings.Contains(l.Home, "/") {
+		if l.Home, err = filepath.Abs(l.Home); err != nil {
+			return err
+		}
+	}
+	if !reflect.DeepEqual(l, brokerhttp.LaunchBody{}) {
+		body.Launch = &l
+	}
+	return nil
 }

@@ -32,6 +32,8 @@ type serveFlags struct {
 	remote bool
 	web    string
 	keep   cli.ByteSize
+	launch string
+	allow  brokerhost.LaunchAllowed
 }
 
 // NewServe is the command serve.
@@ -63,7 +65,12 @@ commands of agents that it started end with it. It ends by SIGINT or SIGTERM.`,
 	flags.StringArrayVar(&f.hosts, "allow-host", nil, "a `NAME` that clients of --http may use for this machine, beside localhost (repeatable)")
 	flags.BoolVar(&f.remote, "allow-remote", false, "let --http listen where other machines reach it; without TLS, so tokens are sent in the clear")
 	flags.Var(&f.keep, "keep", "keep at most `SIZE`, such as 64M, of one agent of each kind: refusals; allowed calls; requests, messages and agents (default 32M)")
+	flags.StringVar(&f.launch, "launch", "", "launch profiles for the commands of agents, and what else they may have of the host, from `FILE`")
+	flags.StringArrayVar(&f.allow.RO, "allow-ro", nil, "let agents show those that they hire `PATH` of the host and what lies beneath it, read-only (repeatable)")
+	flags.StringArrayVar(&f.allow.Home, "allow-home", nil, "let agents give those that they hire homes that are kept, by names in `DIR` (repeatable)")
+	flags.StringArrayVar(&f.allow.Env, "allow-env", nil, "let agents pass your variable `NAME` on to those that they hire, whose commands they choose (repeatable)")
 	webFlag(cmd, &f.web)
+	_ = cmd.MarkFlagFilename("launch", "yaml", "yml")
 	_ = cmd.MarkFlagDirname("state-dir")
 	return cmd
 }
@@ -94,10 +101,20 @@ func serveBroker(ctx context.Context, a *cli.App, f serveFlags) (err error) {
 	}
 	defer b.Close()
 	run := brokerhost.NewRunner(b, f.dir, a.Out)
+	if f.launch != "" {
+		l, err := brokerhost.ReadLaunches(a.Out, f.launch)
+		if err != nil {
+			return err
+		}
+		run.Launches = *l
+	}
+	if err := run.Launches.Add(f.allow); err != nil {
+		return err
+	}
 	proposals := proposal.New(b, run.Outside)
 	logger := slog.New(slog.NewTextHandler(a.Out.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	srv, err := brokerhttp.New(ctx, b, brokerhttp.Options{
-		Dir: f.dir, Hosts: f.hosts, Before: run.EndLost, Validate: run.Validate, Launch: run.Launch, Skill: run.CallSkill, Propose: proposals.Of,
+		Dir: f.dir, Hosts: f.hosts, Before: run.EndLost, Validate: run.Validate, Plan: run.Plan, Launch: run.Launch, Skill: run.CallSkill, Propose: proposals.Of,
 		Logger: logger,
 	})
 	if err != nil {

@@ -2,10 +2,13 @@ package brokerhost
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -40,7 +43,11 @@ type Runner struct {
 	ctx  context.Context
 	stop context.CancelFunc
 	all  sync.WaitGroup
-	mu   sync.Mutex // one that waits for a start gives up, or is told of its failure
+	// Launches are what commands may have of the host. Nothing changes them once
+	// commands are started.
+	Launches Launches
+
+	mu sync.Mutex // one that waits for a start gives up, or is told of its failure
 }
 
 // NewRunner runs commands of agents of b, whose directory is dir, until Close.
@@ -109,14 +116,47 @@ func (r *Runner) Launch(ctx context.Context, l brokerhttp.Launch) error {
 	if err != nil {
 		return err
 	}
+	var plan planned
+	if l.Agent.Launch != "" {
+		if err := json.Unmarshal([]byte(l.Agent.Launch), &plan); err != nil {
+			return err
+		}
+	}
+	given, err := r.Launches.grant(plan, id)
+	if err != nil {
+		return err
+	}
+	env, secrets, err := given.values(r.out)
+	if err != nil {
+		return err
+	}
+	if given.home != "" {
+		if err := hostfile.Refuse("--home", given.home); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(given.home, 0o700); err != nil {
+			return err
+		}
+	}
+	for _, path := range append(slices.Clone(given.ro), given.home) {
+		if err := OutsideProject(r.dir, path); path != "" && err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	var stdin []byte
+	if given.stdin {
+		stdin = []byte(l.Agent.Task)
+	}
 	// From here on it counts as running: of several who start it one does.
 	if err := r.b.Started(ctx, id, r.name()); err != nil {
 		return err
 	}
 	p, err := startView(View{
-		Agent: id, Policy: held.Config, NoNetwork: !network, Wait: viewhost.FUSEWait(l.Policy), Command: command,
-		Env: []string{"PINFOLD_TASK=" + l.Agent.Task}, Socket: l.Socket,
-	})
+		Agent: id, Policy: held.Config, NoNetwork: !network || given.noNet, Wait: viewhost.FUSEWait(l.Policy), Command: command,
+		Env: append(env, "PINFOLD_TASK="+l.Agent.Task), Socket: l.Socket,
+		RO: given.ro, Home: given.home, Private: r.Launches.credentialFiles(), Stdin: stdin, GitAuthor: given.gitAuthor,
+		MaxTasks: given.maxTasks, TmpSize: given.tmpSize,
+	}, secrets)
 	if err != nil {
 		return err
 	}

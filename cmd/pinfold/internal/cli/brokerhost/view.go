@@ -26,8 +26,9 @@ type hiredProcess struct {
 	gone chan struct{} // closed once it has been waited for
 }
 
-// startView starts such a process. It returns before the command runs.
-func startView(v View) (*hiredProcess, error) {
+// startView starts such a process. It returns before the command runs. What it says last
+// is told without the secrets.
+func startView(v View, secrets []string) (*hiredProcess, error) {
 	cmd, err := child.Command("hired-view")
 	if err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func startView(v View) (*hiredProcess, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &hiredProcess{cmd: cmd, asks: asks, runs: make(chan struct{}), gone: make(chan struct{})}
+	p := &hiredProcess{cmd: cmd, asks: asks, out: child.Tail{Secrets: secrets}, runs: make(chan struct{}), gone: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = &p.out, &p.out
 	cmd.ExtraFiles = []*os.File{theirs}
 	cmd.SysProcAttr = child.OwnGroup() // a Ctrl-C for the broker is none for its agents
@@ -86,8 +87,16 @@ type View struct {
 	NoNetwork bool
 	Wait      time.Duration // that an open may wait for an answer; see sandboxfs.Options
 	Command   []string
-	Env       []string
-	Socket    string // of this agent, on the host
+	Env       []string // KEY=VALUE
+	Socket    string   // of this agent, on the host
+
+	RO        []string
+	Home      string   // "" is a private one
+	Private   []string // never seen inside
+	Stdin     []byte   // nil is nothing
+	GitAuthor bool
+	MaxTasks  int   // 0 is the default
+	TmpSize   int64 // likewise
 }
 
 // End is what that process tells: first that the command runs, if it comes to that, and

@@ -92,7 +92,7 @@ func (e *embedded) begin(ctx context.Context) (err error) {
 	e.run = brokerhost.NewRunner(e.b, e.dir, e.out)
 	e.propose = proposal.New(e.b, e.run.Outside)
 	e.srv, err = brokerhttp.New(ctx, e.b, brokerhttp.Options{
-		Dir: e.dir, Launch: e.run.Launch, Skill: e.run.CallSkill, Propose: e.propose.Of,
+		Dir: e.dir, Validate: e.run.Validate, Plan: e.run.Plan, Launch: e.run.Launch, Skill: e.run.CallSkill, Propose: e.propose.Of,
 		Logger: slog.New(slog.DiscardHandler), // the terminal is the command's
 	})
 	return err

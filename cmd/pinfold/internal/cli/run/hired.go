@@ -3,6 +3,8 @@ package run
 import (
 	"context"
 	"errors"
+	"os"
+	"slices"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -79,19 +81,19 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View, running *launc
 		return launcher.Result{}, err
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
-	hostfile.Remember(a.Out, "", r)
+	written := hostfile.Remember(a.Out, v.Home, r)
 	viewhost.BecomeServer()
-	c, err := brokerhttp.NewConnClient(asks)
+	client, err := brokerhttp.NewConnClient(asks)
 	if err != nil {
 		return launcher.Result{}, err
 	}
-	defer c.Close()
-	f, told, denials := runFlags{}, &refused{kinds: map[refusalKind]int{}}, viewhost.NewDenials(c)
+	defer client.Close()
+	f, told, denials := runFlags{}, &refused{kinds: map[refusalKind]int{}}, viewhost.NewDenials(client)
 	told.toldTo(denials)
 	options := f.viewOptions(told)
 	if viewhost.AsksAnything(v.Policy) {
 		nothing := func() {} // the broker signals this process by itself
-		asker := viewhost.Join(c, v.Agent, ownWaits, nothing, nothing)
+		asker := viewhost.Join(client, v.Agent, ownWaits, nothing, nothing)
 		defer asker.Close() // the view is closed, and asks no more
 		options.Ask, options.AskWait = asker, v.Wait
 	}
@@ -104,15 +106,22 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View, running *launc
 	if err != nil {
 		return launcher.Result{}, errors.Join(err, view.Close())
 	}
-	result, err := launcher.Run(ctx, launcher.Config{
+	stdin, err := taskInput(v.Stdin)
+	if err != nil {
+		return launcher.Result{}, errors.Join(err, view.Close())
+	}
+	defer func() { _ = stdin.Close() }() // nothing is owed on it
+	c := launcher.Config{
 		Resolver: r, View: view,
 		Command: v.Command,
 		Env:     append([]string{"PINFOLD_SOCKET=" + brokerhost.SocketInside}, v.Env...),
 		Self:    "pinfold",
-		Private: state.Private(), KeptHomes: launchprofile.HomesDir(),
+		RO:      v.RO, Home: v.Home, Written: written, Stdin: stdin,
+		MaxTasks: v.MaxTasks, TmpSize: v.TmpSize,
+		Private: slices.Concat(state.Private(), v.Private), KeptHomes: launchprofile.HomesDir(),
 		Files: map[string][]byte{
 			inside.PolicyFile: shown,
-			inside.RulesFile:  inside.Rules(v.Policy, r, inside.RulesAbout{Asks: true, NoNetwork: v.NoNetwork}),
+			inside.RulesFile:  inside.Rules(v.Policy, r, inside.RulesAbout{Asks: true, NoNetwork: v.NoNetwork, KeptHome: v.Home != ""}),
 		},
 		Sockets: map[string]string{brokerhost.SocketInside: v.Socket},
 		Stdout:  cli.File(a.Out.Stdout.Writer), Stderr: cli.File(a.Out.Stderr.Writer),
@@ -121,11 +130,34 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View, running *launc
 		Control:   running,
 		Confine:   true, Keep: state.Place(), // where what it left is remembered
 		Grace: -1, // who fires it kills it, too
-	})
+	}
+	f.gitAuthor = v.GitAuthor
+	if author := f.authorConfig(); len(author) > 0 {
+		c.Files[authorFile] = author
+		c.Env = append(c.Env, "GIT_CONFIG_GLOBAL="+authorFile)
+	}
+	result, err := launcher.Run(ctx, c)
 	err = errors.Join(err, view.Close())
 	if lost := denials.Close(view.Stats().RefusalsDropped+view.Stats().AsksDropped, result.Dropped); lost != nil {
 		a.Out.Warning(lost.Error())
 	}
 	leftlog.Keep(a.Out, "", r, v.Command, f.traces.Left())
 	return result, err
+}
+
+// taskInput is a file that reads as the text; nil for nil. It is made before this process
+// gives its rights up, and nobody else has it.
+func taskInput(text []byte) (*os.File, error) {
+	if text == nil {
+		return nil, nil
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		_, _ = w.Write(text) // a command that reads no more needs no rest
+		_ = w.Close()
+	}()
+	return r, nil
 }
