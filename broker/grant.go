@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/pinfold-dev/pinfold/access"
 )
@@ -40,6 +41,39 @@ func (b *Broker) Request(ctx context.Context, who Identity, id string) (Request,
 		return Request{}, b.guessed(ctx, who, "look", id, err)
 	}
 	return r, nil
+}
+
+// FindRequests lists the requests whose ids begin with begin, at most maxFound, of those
+// that Request has for the caller: pending ones and all that have ended, so that what
+// begins one id now has not begun another one's before.
+func (b *Broker) FindRequests(ctx context.Context, who Identity, begin string) ([]Request, error) {
+	if begin == "" || len(begin) > maxName || !isStorable(begin) {
+		return nil, nil
+	}
+	var found []Request
+	err := b.view(ctx, func(tx ReadTx) error {
+		if err := known(tx, who); err != nil {
+			return err
+		}
+		filters := []RequestFilter{{}}
+		if !who.operator {
+			filters = []RequestFilter{{AgentID: who.agent}, {ApproverID: &who.agent}}
+		}
+		for _, f := range filters {
+			f.After, f.Limit = begin, maxFound // what begins with it comes first
+			rows, err := tx.Requests(f)
+			if err != nil {
+				return err
+			}
+			for _, r := range rows {
+				if strings.HasPrefix(r.ID, begin) && len(found) < maxFound {
+					found = append(found, r)
+				}
+			}
+		}
+		return nil
+	})
+	return found, err
 }
 
 // Grants lists the leave that is in force: all of it for the operator, that of

@@ -24,6 +24,7 @@ const (
 	maxReason     = 1000      // characters of a reason
 	maxShown      = 2000      // characters of a request's arguments that a manager reads
 	maxRecordText = 1000      // characters of one field of a record
+	maxFound      = 10        // requests that the beginning of an id finds
 	maxDelivered  = 100       // messages handed over at once
 	maxAcked      = 1000      // messages acknowledged at once
 	maxSuggested  = 10        // session keys suggested in an error

@@ -121,3 +121,23 @@ func TestStatesOfARequest(t *testing.T) {
 		}
 	}
 }
+
+// An id may be cut as long as it means one request of those that the caller may look at.
+// One that has ended still counts: what began its id never comes to mean another. Nobody
+// finds a stranger's.
+func TestFindRequests(t *testing.T) {
+	w := newWorld(t)
+	manager, worker := w.pair()
+	first := w.ask(worker, "src/a")
+	must(w.Deny(t.Context(), manager, first.ID, ""))
+	second := w.ask(worker, "src/b")
+	for _, who := range []broker.Identity{manager, worker, broker.OperatorIdentity()} {
+		require.Equal(t, []string{first.ID, second.ID}, ids(must(w.FindRequests(t.Context(), who, "0"))), who.String())
+		require.Equal(t, []string{second.ID}, ids(must(w.FindRequests(t.Context(), who, second.ID[:35]))))
+		for _, none := range []string{"", "f", second.ID[1:13], "\x00", second.ID + "0"} {
+			require.Empty(t, must(w.FindRequests(t.Context(), who, none)), "%q", none)
+		}
+	}
+	stranger := w.hire(broker.OperatorIdentity(), "stranger", managerDoc)
+	require.Empty(t, must(w.FindRequests(t.Context(), stranger, "0")))
+}

@@ -101,9 +101,18 @@ func (c *Client) Wait(ctx context.Context, id string) (broker.Request, error) {
 
 // Requests are the pending ones that the caller may answer.
 func (c *Client) Requests(ctx context.Context) ([]broker.Request, error) {
-	var l List[broker.Request]
-	err := c.do(ctx, http.MethodGet, "/v1/requests", nil, &l)
+	l, err := c.FindRequests(ctx, "")
 	return l.Items, err
+}
+
+// FindRequests are those whose ids begin with begin, pending or ended, of all that the
+// caller may look at, ten at most; with "" it is Requests, and says whether that is all.
+func (c *Client) FindRequests(ctx context.Context, begin string) (l List[broker.Request], err error) {
+	path := "/v1/requests"
+	if begin != "" {
+		path += "?begin=" + url.QueryEscape(begin)
+	}
+	return l, c.do(ctx, http.MethodGet, path, nil, &l)
 }
 
 // Grants are what the caller was, or has, granted.

@@ -87,8 +87,10 @@ func (c *call) timeIsUp(err error) bool {
 }
 
 func (c *call) requests() (any, error) {
-	rows, err := c.s.b.Requests(c.Context(), c.who)
-	return briefList(rows, err)
+	if begin := c.URL.Query().Get("begin"); begin != "" {
+		return briefList(c.s.b.FindRequests(c.Context(), c.who, begin))
+	}
+	return briefList(c.s.b.Requests(c.Context(), c.who))
 }
 
 func (c *call) grants() (any, error) {

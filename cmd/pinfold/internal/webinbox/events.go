@@ -1,6 +1,7 @@
 package webinbox
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"time"
@@ -12,6 +13,23 @@ import (
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	wake, stop := s.opt.Broker.Watch(operator)
 	defer stop()
+	// Others are heard until the stream ends; nothing of theirs is waited for.
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	elsewhere := make(chan struct{}, 1)
+	if s.opt.Others != nil {
+		heard := make(chan struct{})
+		go func() {
+			defer close(heard)
+			_ = s.opt.Others.Watch(ctx, func() { // it ends with ctx
+				select {
+				case elsewhere <- struct{}{}:
+				default: // the page is to look already
+				}
+			})
+		}()
+		defer func() { cancel(); <-heard }()
+	}
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -31,6 +49,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		}
 		select {
 		case <-wake:
+			event = "change"
+		case <-elsewhere:
 			event = "change"
 		case <-alive.C:
 			event = "here"

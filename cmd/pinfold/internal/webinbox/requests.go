@@ -1,6 +1,8 @@
 package webinbox
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -69,6 +71,7 @@ type whole struct {
 	Resolver   string    `json:"resolver"`
 	Resolved   time.Time `json:"resolved,omitzero"`
 	Task       string    `json:"task"` // that the agent was hired for
+	Cwd        string    `json:"cwd"`  // where it works
 }
 
 func (s *Server) requests(r *http.Request) (any, error) {
@@ -76,36 +79,80 @@ func (s *Server) requests(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.opt.Others != nil {
+		more, err := s.opt.Others.Requests(r.Context())
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
+		slices.SortStableFunc(rows, func(a, b broker.Request) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	}
 	return first(rows, maxRequests, rowOf), nil
 }
 
+// beside is the inbox of a request that the server's own broker does not have; nil for
+// one that it has.
+func (s *Server) beside(ctx context.Context, id string) Inbox {
+	if s.opt.Others == nil {
+		return nil
+	}
+	_, err := s.opt.Broker.Request(ctx, operator, id)
+	var refused *broker.Error
+	if errors.As(err, &refused) && refused.Code == broker.CodeNotFound {
+		return s.opt.Others
+	}
+	return nil
+}
+
+// found is a request with the agent that made it, the zero Agent where that is gone, and
+// what it would change.
+func (s *Server) found(ctx context.Context, id string) (q broker.Request, a broker.Agent, change *brokerhttp.Proposal, err error) {
+	agentOf := func() (broker.Agent, error) { return s.opt.Broker.Agent(ctx, operator, q.AgentID) }
+	var propose func() (brokerhttp.Proposal, error)
+	if in := s.beside(ctx, id); in != nil {
+		q, err = in.Request(ctx, id)
+		agentOf = func() (broker.Agent, error) { return in.Agent(ctx, q) }
+		propose = func() (brokerhttp.Proposal, error) { return in.Proposal(ctx, id) }
+	} else {
+		q, err = s.opt.Broker.Request(ctx, operator, id)
+		if s.opt.Propose != nil {
+			propose = func() (brokerhttp.Proposal, error) { return s.opt.Propose(ctx, operator, id) }
+		}
+	}
+	if err != nil {
+		return q, a, nil, err
+	}
+	if known, err := agentOf(); err == nil {
+		a = known
+	}
+	if q.Status != broker.Pending || propose == nil {
+		return q, a, nil, nil
+	}
+	p, err := propose()
+	switch {
+	case err != nil:
+		p = brokerhttp.Proposal{Note: "what it would change could not be found out: " + shown(err.Error())}
+	case p.Digest != "" && p.Digest != q.Digest:
+		p = brokerhttp.Proposal{Note: "the request is another one by now: open it again"}
+	}
+	return q, a, &p, nil
+}
+
 func (s *Server) request(r *http.Request) (any, error) {
-	q, err := s.opt.Broker.Request(r.Context(), operator, r.PathValue("id"))
+	q, agent, change, err := s.found(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
 	w := whole{
 		row: rowOf(q), Yours: q.ApproverID == "" && q.Status == broker.Pending, Digest: q.Digest,
 		Access: []accessRow{{shown(string(q.Action)), all(q.Resource)}},
-		Code:   string(q.Code), DenyReason: shown(q.DenyReason), Resolver: shown(q.Resolver), Resolved: q.ResolvedAt,
+		Task:   shown(agent.Task), Cwd: shown(agent.Cwd), Change: change,
+		Code: string(q.Code), DenyReason: shown(q.DenyReason), Resolver: shown(q.Resolver), Resolved: q.ResolvedAt,
 	}
 	for _, a := range q.Also {
 		w.Access = append(w.Access, accessRow{shown(string(a.Action)), all(a.Resource)})
 	}
 	w.Arguments, w.Cut = arguments(q.Input)
-	if a, err := s.opt.Broker.Agent(r.Context(), operator, q.AgentID); err == nil {
-		w.Task = shown(a.Task)
-	}
-	if q.Status == broker.Pending && s.opt.Propose != nil {
-		p, err := s.opt.Propose(r.Context(), operator, q.ID)
-		switch {
-		case err != nil:
-			p = brokerhttp.Proposal{Note: "what it would change could not be found out: " + shown(err.Error())}
-		case p.Digest != "" && p.Digest != q.Digest:
-			p = brokerhttp.Proposal{Note: "the request is another one by now: open it again"}
-		}
-		w.Change = &p
-	}
 	return w, nil
 }
 
@@ -132,7 +179,12 @@ func (s *Server) approve(r *http.Request) (any, error) {
 	case body.Minutes > 0:
 		a.Until = time.Now().Add(time.Duration(body.Minutes) * time.Minute)
 	}
-	q, err := s.opt.Broker.Approve(r.Context(), operator, r.PathValue("id"), a)
+	id := r.PathValue("id")
+	if in := s.beside(r.Context(), id); in != nil {
+		_, err := in.Approve(r.Context(), id, brokerhttp.ApproveBody{Scope: a.Scope, Until: a.Until, Digest: a.Digest})
+		return row{ID: shown(id)}, err
+	}
+	q, err := s.opt.Broker.Approve(r.Context(), operator, id, a)
 	return rowOf(q), err
 }
 
@@ -146,7 +198,12 @@ func (s *Server) deny(r *http.Request) (any, error) {
 	if len(body.Reason) > maxReasonBytes {
 		return nil, invalid("the reason has more than %d bytes", maxReasonBytes)
 	}
-	q, err := s.opt.Broker.Deny(r.Context(), operator, r.PathValue("id"), body.Reason)
+	id := r.PathValue("id")
+	if in := s.beside(r.Context(), id); in != nil {
+		_, err := in.Deny(r.Context(), id, brokerhttp.DenyBody{Reason: body.Reason})
+		return row{ID: shown(id)}, err
+	}
+	q, err := s.opt.Broker.Deny(r.Context(), operator, id, body.Reason)
 	return rowOf(q), err
 }
 

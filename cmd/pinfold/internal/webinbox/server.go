@@ -24,10 +24,27 @@ type Options struct {
 	Dir string
 	// Propose says what a request would change; nil: no page shows it.
 	Propose func(ctx context.Context, who broker.Identity, id string) (brokerhttp.Proposal, error)
+	// Others has what waits at other brokers of the same person, such as those of runs,
+	// which is shown and answered with Broker's; nil is nothing.
+	Others Inbox
 	// Logger hears of calls that were refused; nil is nobody.
 	Logger *slog.Logger
 
 	files fs.FS // other files of the page than its own, in tests
+}
+
+// Inbox is what waits for one person's answer. A request that it does not know is a
+// *broker.Error of CodeNotFound.
+type Inbox interface {
+	Requests(ctx context.Context) ([]broker.Request, error)
+	Request(ctx context.Context, id string) (broker.Request, error)
+	Proposal(ctx context.Context, id string) (brokerhttp.Proposal, error)
+	// Agent is the agent that made a request.
+	Agent(ctx context.Context, r broker.Request) (broker.Agent, error)
+	Approve(ctx context.Context, id string, body brokerhttp.ApproveBody) (brokerhttp.Resolved, error)
+	Deny(ctx context.Context, id string, body brokerhttp.DenyBody) (brokerhttp.Resolved, error)
+	// Watch calls look when there may be something new, until ctx ends.
+	Watch(ctx context.Context, look func()) error
 }
 
 // Server serves the page on one listener. It is safe for use by many

@@ -15,6 +15,7 @@ import (
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerclient"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerhost"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/localnet"
@@ -138,7 +139,9 @@ func serveBroker(ctx context.Context, a *cli.App, f serveFlags) (err error) {
 	}
 	var pageFailed <-chan error
 	if f.web != "" {
-		page, failed, err := brokerhost.ShowPage(ctx, a, f.web, webinbox.Options{Broker: b, Dir: f.dir, Propose: proposals.Of, Logger: logger})
+		page, failed, err := brokerhost.ShowPage(ctx, a, f.web, webinbox.Options{
+			Broker: b, Dir: f.dir, Propose: proposals.Of, Logger: logger, Others: brokerclient.Beside(f.dir),
+		})
 		if err != nil {
 			return err
 		}

@@ -21,12 +21,15 @@ func NewApprove(a *cli.App) *cobra.Command {
 	var scope string
 	var lasting time.Duration
 	cmd := &cobra.Command{
-		Use:   "approve [flags] ID",
+		Use:   "approve [flags] [ID]",
 		Short: "Approve a request: let the agent do what it asks for",
 		Long: `approve answers a request with yes. Only the manager of the agent that asks can
-answer, and only with what its own policy allows.`,
-		Example: "  pinfold approve 0198f2c6-7d3e-7a41-9c55-0d6f3b1f2a77\n  pinfold approve --scope subtree 0198f2c6-7d3e-7a41-9c55-0d6f3b1f2a77",
-		Args:    cli.OneArg("ID"),
+answer, and only with what its own policy allows. Of the ID the first 13 characters
+or more are enough where no other request's begins so, one that has ended included.
+Without an ID it answers the only request that waits, and says which one that was;
+where several wait it answers none, and where none does there is nothing to do.`,
+		Example: "  pinfold approve\n  pinfold approve 0198f2c6-7d3e\n  pinfold approve --scope subtree 0198f2c6-7d3e-7a41-9c55-0d6f3b1f2a77",
+		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if body.Scope = broker.Scope(scope); !slices.Contains(broker.Scopes(), body.Scope) {
 				return cli.UsageError(cli.UnknownWord("scope", scope, scopeWords()...), "")
@@ -39,14 +42,9 @@ answer, and only with what its own policy allows.`,
 			case lasting > 0:
 				body.Until = time.Now().Add(lasting)
 			}
-			return brokerclient.WithRequest(cmd, a, args[0], func(ctx context.Context, c *brokerhttp.Client) error {
-				answer, err := c.Approve(ctx, args[0], body)
-				if err != nil {
-					return err
-				}
-				return brokerclient.Print(a, brokerclient.AsJSON(cmd), answer, func() {
-					a.Out.Stdout.Printf("Approved %s for %s\n", pathresolver.EscapePath(answer.ToolName), pathresolver.EscapePath(answer.SessionID))
-				})
+			return answerRequest(a, cmd, args, "Approved", func(ctx context.Context, c *brokerhttp.Client, id, digest string) (brokerhttp.Resolved, error) {
+				body.Digest = digest
+				return c.Approve(ctx, id, body)
 			})
 		},
 	}
@@ -57,25 +55,58 @@ answer, and only with what its own policy allows.`,
 	return cmd
 }
 
+// oneID are the arguments of a command that answers a request: its id, or none.
+func oneID(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return cli.OneArg("ID")(cmd, args)
+}
+
+// answerRequest answers the request that args name, or else the only one that waits: that
+// very one, by its digest, whatever waits by then.
+func answerRequest(a *cli.App, cmd *cobra.Command, args []string, word string, answer func(ctx context.Context, c *brokerhttp.Client, id, digest string) (brokerhttp.Resolved, error)) error {
+	var only broker.Request
+	if len(args) == 0 {
+		var waits bool
+		var err error
+		if only, waits, err = brokerclient.Only(cmd, a); err != nil {
+			return err
+		}
+		if !waits {
+			return brokerclient.Print(a, brokerclient.AsJSON(cmd), brokerhttp.Resolved{}, func() { a.Out.Stderr.Printf("pinfold: %s\n", nothingWaits) })
+		}
+		args = []string{only.ID}
+	}
+	return brokerclient.WithRequest(cmd, a, args[0], func(ctx context.Context, c *brokerhttp.Client, id string) error {
+		done, err := answer(ctx, c, id, only.Digest)
+		if err != nil {
+			return err
+		}
+		return brokerclient.Print(a, brokerclient.AsJSON(cmd), done, func() {
+			a.Out.Stdout.Printf("%s %s for %s\n", word, pathresolver.EscapePath(done.ToolName), pathresolver.EscapePath(done.SessionID))
+			if only.ID != "" {
+				printRequest(a, only)
+			}
+		})
+	})
+}
+
 func scopeWords() []string { return cli.Convert[string](broker.Scopes()) }
 
 // NewDeny is the command deny.
 func NewDeny(a *cli.App) *cobra.Command {
 	var body brokerhttp.DenyBody
 	cmd := &cobra.Command{
-		Use:     "deny [flags] ID",
-		Short:   "Deny a request",
+		Use:   "deny [flags] [ID]",
+		Short: "Deny a request",
+		Long: `deny answers a request with no. The ID may be cut, or left out where one request
+waits, as for 'pinfold approve'.`,
 		Example: `  pinfold deny 0198f2c6-7d3e-7a41-9c55-0d6f3b1f2a77 --reason "not in this release"`,
-		Args:    cli.OneArg("ID"),
+		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return brokerclient.WithRequest(cmd, a, args[0], func(ctx context.Context, c *brokerhttp.Client) error {
-				answer, err := c.Deny(ctx, args[0], body)
-				if err != nil {
-					return err
-				}
-				return brokerclient.Print(a, brokerclient.AsJSON(cmd), answer, func() {
-					a.Out.Stdout.Printf("Denied %s for %s\n", pathresolver.EscapePath(answer.ToolName), pathresolver.EscapePath(answer.SessionID))
-				})
+			return answerRequest(a, cmd, args, "Denied", func(ctx context.Context, c *brokerhttp.Client, id, _ string) (brokerhttp.Resolved, error) {
+				return c.Deny(ctx, id, body)
 			})
 		},
 	}
@@ -91,7 +122,7 @@ func NewGrants(a *cli.App) *cobra.Command {
 		Short: "List what you were granted, and what your child agents were",
 		Args:  cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return listOfEach(a, cmd, (*brokerhttp.Client).Grants)
+			return listOfEach(a, cmd, "no grant is in force", (*brokerhttp.Client).Grants)
 		},
 	}
 	brokerclient.JSONFlag(cmd)
@@ -105,8 +136,8 @@ func NewRevoke(a *cli.App) *cobra.Command {
 		Short: "Take a grant back",
 		Args:  cli.OneArg("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return brokerclient.WithRequest(cmd, a, args[0], func(ctx context.Context, c *brokerhttp.Client) error {
-				r, err := c.Revoke(ctx, args[0])
+			return brokerclient.WithRequest(cmd, a, args[0], func(ctx context.Context, c *brokerhttp.Client, id string) error {
+				r, err := c.Revoke(ctx, id)
 				if err != nil {
 					return err
 				}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -26,7 +27,8 @@ func NewRequests(a *cli.App) *cobra.Command {
 		Use:   "requests [flags]",
 		Short: "List the requests that wait for your answer, answer them at a screen, or make one",
 		Long: `requests lists what waits for your answer; 'requests show' has one whole, with the
-difference that a proposed write would make. With --watch it is an inbox on the
+difference that a proposed write would make. The operator, who names no broker, sees
+what waits at 'pinfold serve' and at every run with a broker of its own. With --watch it is an inbox on the
 terminal: what is wanted, by whom, why, and the difference, live, to be answered
 by a key.`,
 		Example: "  pinfold requests\n  pinfold requests --watch\n  pinfold requests show 0198f2c6-7d3e-7a41-9c55-0d6f3b1f2a77",
@@ -35,7 +37,7 @@ by a key.`,
 			if watch {
 				return watchRequests(a, cmd)
 			}
-			return listOfEach(a, cmd, (*brokerhttp.Client).Requests)
+			return listOfEach(a, cmd, nothingWaits, (*brokerhttp.Client).Requests)
 		},
 	}
 	brokerclient.JSONFlag(cmd)
@@ -44,22 +46,30 @@ by a key.`,
 	return cmd
 }
 
-// listOfEach prints what the brokers of the operator's list.
-func listOfEach(a *cli.App, cmd *cobra.Command, of func(*brokerhttp.Client, context.Context) ([]broker.Request, error)) error {
+// nothingWaits is said where no request does. It is no error.
+const nothingWaits = "nothing waits for your answer"
+
+// listOfEach prints what the brokers of the operator's list, oldest first, or else none.
+func listOfEach(a *cli.App, cmd *cobra.Command, none string, of func(*brokerhttp.Client, context.Context) ([]broker.Request, error)) error {
 	list := []broker.Request{}
 	err := brokerclient.WithEach(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
 		more, err := of(c, ctx)
 		list = append(list, more...)
 		return err
 	})
-	if err != nil {
+	if err != nil && !errors.As(err, new(*brokerclient.SilentError)) {
 		return err
 	}
-	return brokerclient.Print(a, brokerclient.AsJSON(cmd), brokerhttp.List[broker.Request]{Items: list}, func() {
+	slices.SortStableFunc(list, func(a, b broker.Request) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	printed := brokerclient.Print(a, brokerclient.AsJSON(cmd), brokerhttp.List[broker.Request]{Items: list}, func() {
+		if len(list) == 0 && err == nil {
+			a.Out.Stderr.Printf("pinfold: %s\n", none)
+		}
 		for _, r := range list {
 			printRequest(a, r)
 		}
 	})
+	return errors.Join(err, printed)
 }
 
 // printRequest prints a request, or a grant, on one line, and its reason on the
@@ -73,7 +83,7 @@ func printRequest(a *cli.App, r broker.Request) {
 			state += " until " + r.Until.Local().Format(time.DateTime)
 		}
 	}
-	a.Out.Stdout.Printf("%s  %s  %s '%s'  %s\n", r.ID, esc(r.AgentID), esc(string(r.Action)), esc(r.Resource), state)
+	a.Out.Stdout.Printf("%s  %s  %s\n", r.ID, brokerclient.Line(r), state)
 	for _, also := range r.Also {
 		a.Out.Stdout.Printf("  and: %s '%s'\n", esc(string(also.Action)), esc(also.Resource))
 	}
@@ -98,8 +108,8 @@ operator may look.`,
 		Example: "  pinfold requests show 0198f2c6-7d3e-7a41-9c55-0d6f3b1f2a77",
 		Args:    cli.OneArg("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return brokerclient.WithRequest(cmd, a, args[0], func(ctx context.Context, c *brokerhttp.Client) error {
-				r, err := c.Request(ctx, args[0])
+			return brokerclient.WithRequest(cmd, a, args[0], func(ctx context.Context, c *brokerhttp.Client, id string) error {
+				r, err := c.Request(ctx, id)
 				if err != nil {
 					return err
 				}
@@ -185,11 +195,20 @@ func watchRequests(a *cli.App, cmd *cobra.Command) error {
 		}
 		return tuiinbox.Run(ctx, tuiinbox.Options{Broker: b, In: in, Out: out, Env: os.Environ()})
 	}
-	_, err := brokerhttp.FromEnvironment(os.Getenv)
-	if errors.Is(err, brokerhttp.ErrNoBroker) && len(brokerclient.Sockets(cmd.Context())) > 0 {
-		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		return brokerclient.Error(ctx, a, show(ctx, &inboxes{find: brokerclient.Sockets}))
+	if brokerclient.Named() {
+		return brokerclient.With(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error { return show(ctx, OneInbox{c}) })
 	}
-	return brokerclient.With(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error { return show(ctx, OneInbox{c}) })
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return brokerclient.Error(ctx, a, show(ctx, &brokerclient.Inbox{Find: brokerclient.Sockets}))
+}
+
+// OneInbox is that of the broker that was named.
+type OneInbox struct{ *brokerhttp.Client }
+
+var _, _ tuiinbox.Broker = OneInbox{}, (*brokerclient.Inbox)(nil)
+
+// Agent is who made a request.
+func (o OneInbox) Agent(ctx context.Context, r broker.Request) (broker.Agent, error) {
+	return o.Client.Agent(ctx, r.AgentID)
 }

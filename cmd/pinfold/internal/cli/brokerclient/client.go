@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -71,7 +72,7 @@ func Error(ctx context.Context, a *cli.App, err error) error {
 		a.Out.Stderr.Printf("%s\n", cli.EscapeLines(refused.Message))
 		return cli.Silent(cli.ExitFailed)
 	case errors.As(err, &refused) && strings.HasPrefix(refused.Message, "Approval not found: "):
-		return &cli.ExitError{Code: cli.ExitFailed, Err: err, Hint: "'pinfold requests' lists what waits"}
+		return &cli.ExitError{Code: cli.ExitFailed, Err: err, Hint: "'pinfold requests' lists what waits; of an id the first " + strconv.Itoa(leastID) + " characters are enough"}
 	case errors.As(err, new(*brokerhttp.UnreachableError)) && os.Getenv("PINFOLD_SOCKET") != "":
 		return &cli.ExitError{Code: cli.ExitFailed, Err: err, Hint: "PINFOLD_SOCKET names its socket, which is gone when the broker ends or the agent is fired: 'pinfold serve' starts a broker, and without the variable you are its operator"}
 	}

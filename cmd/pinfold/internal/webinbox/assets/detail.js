@@ -174,6 +174,7 @@ export function detail(r, act) {
       r.tool && fact("With", code(r.tool)),
       fact("Asked", ago(r.created)),
       r.deadline && fact("Ends", ago(r.deadline)),
+      r.cwd && fact("In", code(r.cwd)),
       r.task && fact("Its task", el("span", { class: "said", tabindex: r.task.length > 300 && "0" }, r.task)),
       fact("Request", code(r.id))),
     r.reason && el("section", {}, el("h3", {}, "Why, in the agent’s words"), el("blockquote", { class: "said", tabindex: r.reason.length > 600 && "0" }, r.reason)),

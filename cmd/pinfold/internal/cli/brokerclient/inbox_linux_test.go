@@ -1,14 +1,19 @@
-package approvals
+package brokerclient
 
 import (
 	"context"
 	"errors"
+	"net"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/clitest"
 )
 
@@ -18,7 +23,7 @@ func TestInboxesOfSeveralBrokers(t *testing.T) {
 	a, atA, projectA := clitest.ServedBroker(t)
 	b, atB, projectB := clitest.ServedBroker(t)
 	sockets := []string{atA, atB, atA + ".gone"}
-	in := &inboxes{find: func(context.Context) []string { return sockets }}
+	in := &Inbox{Find: func(context.Context) []string { return sockets }}
 	first, second := clitest.Asks(t, a, "version = 2", "of a"), clitest.Asks(t, b, "version = 3", "of b")
 
 	list, err := in.Requests(t.Context())
@@ -50,11 +55,11 @@ func TestInboxesOfSeveralBrokers(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, broker.Denied, clitest.Ended(t, b, second.ID).Status)
 	_, err = in.Approve(t.Context(), "unknown", brokerhttp.ApproveBody{})
-	require.ErrorContains(t, err, "nobody knows")
+	require.EqualError(t, err, "Approval not found: unknown")
 	sockets = nil
-	_, err = in.Requests(t.Context())
-	require.ErrorIs(t, err, errNoBroker)
-	require.ErrorIs(t, in.Watch(t.Context(), func() {}), errNoBroker)
+	list, err = in.Requests(t.Context()) // that nobody serves is no error
+	require.NoError(t, err)
+	require.Empty(t, list)
 }
 
 // A broker that comes later is heard too.
@@ -63,7 +68,7 @@ func TestInboxesHearAll(t *testing.T) {
 	b, atB, _ := clitest.ServedBroker(t)
 	found := make(chan []string, 1)
 	found <- []string{atA}
-	in := &inboxes{find: func(context.Context) []string {
+	in := &Inbox{Find: func(context.Context) []string {
 		now := <-found
 		found <- now
 		return now
@@ -102,4 +107,35 @@ func TestInboxesHearAll(t *testing.T) {
 		}
 		break
 	}
+}
+
+// Of a broker that says nothing, such as one of a process that was stopped, nobody knows
+// what waits there: no answer is chosen then, as it is where all answer. What waits
+// elsewhere is seen all the same.
+func TestSilentBroker(t *testing.T) {
+	b, socket, _ := clitest.ServedBroker(t)
+	state := filepath.Dir(filepath.Dir(filepath.Dir(socket)))
+	t.Setenv("XDG_STATE_HOME", state)
+	t.Setenv("PINFOLD_SOCKET", "")
+	t.Setenv("PINFOLD_URL", "")
+	asked := clitest.Asks(t, b, "version = 2", "the release")
+	cmd := &cobra.Command{}
+	cmd.SetContext(t.Context())
+	r, ok, err := Only(cmd, &cli.App{})
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, asked.ID, r.ID)
+
+	silent := brokerhttp.OperatorSocket(filepath.Join(state, "pinfold", "runs", "20260101T000000Z-1"))
+	require.NoError(t, os.MkdirAll(filepath.Dir(silent), 0o700))
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", silent) // nobody accepts
+	require.NoError(t, err)
+	defer func() { require.NoError(t, l.Close()) }()
+	_, ok, err = Only(cmd, &cli.App{})
+	require.ErrorAs(t, err, new(*SilentError))
+	require.ErrorContains(t, err, silent)
+	require.False(t, ok)
+	list, err := (&Inbox{Find: Sockets}).Requests(t.Context())
+	require.NoError(t, err)
+	require.Len(t, list, 1)
 }
