@@ -59,7 +59,7 @@ func TestApprove(t *testing.T) {
 	got := <-waiting
 	require.Equal(t, broker.Approved, got.Status)
 	require.Equal(t, broker.Once, got.Scope)
-	require.Equal(t, "operator", got.Resolver)
+	require.Equal(t, "root", got.Resolver)
 	require.NotContains(t, p.focused(), "BUTTON")
 	require.Empty(t, complaints())
 }
@@ -133,7 +133,7 @@ func TestLive(t *testing.T) {
 	// Answered elsewhere: the form gives way to what became of it.
 	_, err := w.b.Approve(t.Context(), operator, first.ID, broker.Answer{})
 	require.NoError(t, err)
-	p.shows("This was approved, not used yet by operator")
+	p.shows("This was approved, not used yet by root")
 	p.until(`!document.querySelector("button.approve") && document.querySelectorAll(".list li").length === 2`)
 
 	// Its agent goes, and with it what it asks for.
@@ -156,7 +156,7 @@ func TestAnsweredMeanwhile(t *testing.T) {
 	require.NoError(t, err)
 	status, answer, _ := c.do("POST", "/api/requests/"+r.ID+"/approve", `{"scope": "once", "digest": "`+r.Digest+`"}`)
 	require.Equal(t, 409, status)
-	require.Contains(t, answer, "Already denied by operator at ")
+	require.Contains(t, answer, "Already denied by root at ")
 }
 
 // TestBound: an approval is for the request that was read, and names it; what

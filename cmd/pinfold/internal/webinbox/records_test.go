@@ -36,8 +36,8 @@ func TestSearch(t *testing.T) {
 	require.Equal(t, all.Total, all.Items[0].Seq)
 	for query, want := range map[string][]string{
 		"q=VERSION.go&kind=":      {"ask docs"},
-		"kind=answers":            {"approve operator", "deny operator"},
-		"kind=answers&q=generate": {"deny operator"},
+		"kind=answers":            {"approve root", "deny root"},
+		"kind=answers&q=generate": {"deny root"},
 		"who=notes-writer":        {"ask notes-writer"},
 		"kind=agents&q=reviewer":  {"hire release"},
 		"q=nothing+like+this":     nil,
