@@ -120,10 +120,7 @@ func inForce(p *permission.Policy, a Agent) []CrossList {
 		if x == nil {
 			continue
 		}
-		from := src.Document.Name
-		if from == "" {
-			from = src.File
-		}
+		from := sourceName(src)
 		if src.File == crossSource+" "+a.ID {
 			from = crossSource
 		}

@@ -3,6 +3,8 @@ package broker
 import (
 	"context"
 	"errors"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/pinfold-dev/pinfold/access"
@@ -25,6 +27,15 @@ func (b *Broker) Policy(ctx context.Context, id string) (*permission.Policy, err
 		return err
 	})
 	return p, err
+}
+
+// sourceName is how a document is called: by its name, or else by its file's.
+func sourceName(src *permission.Source) string {
+	if src.Document.Name != "" {
+		return src.Document.Name
+	}
+	base := path.Base(src.File)
+	return strings.TrimSuffix(base, path.Ext(base))
 }
 
 // held says in a record which policy an agent is held to; its hash stands beside it.

@@ -130,6 +130,8 @@ func TestDocumentAndHandlersAgree(t *testing.T) {
 	d.call(s, op, "GET", "/v1/agents/{id}/cross", "kid", "", "")
 	d.call(s, op, "POST", "/v1/agents/{id}/cross", "kid", "", `{"change":"allow","value":"agent:boss:*"}`)
 
+	require.Contains(t, d.call(s, kid, "GET", "/v1/agents/{id}/explain", "kid", "?action=fs.write&resource=src/a", ""), `"effect":"ask"`)
+	require.Contains(t, d.call(s, root, "GET", "/v1/agents/{id}/policy", "kid", "", ""), `"chain":[{`)
 	d.call(s, op, "POST", "/v1/agents/{id}/sessions", "kid", "", `{"name":"whatsapp:7","route":"+49"}`)
 	d.call(s, op, "POST", "/v1/agents/{id}/sessions", "kid", "", `{"name":"whatsapp:7","remove":true}`)
 	d.call(s, op, "POST", "/v1/agents/{id}/sessions", "boss", "", `{"name":"irc","route":"#pinfold"}`)

@@ -18,6 +18,8 @@ var routes = []route{
 	{"GET", "/v1/agents/{id}/cross", (*call).cross},
 	{"POST", "/v1/agents/{id}/cross", (*call).setCross},
 	{"POST", "/v1/agents/{id}/sessions", (*call).setSession},
+	{"GET", "/v1/agents/{id}/policy", (*call).holding},
+	{"GET", "/v1/agents/{id}/explain", (*call).explain},
 	{"GET", "/v1/status", (*call).status},
 	{"GET", "/v1/own", (*call).own},
 

@@ -58,7 +58,7 @@ path everything is read-only.`,
 	group("policy", "Policy", check.New(a), policy.NewWhy(a), policy.New(a))
 	group("approvals", "Approvals", approvals.NewRequests(a), approvals.NewApprove(a), approvals.NewDeny(a), approvals.NewGrants(a), approvals.NewRevoke(a))
 	group("agents", "Agents", agents.NewServe(a), agents.NewHire(a), agents.NewFire(a), agents.NewInterrupt(a), agents.New(a),
-		agents.NewStatus(a), agents.NewWait(a), agents.NewTell(a), agents.NewMailbox(a), agents.NewAudit(a))
+		agents.NewStatus(a), agents.NewExplain(a), agents.NewWait(a), agents.NewTell(a), agents.NewMailbox(a), agents.NewAudit(a))
 	group("integrations", "Integrations", skills.NewMCP(a), skills.NewHook(a), skills.New(a))
 	root.AddCommand(
 		cli.NewVersion(a), cli.NewCompletion(a), cli.NewMan(), run.NewHiredView(a), run.NewAnswers(a), mount.NewUnmounter(a),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
@@ -56,7 +57,7 @@ func newAgentsList(a *cli.App) *cobra.Command {
 func newAgentsShow(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [flags] ID",
-		Short: "Show an agent",
+		Short: "Show an agent, the policy that it is held to, its tools, and its grants",
 		Args:  cli.OneArg("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return brokerclient.With(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
@@ -64,7 +65,11 @@ func newAgentsShow(a *cli.App) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return brokerclient.Print(a, brokerclient.AsJSON(cmd), g, func() { printAgent(a, g) })
+				h, err := c.Holding(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				return brokerclient.Print(a, brokerclient.AsJSON(cmd), shownAgent{g, h}, func() { printAgent(a, g, h) })
 			})
 		},
 	}
@@ -72,7 +77,13 @@ func newAgentsShow(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func printAgent(a *cli.App, g broker.Agent) {
+// shownAgent is an agent and what it is held to, as JSON.
+type shownAgent struct {
+	broker.Agent
+	Holding broker.Holding `json:"holding"`
+}
+
+func printAgent(a *cli.App, g broker.Agent, h broker.Holding) {
 	line := func(key, value string) {
 		if value != "" {
 			a.Out.Stdout.Printf("%-10s %s\n", key+":", pathresolver.EscapePath(value))
@@ -86,7 +97,20 @@ func printAgent(a *cli.App, g broker.Agent) {
 	line("task", g.Task)
 	line("model", g.Model)
 	line("route", g.Route)
-	line("policy", g.PolicyHash)
+	line("policy", h.Policy+" ("+g.PolicyHash+")")
+	for _, l := range h.Chain {
+		line("  held to", l.Name+"  "+l.File)
+	}
+	byEffect := map[access.Effect][]string{}
+	for _, t := range h.Tools {
+		byEffect[t.Effect] = append(byEffect[t.Effect], t.Name)
+	}
+	line("tools", strings.Join(byEffect[access.Allow], " "))
+	line("  asked", strings.Join(byEffect[access.Ask], " "))
+	line("  refused", strings.Join(byEffect[access.Deny], " "))
+	for _, grant := range h.Grants {
+		line("granted", grantText(grant))
+	}
 	if g.State == broker.Exited {
 		line("exit", g.Exit.String())
 	}
