@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/pinfold-dev/pinfold/access"
@@ -74,4 +75,25 @@ type Request struct {
 
 	CreatedAt  time.Time `json:"created_at,omitzero"`
 	ResolvedAt time.Time `json:"resolved_at,omitzero"`
+}
+
+// ToolName is the request's tool, or what a process in a view was doing.
+func (r *Request) ToolName() string {
+	if r.Tool == "" {
+		return string(r.Action)
+	}
+	return r.Tool
+}
+
+// MarshalJSON has the row's fields, and beside them session_id, tool_name and tool_input,
+// by which programs know them that speak to other runtimes: the agent, ToolName, and the
+// arguments as JSON itself.
+func (r Request) MarshalJSON() ([]byte, error) {
+	type row Request
+	return json.Marshal(struct {
+		row
+		SessionID string          `json:"session_id"`
+		ToolName  string          `json:"tool_name"`
+		ToolInput json.RawMessage `json:"tool_input"`
+	}{row(r), r.AgentID, r.ToolName(), json.RawMessage(compactJSON([]byte(r.Input)))})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 )
 
@@ -140,4 +141,28 @@ func TestFindRequests(t *testing.T) {
 	}
 	stranger := w.hire(broker.OperatorIdentity(), "stranger", managerDoc)
 	require.Empty(t, must(w.FindRequests(t.Context(), stranger, "0")))
+}
+
+// D3: a request has the names of fields that other runtimes know beside its own.
+func TestRequestAsJSON(t *testing.T) {
+	for input, want := range map[string]string{`{"path": "a"}`: `{"path":"a"}`, "": `{}`, "no json": `"no json"`} {
+		data, err := json.Marshal(broker.Request{ID: "r", AgentID: "worker", Tool: "write_file", Action: access.FSWrite, Input: input, Status: broker.Pending})
+		require.NoError(t, err)
+		var row struct {
+			AgentID   string          `json:"agent_id"`
+			SessionID string          `json:"session_id"`
+			ToolName  string          `json:"tool_name"`
+			ToolInput json.RawMessage `json:"tool_input"`
+			Input     string          `json:"input"`
+			Status    string          `json:"status"`
+		}
+		require.NoError(t, json.Unmarshal(data, &row))
+		require.Equal(t, []string{"worker", "worker", "write_file", want, input, "pending"}, []string{row.AgentID, row.SessionID, row.ToolName, string(row.ToolInput), row.Input, row.Status})
+		var back broker.Request
+		require.NoError(t, json.Unmarshal(data, &back))
+		require.Equal(t, input, back.Input)
+	}
+	data, err := json.Marshal([]broker.Request{{Action: access.FSWrite}})
+	require.NoError(t, err)
+	require.Contains(t, string(data), `"tool_name":"fs.write"`, "of a process in a view")
 }

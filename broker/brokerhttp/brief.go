@@ -27,7 +27,7 @@ func briefRequests(rows []broker.Request) []broker.Request {
 		for _, a := range r.Also {
 			total += rowMost/16 + jsonSize(string(a.Action), a.Resource)
 		}
-		if total += rowMost + jsonSize(r.Input, r.Resource, r.Tool, r.Reason, r.DenyReason); total > maxList {
+		if total += rowMost + jsonSize(r.Input, r.Input, r.Resource, r.Tool, r.Tool, r.Reason, r.DenyReason); total > maxList {
 			return rows[:i]
 		}
 	}

@@ -31,7 +31,7 @@ func (c *call) approve() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Resolved{Approved: true, SessionID: r.AgentID, ToolName: toolName(r)}, nil
+	return Resolved{Approved: true, SessionID: r.AgentID, ToolName: r.ToolName()}, nil
 }
 
 func (c *call) deny() (any, error) {
@@ -46,15 +46,7 @@ func (c *call) deny() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Resolved{Denied: true, SessionID: r.AgentID, ToolName: toolName(r)}, nil
-}
-
-// toolName is the tool of a request, or what a process in a view was doing.
-func toolName(r broker.Request) string {
-	if r.Tool == "" {
-		return string(r.Action)
-	}
-	return r.Tool
+	return Resolved{Denied: true, SessionID: r.AgentID, ToolName: r.ToolName()}, nil
 }
 
 func (c *call) ask() (any, error) {

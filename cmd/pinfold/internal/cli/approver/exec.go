@@ -32,11 +32,23 @@ type execAnswers struct {
 	propose func(context.Context, broker.Identity, string) (brokerhttp.Proposal, error)
 }
 
-// execRequest is what the command reads: a request, and what it would change.
-type execRequest struct {
-	broker.Request
-	Diff string `json:"diff,omitempty"` // unified, escaped
-	Note string `json:"note,omitempty"` // why there is none
+// execRequest is what the command reads: a request with its fields, what it would change
+// as diff (unified, escaped), and why there is none as note.
+func execRequest(r broker.Request, diff, note string) ([]byte, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return nil, err
+	}
+	for key, text := range map[string]string{"diff": diff, "note": note} {
+		if text != "" {
+			fields[key] = text
+		}
+	}
+	return json.Marshal(fields)
 }
 
 func (x execAnswers) answer(ctx context.Context, r broker.Request) decision {
@@ -55,11 +67,11 @@ func (x execAnswers) answer(ctx context.Context, r broker.Request) decision {
 
 // run returns what the command has printed.
 func (x execAnswers) run(ctx context.Context, r broker.Request) (string, error) {
-	shown := execRequest{Request: r}
+	var diff, note string
 	if p, err := x.propose(ctx, broker.OperatorIdentity(), r.ID); err == nil {
-		shown.Diff, shown.Note = p.Diff, p.Note
+		diff, note = p.Diff, p.Note
 	}
-	input, err := json.Marshal(shown)
+	input, err := execRequest(r, diff, note)
 	if err != nil {
 		return "", err
 	}
