@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -24,10 +26,12 @@ type HireSpec struct {
 	// OnExcess says what happens where that is more than its manager has.
 	OnExcess permission.OnExcess
 
-	Cwd    string // absolute; "" is the manager's, and a child's must be
-	Model  string
-	Tools  []string // at most 1000; nil if not given
-	Task   string   // at most 64 KiB
+	Cwd   string // absolute; "" is the manager's, and a child's must be
+	Model string
+	// Tools are those that it may use, at most 1000, as permission.Policy.WithTools has
+	// them; nil is all that its policy allows.
+	Tools  []string
+	Task   string // at most 64 KiB
 	Route  string
 	Resume []string // the command that starts it again
 	Launch string   // how its command is started, in words of whoever runs it; at most 64 KiB
@@ -48,9 +52,30 @@ type narrowed struct {
 func (s *HireSpec) narrow(manager *permission.Policy) (*permission.Policy, []permission.Excess, error) {
 	if n := &s.within; n.policy == nil && n.err == nil || n.manager != manager.Hash() {
 		n.manager = manager.Hash()
-		n.policy, n.excess, n.err = manager.Child(s.Policy, s.OnExcess)
+		n.policy, n.excess, n.err = s.child(manager)
 	}
 	return s.within.policy, s.within.excess, s.within.err
+}
+
+// child is Policy.Child, but that a tool which the agent's own list takes away is not
+// asked for by the preset beneath it.
+func (s *HireSpec) child(manager *permission.Policy) (*permission.Policy, []permission.Excess, error) {
+	if s.Tools == nil || s.OnExcess != permission.Reject {
+		return manager.Child(s.Policy, s.OnExcess)
+	}
+	p, excess, err := manager.Child(s.Policy, permission.Clamp)
+	if err != nil {
+		return nil, nil, err
+	}
+	own := permission.Enforcer{Policy: s.Policy}
+	excess = slices.DeleteFunc(excess, func(x permission.Excess) bool {
+		_, tool, is := strings.Cut(x.Rule, ":tools.")
+		return is && own.Check(context.Background(), access.Request{Action: access.ToolUse, Resource: tool}).Effect == access.Deny
+	})
+	if len(excess) > 0 {
+		return nil, excess, &permission.ExcessError{Excess: excess}
+	}
+	return p, nil, nil
 }
 
 // Hire registers an agent under its manager, with a policy that is compiled
@@ -63,10 +88,20 @@ func (b *Broker) Hire(ctx context.Context, who Identity, spec HireSpec) (a Agent
 	}
 	var tooMuch *permission.ExcessError
 	call := spec.call()
+	var badTools error
+	if spec.Tools != nil && spec.Policy != nil {
+		var p *permission.Policy
+		if p, badTools = spec.Policy.WithTools(spec.Tools); badTools == nil {
+			spec.Policy = p
+		}
+	}
 	b.narrowFirst(ctx, who, &spec)
 	err = b.asking(ctx, who, &call, func() error {
 		return b.update(ctx, func(t *tx) (err error) {
 			tooMuch = nil
+			if badTools != nil {
+				return t.refused(who, "hire", spec.ID, refuse(CodeInvalid, "%s", badTools))
+			}
 			a, excess, err = t.hire(ctx, who, &spec, &call)
 			var refusal *Error
 			switch {

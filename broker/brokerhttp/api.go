@@ -47,7 +47,7 @@ type HireBody struct {
 	Protect    []string `json:"protect,omitempty"`     // globs of what it may never write
 	Route      string   `json:"route,omitempty"`       // where its answers go, such as a channel
 	Model      string   `json:"model,omitempty"`
-	Tools      []string `json:"tools,omitempty"`
+	Tools      []string `json:"tools,omitempty"` // as permission.Policy.WithTools has them; null is all that the policy allows
 	Task       string   `json:"task,omitempty"`
 	Command    []string `json:"command,omitempty"`   // to start in a view; none: the agent is only registered
 	Resumable  bool     `json:"resumable,omitempty"` // a message for the agent after it has exited starts the command again

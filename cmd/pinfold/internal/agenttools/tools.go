@@ -32,7 +32,7 @@ var all = []tool{
 			"cwd":{"type":"string","description":"where it works: a directory beneath yours, relative to it or absolute; yours if not given"},
 			"command":{"type":"array","items":{"type":"string"},"description":"the program to start and its arguments"},
 			"model":{"type":"string"},
-			"tools":{"type":"array","items":{"type":"string"}}}}`,
+			"tools":{"type":"array","items":{"type":"string"},"description":"the tools that it may use, others are refused; ask:NAME has to be asked for, and with ask:* all others"}}}`,
 	},
 	{
 		name: "nexus_send", action: access.MsgSend, aimed: true, call: send,

@@ -3,6 +3,7 @@ package agents
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -95,6 +96,7 @@ func printAgent(a *cli.App, g broker.Agent, h broker.Holding) {
 	line("session", g.Session)
 	line("directory", g.Cwd)
 	line("task", g.Task)
+	line("tools", toolsText(g.Tools))
 	line("model", g.Model)
 	line("route", g.Route)
 	line("policy", h.Policy+" ("+g.PolicyHash+")")
@@ -114,6 +116,22 @@ func printAgent(a *cli.App, g broker.Agent, h broker.Holding) {
 	if g.State == broker.Exited {
 		line("exit", g.Exit.String())
 	}
+}
+
+// toolsText is a list of tools, and what holds for the others.
+func toolsText(list []string) string {
+	if list == nil {
+		return ""
+	}
+	others := "others are refused"
+	named := slices.DeleteFunc(slices.Clone(list), func(name string) bool { return name == "ask:*" })
+	if len(named) < len(list) {
+		others = "others are asked for"
+	}
+	if len(named) == 0 {
+		return "none; " + others
+	}
+	return strings.Join(named, ", ") + "; " + others
 }
 
 // NewStatus is the command status.

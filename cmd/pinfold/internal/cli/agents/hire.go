@@ -56,6 +56,9 @@ and mailbox that it had.`,
 				return resumeAgent(a, cmd, body)
 			}
 			body.Task, body.Command = args[0], args[1:]
+			if tools == "" && cmd.Flags().Changed("tools") {
+				return cli.UsageError(errors.New("--tools was given an empty value"), "is a variable empty?")
+			}
 			if tools != "" {
 				body.Tools = strings.Split(tools, ",")
 			}
@@ -105,8 +108,8 @@ and mailbox that it had.`,
 	flags.IntVar(&launch.MaxTasks, "max-tasks", 0, "at most `N` processes and threads of CMD at once")
 	flags.Var(&tmp, "tmp-size", "at most `SIZE`, such as 8G, in each of /tmp, /var/tmp, /dev/shm and a private home")
 	flags.StringVar(&body.Route, "route", "", "where the agent's answers go, such as a channel: `ROUTE`")
-	flags.StringVar(&tools, "tools", "", "the agent's tools, a `LIST` with commas: for its own program to look at")
-	flags.StringVar(&body.Model, "model", "", "the `MODEL`, likewise")
+	flags.StringVar(&tools, "tools", "", "the tools that it may use, a `LIST` with commas; ask:NAME has to be asked for. Others are refused, or with ask:* asked for")
+	flags.StringVar(&body.Model, "model", "", "the `MODEL`, for its own program to look at")
 	flags.StringVar(&body.ID, "id", "", "the agent's `ID`; one is made up otherwise")
 	flags.StringVar(&body.Parent, "parent", "", "the manager's `ID`, for the operator only; otherwise it is you")
 	flags.BoolVar(&body.Resumable, "resumable", false, "start CMD again when a message comes for the agent after it has exited")
