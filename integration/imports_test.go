@@ -45,7 +45,7 @@ var mayImport = map[string][]string{
 	"sandboxfs/internal/fuseconn":     {"internal/fsat", "github.com/hanwen/go-fuse/v2", "golang.org/x/sys"},
 	"sandboxfs":                       {"access", "pathresolver", "sandboxfs/internal/fuseconn", "internal/fsat", "internal/helper", "internal/resolved", "github.com/hanwen/go-fuse/v2", "golang.org/x/sys"},
 	"launcher":                        {"access", "pathresolver", "sandboxfs", "internal/confine", "internal/helper", "internal/hostpath", "internal/resolved", "github.com/landlock-lsm/go-landlock", "golang.org/x/sys"},
-	"broker":                          {"access", "permission", "pathresolver", "github.com/go-json-experiment/json"},
+	"broker":                          {"internal/policies", "access", "permission", "pathresolver", "github.com/go-json-experiment/json"},
 	"broker/internal/rows":            {"broker", "github.com/go-json-experiment/json"},
 	"broker/brokerhttp":               {"access", "broker", "permission", "internal/httpguard", "internal/policies", "github.com/go-json-experiment/json", "golang.org/x/sys"},
 	"broker/storetest":                {"access", "broker", "permission", "github.com/stretchr/testify"},
@@ -72,7 +72,7 @@ var mayImport = map[string][]string{
 var commandMayImport = map[string][]string{
 	"cmd/pinfold":      {"cli", "cli/agents", "cli/approvals", "cli/check", "cli/leftlog", "cli/mount", "cli/policy", "cli/project", "cli/run", "cli/runs", "cli/skills", "github.com/spf13/cobra"},
 	"cli":              {"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "internal/didyoumean", "pathresolver"},
-	"cli/agents":       {"broker", "broker/brokerhttp", "broker/otelaudit", "cli", "cli/brokerclient", "cli/brokerhost", "cli/hostfile", "cli/inside", "cli/localnet", "cli/policyflag", "cli/state", "cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "pathresolver", "permission"},
+	"cli/agents":       {"access", "permission", "broker", "broker/brokerhttp", "broker/otelaudit", "cli", "cli/brokerclient", "cli/brokerhost", "cli/hostfile", "cli/inside", "cli/localnet", "cli/policyflag", "cli/state", "cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "pathresolver"},
 	"cli/approvals":    {"access", "broker", "broker/brokerhttp", "cli", "cli/brokerclient", "cli/inside", "cmd/pinfold/internal/tuiinbox", "github.com/spf13/cobra", "pathresolver"},
 	"cli/approver":     {"access", "broker", "broker/brokerhttp", "cli", "cli/brokerhost", "cli/child", "cli/hostfile", "cmd/pinfold/internal/keyburst", "cmd/pinfold/internal/webinbox", "golang.org/x/sys", "internal/helper", "launcher", "pathresolver", "internal/resolved"},
 	"cli/brokerclient": {"broker", "broker/brokerhttp", "cli", "cli/state", "github.com/spf13/cobra", "pathresolver"},

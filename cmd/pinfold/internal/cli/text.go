@@ -136,3 +136,6 @@ func (b *ByteSize) Set(text string) error {
 	*b = ByteSize(n << shift)
 	return nil
 }
+
+// ShortHash is as much of a hash as a person compares.
+func ShortHash(hash string) string { return hash[:min(12, len(hash))] }

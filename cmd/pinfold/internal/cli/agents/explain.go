@@ -66,7 +66,7 @@ func printExplained(a *cli.App, e broker.Explained) {
 	for line := range strings.Lines(e.Text) {
 		out.Printf("  %s\n", esc(strings.TrimRight(line, "\n")))
 	}
-	out.Printf("  agent '%s', child of '%s', policy '%s' (%s)\n", esc(e.Agent), esc(e.Parent), esc(e.Policy), e.PolicyHash[:min(12, len(e.PolicyHash))])
+	out.Printf("  agent '%s', child of '%s', policy '%s' (%s)\n", esc(e.Agent), esc(e.Parent), esc(e.Policy), cli.ShortHash(e.PolicyHash))
 	for _, g := range e.Grants {
 		out.Printf("  granted: %s\n", grantText(g))
 	}

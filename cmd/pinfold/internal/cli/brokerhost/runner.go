@@ -18,7 +18,6 @@ import (
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
-	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -160,7 +159,7 @@ func (r *Runner) Launch(ctx context.Context, l brokerhttp.Launch) error {
 	if err != nil {
 		return err
 	}
-	r.out.Stderr.Printf("pinfold: agent %s: policy '%s' (%s)\n", pathresolver.EscapePath(id), pathresolver.EscapePath(l.Policy.Name()), policyflag.ShortHash(l.Policy.Hash()))
+	r.out.Stderr.Printf("pinfold: agent %s: policy '%s' (%s)\n", pathresolver.EscapePath(id), pathresolver.EscapePath(l.Policy.Name()), cli.ShortHash(l.Policy.Hash()))
 	ended, over := context.WithCancel(r.ctx)
 	r.all.Go(func() { r.follow(ended, id, p) })
 	l.Serve(p.asks)

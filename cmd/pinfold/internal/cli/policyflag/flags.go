@@ -235,12 +235,9 @@ func likeNeighbour(at string) string {
 // TellPolicy says on stderr which named policy is held.
 func (p *Flags) TellPolicy(o *cli.Output) {
 	if p.Held != nil {
-		o.Stderr.Printf("pinfold: policy '%s' (%s)\n", p.Held.Name(), ShortHash(p.Held.Hash()))
+		o.Stderr.Printf("pinfold: policy '%s' (%s)\n", p.Held.Name(), cli.ShortHash(p.Held.Hash()))
 	}
 }
-
-// ShortHash is as much of a hash as a person compares.
-func ShortHash(hash string) string { return hash[:min(12, len(hash))] }
 
 // NoNetwork reports whether the named policy takes the network away.
 func (p *Flags) NoNetwork() bool {

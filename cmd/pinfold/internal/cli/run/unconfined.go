@@ -40,7 +40,7 @@ func (f *runFlags) unconfined(a *cli.App, command []string) error {
 		return err
 	}
 	if told.Policy != "" {
-		a.Out.Warning(fmt.Sprintf("no sandbox: policy '%s' (%s) is not held, and the command has all of your rights", told.Policy, policyflag.ShortHash(told.Hash)))
+		a.Out.Warning(fmt.Sprintf("no sandbox: policy '%s' (%s) is not held, and the command has all of your rights", told.Policy, cli.ShortHash(told.Hash)))
 	} else {
 		a.Out.Warning("no sandbox: the command has all of your rights")
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/live"
-	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -148,7 +147,7 @@ func (p *logPrinter) line(text string) {
 	}
 	switch {
 	case l.Launch != nil:
-		held := l.Launch.Policy + "  " + policyflag.ShortHash(l.Launch.Hash)
+		held := l.Launch.Policy + "  " + cli.ShortHash(l.Launch.Hash)
 		if !l.Launch.Sandbox {
 			held = "no sandbox  " + held
 		}
