@@ -3,6 +3,7 @@ package integration
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -155,5 +156,84 @@ func TestClaudeRefusedUnasked(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "allow", (<-done).decision)
 		refused()
+	}
+}
+
+// TestClaudeApprovedWhereItRuns holds that a yes to a command is one to run it where it
+// was to run when it was asked for, and that the manager reads where that is.
+// Otherwise what was approved for one directory could be run in another.
+func TestClaudeApprovedWhereItRuns(t *testing.T) {
+	s := newConfirming(t, "hook")
+	call := func(cwd, wait string, input map[string]any) string {
+		decision, _, said, code := hook(t, s.command("kid", "--wait", wait), preToolUse(cwd, "Bash", input))
+		assert.Zero(t, code, said)
+		return decision
+	}
+	input := map[string]any{"command": "make clean"}
+	asked := func(cwd string, input map[string]any) (broker.Request, <-chan string) {
+		done := make(chan string, 1)
+		go func() { done <- call(cwd, "1h", input) }()
+		return s.pending(), done
+	}
+	r, done := asked(s.project+"/docs", input)
+	require.JSONEq(t, `{"command":"make clean","cwd":"docs"}`, r.Input)
+	// The same call there shares the request; elsewhere it is another one.
+	require.Equal(t, "deny", call(s.project+"/src", "1s", input))
+	rows, err := s.as(boss).Requests(t.Context())
+	require.NoError(t, err)
+	for len(rows) < 2 { // it was made, however slow that is
+		require.Equal(t, "deny", call(s.project+"/src", "5s", input))
+		rows, err = s.as(boss).Requests(t.Context())
+		require.NoError(t, err)
+	}
+	s.approve(r.ID)
+	require.Equal(t, "allow", <-done)
+	for _, row := range rows {
+		if row.ID != r.ID {
+			require.JSONEq(t, `{"command":"make clean","cwd":"src"}`, row.Input)
+			s.deny(row.ID, "")
+		}
+	}
+	// At the project's directory nothing is added, and nothing is taken for it.
+	r, done = asked(s.project, input)
+	require.JSONEq(t, `{"command":"make clean"}`, r.Input)
+	s.approve(r.ID)
+	require.Equal(t, "allow", <-done)
+	r, done = asked(s.project, map[string]any{"command": "make clean", "cwd": "docs"})
+	require.JSONEq(t, `{"command":"make clean","cwd":"."}`, r.Input)
+	s.deny(r.ID, "")
+	require.Equal(t, "deny", <-done)
+}
+
+// TestClaudeApprovedForOne holds that of calls that are the same and wait at the same
+// time one yes lets exactly one go on.
+func TestClaudeApprovedForOne(t *testing.T) {
+	for _, by := range []string{"hook", "permission prompt"} {
+		t.Run(by, func(t *testing.T) {
+			s := newConfirming(t, by)
+			const calls = 4
+			done := make(chan answered, calls)
+			for range calls {
+				go func() {
+					decision, reason := s.call("Bash", map[string]any{"command": "make install"})
+					done <- answered{decision, reason}
+				}()
+			}
+			got := map[string]int{}
+			s.approve(s.pending().ID)
+			for got["allow"]+got["deny"] < calls {
+				select {
+				case a := <-done:
+					got[a.decision]++
+				case <-time.After(10 * time.Millisecond): // who came after the answer asks anew
+					rows, err := s.as(boss).Requests(t.Context())
+					require.NoError(t, err)
+					for _, r := range rows {
+						s.deny(r.ID, "once is enough")
+					}
+				}
+			}
+			require.Equal(t, map[string]int{"allow": 1, "deny": calls - 1}, got)
+		})
 	}
 }

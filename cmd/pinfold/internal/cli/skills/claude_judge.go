@@ -14,6 +14,7 @@ import (
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/claudecode"
 	"github.com/pinfold-dev/pinfold/internal/policies"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -63,14 +64,38 @@ func (j *claudeJudge) answer(ctx context.Context, tool string, input json.RawMes
 	for _, u := range e.Uses {
 		c.use(ctx, u)
 	}
-	if e.Command != "" && !j.view {
-		c.command(ctx, cwd)
+	if e.Command != "" {
+		if c.input, err = j.withDirectory(input, cwd); err != nil {
+			return claudecode.Deny, "", err
+		}
+		if !j.view {
+			c.command(ctx, cwd)
+		}
 	}
 	if c.refused != "" {
 		return claudecode.Deny, c.refused, nil
 	}
 	b, reason := c.put(ctx)
 	return b, reason, nil
+}
+
+// withDirectory are the arguments of a command as they are asked about: with where it
+// is to run, unless that is the project's directory. An approval is bound to it, or a
+// command that was approved in one directory could be run in another.
+func (j *claudeJudge) withDirectory(input json.RawMessage, cwd string) (json.RawMessage, error) {
+	var args map[string]json.RawMessage
+	if err := json.Unmarshal(input, &args); err != nil {
+		return nil, err
+	}
+	place := resolved.Explain(j.resolver, access.OpRead, cwd).Place
+	if place == "" {
+		place = filepath.Clean(cwd)
+	}
+	if _, forged := args["cwd"]; place == "." && !forged {
+		return input, nil
+	}
+	args["cwd"], _ = json.Marshal(place) // a string is always one of JSON's
+	return json.Marshal(args)
 }
 
 // why says which rule of the project refuses a call that has failed; "" for none. It
