@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"path"
 	"strings"
 	"time"
 
@@ -49,6 +50,9 @@ func (t *tx) ask(ctx context.Context, a Agent, c *access.Request) (Request, erro
 		t.recordAttempt(recordOf(d, a.PolicyHash))
 		return Request{}, &Error{Code: d.Code, Message: d.Text(), recorded: true}
 	}
+	if err := outOfReach(c); err != nil {
+		return Request{}, err
+	}
 	// What was answered for one time and not yet used is the answer still.
 	same, err := t.Requests(RequestFilter{AgentID: a.ID, Statuses: []Status{Pending, Approved}, Digest: digest})
 	if err != nil {
@@ -91,6 +95,25 @@ func (t *tx) ask(ctx context.Context, a Agent, c *access.Request) (Request, erro
 		r.Deadline = clock(t.now.Add(wait))
 	}
 	return r, t.file(a, r)
+}
+
+// outOfReach refuses to ask for a place outside the project for which nobody acts: no
+// view shows it and no skill opens it, so leave for it would come to nothing. A tool
+// that opens it by itself is another matter.
+func outOfReach(c *access.Request) error {
+	if c.Tool != "" {
+		return nil
+	}
+	for _, a := range append([]access.Access{{Action: c.Action, Resource: c.Resource}}, c.Also...) {
+		op, ok := a.Action.Op()
+		if !ok || !path.IsAbs(a.Resource) && a.Resource != ".." && !strings.HasPrefix(a.Resource, "../") {
+			continue
+		}
+		denied := pathresolver.DeniedError{Op: op, Path: a.Resource, Rule: pathresolver.RuleOutsideRoot,
+			Reason: "it lies outside the project, where no view and no skill does what was approved. What a run may read there is named when it is started, by --ro"}
+		return refuse(denied.Rule, "%s", denied.Error())
+	}
+	return nil
 }
 
 // explain adds the reason of a call to the pending request for it: what was first

@@ -2,6 +2,7 @@ package broker_test
 
 import (
 	"encoding/json"
+	"io/fs"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // D3: a request is a durable row with these fields, found by its agent and by
@@ -49,6 +51,32 @@ func TestRequestRow(t *testing.T) {
 		}
 		return nil
 	}))
+}
+
+// W8: leave for a place outside the project that nobody acts on is refused when it is
+// asked for, and not once it was approved: no view shows it, no skill opens it. A tool
+// that opens it by itself may ask, and what was approved for it is allowed.
+func TestOutsideIsAskedForByWhoActs(t *testing.T) {
+	w := newWorld(t)
+	worker := w.hire(operator, "worker", "version: 1\nname: w\nextends: trusted\n") // who else would have it to give?
+	for _, q := range []access.Request{
+		{Action: access.FSRead, Resource: "/data/set"},
+		{Action: access.FSList, Resource: "../beside"},
+		{Action: access.FSRead, Resource: "in", Also: []access.Access{{Action: access.FSWrite, Resource: "/data/out"}}},
+	} {
+		_, err := w.Ask(t.Context(), worker, q)
+		require.ErrorContains(t, err, "is outside the allowed sandbox\n")
+		require.ErrorContains(t, err, "named when it is started, by --ro")
+		require.ErrorIs(t, err, fs.ErrPermission)
+		require.Equal(t, pathresolver.RuleOutsideRoot, w.Gate(worker).Check(t.Context(), q).Code)
+		require.Empty(t, must(w.Requests(t.Context(), operator)))
+
+		q.Tool = "Read"
+		r := must(w.Ask(t.Context(), worker, q))
+		require.Equal(t, broker.Pending, r.Status)
+		must(w.Approve(t.Context(), operator, r.ID, broker.Answer{}))
+		require.True(t, w.Gate(worker).Decide(t.Context(), q).Allowed())
+	}
 }
 
 // D3: pending -> approved | denied | cancelled | expired; approved -> consumed |

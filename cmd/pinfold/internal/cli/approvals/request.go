@@ -32,7 +32,8 @@ func NewRequest(a *cli.App) *cobra.Command {
 		Short: "Ask your manager for leave to do something to PATH, and wait for the answer",
 		Long: `new asks for what the policy marks ask_read or ask_write, and exits with 0
 when it was approved and 1 when it was not. What the policy denies cannot be
-asked for, and what it allows need not be. PATH is named from the project's
+asked for, and what it allows need not be; nor can what lies outside the
+project, which --ro shows when a run is started. PATH is named from the project's
 directory; inside a run also from the working directory, as every program there
 names it.`,
 		Example: `  pinfold requests new --reason "the version stands there" src/version.go`,

@@ -227,6 +227,12 @@ func (c *claudeCall) elsewhere(ctx context.Context, action access.Action, path s
 		c.refuse(ctx, action, filepath.Clean(path), err.Error())
 		return
 	}
+	if _, err := os.Lstat(place); c.view && action.Kind() == access.KindRead && errors.Is(err, fs.ErrNotExist) {
+		// Leave would come to nothing: what a view shows outside of the project is
+		// settled when it is made.
+		c.refuse(ctx, action, place, denied.Error()+"\nNothing is there in this run. Whoever starts it can show what is there outside, by --ro")
+		return
+	}
 	effect := access.Deny
 	if c.held != nil && filepath.IsAbs(place) {
 		effect = c.held.Check(ctx, access.Request{Action: action, Resource: filepath.ToSlash(place), Tool: c.effects.Tool}).Effect
