@@ -13,6 +13,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
+	"github.com/pinfold-dev/pinfold/broker/internal/rows"
 	"github.com/pinfold-dev/pinfold/broker/pgstore"
 	"github.com/pinfold-dev/pinfold/broker/sqlitestore"
 	"github.com/pinfold-dev/pinfold/internal/pgtest"
@@ -59,7 +60,7 @@ func onSQLite(t *testing.T) *world {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "broker.db")
 	w := &world{T: t}
-	w.open = func() (broker.Store, error) { return sqlitestore.Open(context.Background(), path) }
+	w.open = func() (broker.Store, error) { return sqlitestore.Open(rows.Looking(context.Background()), path) }
 	w.tamper = func(statements string) {
 		db, err := sql.Open("sqlite", "file:"+path)
 		require.NoError(t, err)

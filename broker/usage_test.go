@@ -282,7 +282,8 @@ func TestBoundOfAnOlderDatabase(t *testing.T) {
 		w.tamper(`DROP TABLE usages; DELETE FROM schema_version WHERE version >= 2;
 			UPDATE messages SET recipient_id = 'operator', sender_id = 'operator';
 			ALTER TABLE messages DROP COLUMN session; ALTER TABLE agents DROP COLUMN sessions;
-			ALTER TABLE agents DROP COLUMN launch`)
+			ALTER TABLE agents DROP COLUMN launch;
+			DELETE FROM counters WHERE name = 'commit'; ALTER TABLE agents RENAME COLUMN turns TO turn`)
 		w.start()
 		must(w.Verify(w.Context(), operator, before))
 		old := must(w.Receive(w.Context(), operator, false))

@@ -14,7 +14,8 @@
 // An update that was acknowledged is committed and flushed by the server
 // (synchronous_commit is switched on where it is off). Updates of all brokers
 // are one after the other, under an advisory lock; those that wait in one
-// process share a commit. No transaction fails because of another,
+// process share a commit. While no other broker has committed anything, which their count of
+// commits tells, what a broker has read it does not read again. No transaction fails because of another,
 // so none is repeated.
 //
 // A broker that hangs within an update loses it after idleTimeout, and the

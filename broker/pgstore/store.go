@@ -102,7 +102,7 @@ func (s *store) start(ctx context.Context) error {
 	if s.hears, err = listen(ctx, s.pool.Config().ConnConfig, b.place, &s.hub, b.name); err != nil {
 		return err
 	}
-	s.queue = rows.NewQueue(b, &s.hub, 0, nil)
+	s.queue = rows.NewQueue(b, &s.hub, rows.Look{})
 	return nil
 }
 
@@ -130,7 +130,7 @@ func (s *store) View(ctx context.Context, fn func(broker.ReadTx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	conn, err := begin(ctx, s.pool, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+	conn, _, err := begin(ctx, s.pool, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 	if err != nil {
 		if s.closed.Load() {
 			return rows.ErrClosed

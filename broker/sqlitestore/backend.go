@@ -18,6 +18,9 @@ type backend struct {
 	conn     *sql.Conn
 	prepared map[string]*sql.Stmt
 	version  int64 // data_version when it was last looked at
+
+	changed func() // is called when others have changed something; nil before there is a hub
+	tell    func() // tells them that this one has; nil where nobody can be told
 }
 
 var _ rows.Backend = (*backend)(nil)
@@ -29,7 +32,7 @@ func newBackend(ctx context.Context, db *sql.DB) (*backend, error) {
 		return nil, explain(err)
 	}
 	b := &backend{conn: conn, prepared: map[string]*sql.Stmt{}}
-	if err := b.Begin(ctx); err != nil {
+	if _, err := b.Begin(ctx); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	// Statements of a schema that does not exist yet are not worth keeping.
@@ -55,15 +58,41 @@ func (b *backend) close() error {
 }
 
 // Begin implements rows.Backend.
-func (b *backend) Begin(ctx context.Context) error {
-	_, err := b.Exec(ctx, "BEGIN IMMEDIATE")
+func (b *backend) Begin(ctx context.Context) (alone bool, err error) {
+	if _, err := b.Exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return false, err
+	}
+	return !b.look(), nil
+}
+
+// look tells this process where others have changed something since the last look.
+func (b *backend) look() (others bool) {
+	if others = b.others(); others && b.changed != nil {
+		b.changed()
+	}
+	return others
+}
+
+// Commit implements rows.Backend. Others are told that something may have changed, and look.
+func (b *backend) Commit(ctx context.Context, _ []string) error {
+	_, err := b.Exec(ctx, "COMMIT")
+	if err == nil && b.tell != nil {
+		b.tell()
+	}
 	return err
 }
 
-// Commit implements rows.Backend. Other processes notice by themselves.
-func (b *backend) Commit(ctx context.Context, _ []string) error {
-	_, err := b.Exec(ctx, "COMMIT")
-	return err
+// Many implements rows.Backend.
+func (b *backend) Many(ctx context.Context, all []rows.Stmt) ([]int64, error) {
+	changed := make([]int64, len(all))
+	for i, s := range all {
+		n, err := b.Exec(ctx, s.SQL, s.Args...)
+		if err != nil {
+			return nil, err
+		}
+		changed[i] = n
+	}
+	return changed, nil
 }
 
 // Rollback implements rows.Backend. SQLite may have done it by itself, when a

@@ -20,8 +20,9 @@
 // # Several processes
 //
 // Processes of one machine may share the file. One writes at a time; another
-// waits up to busyTimeout. What a process changes wakes the others within
-// pollInterval, as a change of any topic. More than a few processes, or more
+// waits up to busyTimeout. What a process changes wakes the others, as a change of
+// any topic: on Linux at once, by a file beside the database that each watches, elsewhere
+// within pollInterval. More than a few processes, or more
 // than one machine, are what pgstore is for: the write-ahead log does not work
 // over a network file system.
 //

@@ -20,8 +20,11 @@ const (
 	// busyTimeout is how long an update waits for another process to end its
 	// own. Those take milliseconds; only a stopped process holds on longer.
 	busyTimeout = 10 * time.Second
-	// pollInterval is how soon changes by other processes are noticed.
+	// pollInterval is how soon changes by other processes are noticed where they cannot
+	// be heard of, and lookInterval where they can, in case that one was killed before
+	// it told.
 	pollInterval = 50 * time.Millisecond
+	lookInterval = time.Second
 	// maxReaders is how many views run at the same time; more wait.
 	maxReaders = 8
 )
@@ -34,6 +37,7 @@ type store struct {
 	backend *backend
 	queue   *rows.Queue
 	hub     rows.Hub
+	notice  *notice // nil where there is none
 
 	mu     sync.Mutex // guards closed, and views while it is false
 	closed bool
@@ -85,11 +89,16 @@ func open(ctx context.Context, path string) (*store, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.readers.Close(), s.writer.Close())
 	}
-	s.queue = rows.NewQueue(s.backend, &s.hub, pollInterval, func() {
-		if s.backend.others() {
-			s.hub.Tell(rows.Any)
-		}
-	})
+	s.backend.changed = func() { s.hub.Tell(rows.Any) }
+	look := rows.Look{Every: pollInterval, Do: s.backend.look}
+	if !rows.OnlyLooks(ctx) {
+		s.notice = newNotice(path + "-changed")
+	}
+	if s.notice != nil {
+		s.backend.tell = s.notice.tell
+		look.Every, look.Now = lookInterval, s.notice.heard
+	}
+	s.queue = rows.NewQueue(s.backend, &s.hub, look)
 	return s, nil
 }
 
@@ -159,7 +168,10 @@ func (s *store) Close() error {
 		s.closed = true
 		s.mu.Unlock()
 		s.views.Wait()
-		s.err = errors.Join(s.readers.Close(), s.backend.close(), s.writer.Close())
+		if s.notice != nil {
+			s.err = s.notice.close()
+		}
+		s.err = errors.Join(s.err, s.readers.Close(), s.backend.close(), s.writer.Close())
 	})
 	return s.err
 }

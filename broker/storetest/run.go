@@ -47,6 +47,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Open) {
 		{"updates/all or nothing", allOrNothing},
 		{"updates/go on after a conflict", goesOn},
 		{"updates/one after the other", serial},
+		{"updates/as if alone", asIfAlone},
 		{"updates/context", contexts},
 		{"updates/panic", panics},
 		{"views/consistent", consistent},

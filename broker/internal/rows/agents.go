@@ -2,12 +2,13 @@ package rows
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/pinfold-dev/pinfold/broker"
 )
 
 const agentColumns = `id, parent_id, session, cwd, model, tools, task, policy_hash, route, resume, cross_send,
-	state, turn, interrupts, process, cause, token_hash, created_at, ended_at, exit_code, exit_signal, exit_output, sessions, launch`
+	state, turns, interrupts, process, cause, token_hash, created_at, ended_at, exit_code, exit_signal, exit_output, sessions, launch`
 
 func scanAgent(scan Scan) (broker.Agent, error) {
 	var a broker.Agent
@@ -39,11 +40,44 @@ func agentArgs(a broker.Agent) ([]any, error) {
 
 // Agent implements broker.ReadTx.
 func (t *Tx) Agent(id string) (a broker.Agent, err error) {
+	into := t.own
+	if t.own != nil {
+		known, ok := t.own.agents[id]
+		if !ok && !t.own.changed[id] {
+			known, ok = t.batch.agents[id]
+			into = t.batch
+		}
+		if err := t.fit([]any{id}); ok || err != nil {
+			return copied(known), err
+		}
+	}
 	err = t.one("SELECT "+agentColumns+" FROM agents WHERE id = $1", func(scan Scan) (err error) {
 		a, err = scanAgent(scan)
 		return err
 	}, id)
+	if err == nil && into != nil {
+		into.agents[id] = copied(a)
+	}
 	return a, err
+}
+
+// copied is an agent that shares nothing with a.
+func copied(a broker.Agent) broker.Agent {
+	a.Tools, a.Resume, a.Cause, a.Sessions = slices.Clone(a.Tools), slices.Clone(a.Resume), slices.Clone(a.Cause), slices.Clone(a.Sessions)
+	if a.CrossSend != nil {
+		x := *a.CrossSend
+		x.Allowlist, x.Denylist = slices.Clone(x.Allowlist), slices.Clone(x.Denylist)
+		a.CrossSend = &x
+	}
+	return a
+}
+
+// altered notes that an agent is another one in the database than was known.
+func (t *Tx) altered(id string) {
+	if t.own != nil {
+		t.own.changed[id] = true
+		delete(t.own.agents, id)
+	}
 }
 
 // Agents implements broker.ReadTx.
@@ -72,6 +106,7 @@ func (t *Tx) InsertAgent(a broker.Agent) error {
 	if err != nil {
 		return err
 	}
+	t.altered(a.ID)
 	return t.insert("INSERT INTO agents ("+agentColumns+") VALUES ("+places(len(args))+")", args...)
 }
 
@@ -89,9 +124,10 @@ func (t *Tx) UpdateAgent(a broker.Agent, from ...broker.State) error {
 	if err != nil {
 		return err
 	}
+	t.altered(a.ID)
 	var w where
 	w.add(`UPDATE agents SET session = ?, cwd = ?, model = ?, tools = ?, task = ?, policy_hash = ?, route = ?,
-		resume = ?, cross_send = ?, state = ?, turn = ?, interrupts = ?, process = ?, cause = ?, token_hash = ?`, v[2:17]...)
+		resume = ?, cross_send = ?, state = ?, turns = ?, interrupts = ?, process = ?, cause = ?, token_hash = ?`, v[2:17]...)
 	w.add(`, ended_at = ?, exit_code = ?, exit_signal = ?, exit_output = ?, sessions = ?, launch = ? WHERE id = ?`, append(v[18:], a.ID)...)
 	in(&w, "state", from)
 	n, err := t.exec(w.sql.String(), w.args...)

@@ -19,12 +19,30 @@ func scanRecord(scan Scan) (broker.Record, error) {
 
 // Head implements broker.ReadTx.
 func (t *Tx) Head() (h broker.Head, err error) {
+	if t.own != nil {
+		known := t.own.head
+		if known == nil {
+			known = t.batch.head
+		}
+		if err := t.fit(nil); known != nil || err != nil {
+			if err == nil {
+				h = *known
+			}
+			return h, err
+		}
+	}
 	err = t.one("SELECT seq, hash FROM head", func(scan Scan) error { return scan(&h.Seq, (*string)(&h.Hash)) })
+	if err == nil && t.own != nil {
+		t.batch.head = &h
+	}
 	return h, err
 }
 
 // Records implements broker.ReadTx.
 func (t *Tx) Records(f broker.RecordFilter) (all []broker.Record, err error) {
+	if err := t.settled(); err != nil {
+		return nil, err
+	}
 	var w where
 	w.equal("principal", f.Principal)
 	w.equal("action", f.Action)
@@ -74,21 +92,31 @@ func (t *Tx) Append(records []broker.Record, head broker.Head) error {
 	if end != head {
 		return broker.ErrConflict
 	}
-	n, err := t.exec("UPDATE head SET seq = $1, hash = $2 WHERE seq = $3 AND hash = $4",
-		head.Seq, string(head.Hash), before.Seq, string(before.Hash))
-	if err != nil {
-		return err
+	if t.own == nil {
+		return errReadOnly
 	}
-	if n == 0 {
+	have, err := t.Head()
+	switch {
+	case err != nil:
+		return err
+	case have != before:
 		return broker.ErrConflict
 	}
 	for _, r := range records {
-		_, err := t.exec("INSERT INTO records ("+recordColumns+") VALUES ("+places(14)+")",
-			r.Seq, string(r.Prev), string(r.Hash), micros(r.Time), r.Principal, r.Action, r.Resource, r.Tool,
-			string(r.Effect), string(r.Code), r.Reason, r.Rule, r.PolicyHash, r.RequestID)
-		if err != nil {
+		if err := t.changeable(recordStmt(r).Args); err != nil {
 			return err
 		}
 	}
-	return nil
+	if len(t.own.records) == 0 {
+		t.own.written = before
+	}
+	t.own.records, t.own.head = append(t.own.records, records...), &head
+	return t.put()
+}
+
+func recordStmt(r broker.Record) Stmt {
+	return Stmt{"INSERT INTO records (" + recordColumns + ") VALUES (" + places(14) + ")", []any{
+		r.Seq, string(r.Prev), string(r.Hash), micros(r.Time), r.Principal, r.Action, r.Resource, r.Tool,
+		string(r.Effect), string(r.Code), r.Reason, r.Rule, r.PolicyHash, r.RequestID,
+	}}
 }

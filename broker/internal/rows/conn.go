@@ -20,11 +20,22 @@ type Conn interface {
 // Scan copies a row's columns into pointers.
 type Scan func(to ...any) error
 
+// Stmt is a statement with its arguments.
+type Stmt struct {
+	SQL  string
+	Args []any
+}
+
 // Backend is the one connection of a store that writes.
 type Backend interface {
 	Conn
-	// Begin opens a transaction and waits until no other process has one.
-	Begin(ctx context.Context) error
+	// Begin opens a transaction and waits until no other process has one. alone says
+	// that nothing was committed since this backend's last Commit but by itself; false
+	// where that is not known.
+	Begin(ctx context.Context) (alone bool, err error)
+	// Many is Exec of several statements, in order, at the price of one. Where one fails
+	// the transaction cannot go on.
+	Many(ctx context.Context, all []Stmt) (changed []int64, err error)
 	// Commit makes the transaction durable and, where others can hear them,
 	// tells them its topics.
 	Commit(ctx context.Context, topics []string) error

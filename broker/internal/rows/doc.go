@@ -9,6 +9,7 @@
 //     with ON CONFLICT DO NOTHING, so that a transaction goes on.
 //   - Queue runs updates one after the other and commits those that wait
 //     together: one flush to the disk for many (queue.go).
+//   - layer is what updates need not read again and have still to write (layer.go).
 //   - Hub hands topics to whoever listens and holds nobody up (hub.go).
 //   - Migrate brings a database to this program's schema (migrate.go).
 //

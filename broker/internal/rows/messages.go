@@ -63,8 +63,23 @@ func (t *Tx) Messages(f broker.MessageFilter) (all []broker.Message, err error) 
 
 // CountMessages implements broker.ReadTx.
 func (t *Tx) CountMessages(f broker.MessageFilter) (int, error) {
-	w := messageWhere(f)
-	return t.number("SELECT COUNT(*) FROM messages"+w.sql.String(), w.args...)
+	count := func() (int, error) {
+		w := messageWhere(f)
+		return t.number("SELECT COUNT(*) FROM messages"+w.sql.String(), w.args...)
+	}
+	f.Limit = 0
+	if box := (broker.MessageFilter{RecipientID: f.RecipientID, SenderID: f.SenderID, Unacked: true}); t.own == nil || f != box || f.RecipientID == "" {
+		return count()
+	}
+	if n, ok := t.unacked(f.RecipientID, f.SenderID); ok {
+		return n, t.fit([]any{f.RecipientID, f.SenderID})
+	}
+	n, err := count()
+	if err == nil {
+		// What this update has changed may be among them.
+		t.own.count(f.RecipientID, f.SenderID, n)
+	}
+	return n, err
 }
 
 // InsertMessage implements broker.Tx. The counter outlives the messages, so
@@ -74,15 +89,38 @@ func (t *Tx) InsertMessage(m broker.Message) (broker.Message, error) {
 	if err != nil {
 		return m, err
 	}
-	err = t.change("UPDATE counters SET value = value + 1 WHERE name = 'message' RETURNING value",
-		func(scan Scan) error { return scan(&m.Seq) })
+	last, err := t.lastMessage()
 	if err != nil {
 		return m, err
 	}
+	m.Seq = last + 1
 	err = t.insert("INSERT INTO messages ("+messageColumns+") VALUES ("+places(14)+")",
 		m.ID, m.Seq, m.RecipientID, m.SenderID, string(m.Type), string(m.Verb), m.Content, m.ReplyTo, m.Key,
 		chain, micros(m.CreatedAt), micros(m.DeliveredAt), micros(m.AckedAt), m.Session)
-	return m, err
+	if err != nil {
+		return m, err
+	}
+	t.own.seq, t.own.seqNew = &m.Seq, true
+	t.delivered(m)
+	return m, t.put()
+}
+
+// lastMessage is the sequence of the message before the next.
+func (t *Tx) lastMessage() (int64, error) {
+	switch {
+	case t.own == nil:
+		return 0, errReadOnly
+	case t.own.seq != nil:
+		return *t.own.seq, nil
+	case t.batch.seq != nil:
+		return *t.batch.seq, nil
+	}
+	var seq int64
+	err := t.one("SELECT value FROM counters WHERE name = 'message'", func(scan Scan) error { return scan(&seq) })
+	if err == nil {
+		t.batch.seq = &seq
+	}
+	return seq, err
 }
 
 // MarkDelivered implements broker.Tx.
@@ -114,6 +152,7 @@ func (t *Tx) MarkDelivered(recipient string, ids []string, at time.Time) error {
 
 // MarkAcked implements broker.Tx.
 func (t *Tx) MarkAcked(recipient string, ids []string, at time.Time) (int, error) {
+	t.emptied(recipient)
 	marked := 0
 	err := chunks(distinct(ids), func(part []string) error {
 		var w where
@@ -129,6 +168,7 @@ func (t *Tx) MarkAcked(recipient string, ids []string, at time.Time) (int, error
 
 // DeleteMessages implements broker.Tx.
 func (t *Tx) DeleteMessages(recipient string) (int, error) {
+	t.emptied(recipient)
 	n, err := t.exec("DELETE FROM messages WHERE recipient_id = $1", recipient)
 	return int(n), err
 }

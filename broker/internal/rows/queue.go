@@ -26,6 +26,7 @@ func (closedError) Is(target error) bool { return target == fs.ErrClosed }
 // function fails: its callers see transactions of their own, but pay for few.
 type Queue struct {
 	backend Backend
+	known   *layer // of the database, as long as nobody else writes to it; the loop's
 	hub     *Hub
 	jobs    chan *job
 	stop    chan struct{} // Close was called
@@ -45,12 +46,31 @@ type job struct {
 // errAborted stands for the error of a function that panicked.
 var errAborted = errors.New("the function of an update did not return")
 
-// NewQueue starts a queue over a backend that nobody else uses. While somebody
-// listens to the hub, poll is called each interval between transactions; nil
-// for never.
-func NewQueue(backend Backend, hub *Hub, interval time.Duration, poll func()) *Queue {
-	q := &Queue{backend: backend, hub: hub, jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{})}
-	go q.loop(interval, poll)
+// Look is how a queue finds out, between transactions and while somebody listens to its
+// hub, whether other processes have changed something: it calls Do each time that Now says
+// so, and in every interval. The zero Look does nothing.
+type Look struct {
+	Every time.Duration
+	Now   <-chan struct{} // nil for never
+	Do    func() bool
+}
+
+type lookingKey struct{}
+
+// Looking has a store that is opened with this context look for changes from time to time
+// alone. Tests in which time does not pass by itself can have no goroutine that waits for
+// the system.
+func Looking(ctx context.Context) context.Context {
+	return context.WithValue(ctx, lookingKey{}, true)
+}
+
+// OnlyLooks reports whether Looking was asked for.
+func OnlyLooks(ctx context.Context) bool { return ctx.Value(lookingKey{}) != nil }
+
+// NewQueue starts a queue over a backend that nobody else uses.
+func NewQueue(backend Backend, hub *Hub, look Look) *Queue {
+	q := &Queue{backend: backend, known: newLayer(), hub: hub, jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{})}
+	go q.loop(look)
 	return q
 }
 
@@ -98,11 +118,11 @@ func (q *Queue) Close() {
 	<-q.over
 }
 
-func (q *Queue) loop(interval time.Duration, poll func()) {
+func (q *Queue) loop(look Look) {
 	defer close(q.over)
 	var tick <-chan time.Time
-	if poll != nil {
-		ticker := time.NewTicker(interval)
+	if look.Do != nil {
+		ticker := time.NewTicker(look.Every)
 		defer ticker.Stop()
 		tick = ticker.C
 	}
@@ -111,34 +131,51 @@ func (q *Queue) loop(interval time.Duration, poll func()) {
 		case <-q.stop:
 			return
 		case j := <-q.jobs:
-			again := q.batch(j, maxBatch)
+			again := q.batch(j, maxBatch, false)
 			for _, j := range again {
-				q.batch(j, 1)
+				q.batch(j, 1, true)
 			}
 		case <-tick:
-			if q.hub.Listening() {
-				poll()
-			}
+			q.look(look)
+		case <-look.Now:
+			q.look(look)
 		}
 	}
 }
 
+func (q *Queue) look(look Look) {
+	if q.hub.Listening() && look.Do() {
+		q.known = newLayer()
+	}
+}
+
 // batch runs the first job and those that wait, up to limit, in one
-// transaction. Where the database fails at one of several, nothing has happened
-// and it returns them all, to be run each alone.
-func (q *Queue) batch(first *job, limit int) (again []*job) {
+// transaction. Where the database fails at one of several, or one needs what is still to
+// be written, nothing has happened and it returns them all, to be run each alone:
+// through, so that each change is written at once.
+func (q *Queue) batch(first *job, limit int, through bool) (again []*job) {
 	// A caller's context ends its own update at most.
 	ctx := context.Background()
-	if err := q.backend.Begin(ctx); err != nil {
+	alone, err := q.backend.Begin(ctx)
+	if err != nil {
+		q.known = newLayer()
 		first.done <- err
 		return nil
+	}
+	if !alone || q.known.size() > maxKnown {
+		q.known = newLayer()
+	}
+	// undo ends the transaction: what is known of it is not true then.
+	undo := func() {
+		q.backend.Rollback(ctx)
+		q.known = newLayer()
 	}
 	var jobs []*job
 	var results []error
 	var topics []string
 	changed := false
 	for j := first; j != nil; j = q.next(len(jobs) < limit) {
-		tx := &Tx{ctx: j.ctx, run: ctx, conn: q.backend, writable: true, save: changed}
+		tx := &Tx{ctx: j.ctx, run: ctx, conn: q.backend, backend: q.backend, batch: q.known, own: newLayer(), through: through, save: changed}
 		select {
 		case j.turn <- tx:
 		case <-j.gone:
@@ -147,30 +184,39 @@ func (q *Queue) batch(first *job, limit int) (again []*job) {
 		err := <-j.ran
 		jobs, results = append(jobs, j), append(results, err)
 		switch {
-		case tx.broken != nil && len(jobs) > 1:
-			q.backend.Rollback(ctx)
+		case tx.broken != nil && (len(jobs) > 1 || errors.Is(tx.broken, errSettle)):
+			undo()
 			return jobs
 		case tx.broken != nil:
-			q.backend.Rollback(ctx)
+			undo()
 			j.done <- tx.broken
 			return nil
 		case err == nil:
-			changed = changed || tx.changed
+			changed = changed || tx.changed || tx.own.dirty()
 			topics = append(topics, tx.topics...)
+			q.known.join(tx.own)
 		case tx.changed && !changed:
 			// All there is to undo is this one's.
-			q.backend.Rollback(ctx)
+			undo()
 			answer(jobs, results)
 			return nil
 		case tx.changed:
 			if _, err := q.backend.Exec(ctx, "ROLLBACK TO SAVEPOINT "+savepoint); err != nil {
-				q.backend.Rollback(ctx)
+				undo()
 				return jobs
 			}
 		}
 	}
-	if err := q.backend.Commit(ctx, topics); err != nil {
-		q.backend.Rollback(ctx)
+	err = q.known.write(func(all []Stmt) ([]int64, error) { return q.backend.Many(ctx, all) })
+	if err != nil && len(jobs) > 1 {
+		undo()
+		return jobs
+	}
+	if err == nil {
+		err = q.backend.Commit(ctx, topics)
+	}
+	if err != nil {
+		undo()
 		for i := range results {
 			results[i] = err
 		}

@@ -22,11 +22,28 @@ type ledger struct {
 	commits chan struct{} // a commit waits for it, unless it is nil
 	refuses string        // an Exec with this argument fails
 	full    bool          // commits fail
+	alone   bool          // nobody else commits
+	queries int
 }
 
 var errRefused = errors.New("refused by the database")
 
-func (l *ledger) Begin(context.Context) error   { l.lines = append(l.lines, "begin"); return nil }
+func (l *ledger) Begin(context.Context) (alone bool, err error) {
+	l.lines = append(l.lines, "begin")
+	return l.alone, nil
+}
+
+func (l *ledger) Many(ctx context.Context, all []Stmt) (changed []int64, err error) {
+	for _, s := range all {
+		n, err := l.Exec(ctx, s.SQL, s.Args...)
+		if err != nil {
+			return nil, err
+		}
+		changed = append(changed, n)
+	}
+	return changed, nil
+}
+
 func (l *ledger) Rollback(context.Context)      { l.lines = append(l.lines, "rollback") }
 func (l *ledger) topics(topics []string) string { return fmt.Sprint("commit ", topics) }
 func (l *ledger) count(line string) (n int) {
@@ -60,7 +77,10 @@ func (l *ledger) Exec(_ context.Context, sql string, args ...any) (int64, error)
 	return 1, nil
 }
 
-func (l *ledger) Query(context.Context, string, func(Scan) error, ...any) error { return nil }
+func (l *ledger) Query(_ context.Context, _ string, each func(Scan) error, _ ...any) error {
+	l.queries++
+	return nil
+}
 
 // note is an update that writes its name, tells it, and returns err.
 func note(name string, err error) func(broker.Tx) error {
@@ -77,7 +97,7 @@ func during(t *testing.T, l *ledger, updates ...func(broker.Tx) error) []error {
 	errs := make([]error, len(updates))
 	synctest.Test(t, func(t *testing.T) {
 		l.commits = make(chan struct{})
-		q := NewQueue(l, &Hub{}, 0, nil)
+		q := NewQueue(l, &Hub{}, Look{})
 		var wg sync.WaitGroup
 		wg.Go(func() { _ = q.Update(t.Context(), note("first", nil)) })
 		synctest.Wait()
@@ -147,7 +167,7 @@ func TestQueueLeaves(t *testing.T) {
 	l := &ledger{}
 	synctest.Test(t, func(t *testing.T) {
 		l.commits = make(chan struct{})
-		q := NewQueue(l, &Hub{}, 0, nil)
+		q := NewQueue(l, &Hub{}, Look{})
 		var wg sync.WaitGroup
 		wg.Go(func() { _ = q.Update(t.Context(), note("first", nil)) })
 		synctest.Wait()
@@ -172,7 +192,7 @@ func TestQueuePolls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var h Hub
 		polls := 0
-		q := NewQueue(&ledger{}, &h, time.Second, func() { polls++ })
+		q := NewQueue(&ledger{}, &h, Look{Every: time.Second, Do: func() bool { polls++; return false }})
 		time.Sleep(10*time.Second + time.Millisecond)
 		synctest.Wait()
 		require.Zero(t, polls)
@@ -200,4 +220,28 @@ func TestChunks(t *testing.T) {
 		}))
 		require.Equal(t, ids, got)
 	}
+}
+
+// TestQueueWritesOnce: what updates only count is read once as long as nobody else writes,
+// and written once for all that share a commit: of one update each, it were four statements
+// for each.
+func TestQueueWritesOnce(t *testing.T) {
+	l := &ledger{alone: true}
+	var updates []func(broker.Tx) error
+	for range 10 {
+		updates = append(updates, func(tx broker.Tx) error {
+			u, err1 := tx.Usage("agent", broker.UsageRows)
+			u.Bytes++
+			at, err2 := tx.Rate("pair")
+			return errors.Join(err1, err2, tx.PutUsage(u), tx.SetRate("pair", at.Add(time.Second)))
+		})
+	}
+	require.NoError(t, errors.Join(during(t, l, updates...)...))
+	require.Equal(t, []string{"begin", "first", "first", "commit [first]", "begin", "pair", "agent", "commit []"}, l.lines)
+	require.Equal(t, 2, l.queries)
+
+	others := &ledger{}
+	require.NoError(t, errors.Join(during(t, others, updates[0])...))
+	require.NoError(t, errors.Join(during(t, others, updates[0])...))
+	require.Equal(t, 4, others.queries, "where others may have written all is read again")
 }

@@ -67,15 +67,30 @@ func scanUsage(scan Scan) (u broker.Usage, err error) {
 // Usage implements broker.ReadTx.
 func (t *Tx) Usage(owner string, kind broker.UsageKind) (broker.Usage, error) {
 	u := broker.Usage{Owner: owner, Kind: kind}
+	if t.own != nil {
+		known, ok := t.own.usages[purse{owner, kind}]
+		if !ok {
+			known, ok = t.batch.usages[purse{owner, kind}]
+		}
+		if err := t.fit([]any{owner, string(kind)}); ok || err != nil {
+			return known, err
+		}
+	}
 	err := t.query("SELECT "+usageColumns+" FROM usages WHERE owner = $1 AND kind = $2", func(scan Scan) (err error) {
 		u, err = scanUsage(scan)
 		return err
 	}, owner, string(kind))
+	if err == nil && t.own != nil {
+		t.batch.usages[purse{owner, kind}] = u
+	}
 	return u, err
 }
 
 // LeftOut implements broker.ReadTx.
 func (t *Tx) LeftOut() (all []broker.Usage, err error) {
+	if err := t.settled(); err != nil {
+		return nil, err
+	}
 	err = t.query("SELECT "+usageColumns+" FROM usages WHERE left_out <> 0 ORDER BY owner, kind", func(scan Scan) error {
 		u, err := scanUsage(scan)
 		all = append(all, u)
@@ -86,14 +101,48 @@ func (t *Tx) LeftOut() (all []broker.Usage, err error) {
 
 // PutUsage implements broker.Tx.
 func (t *Tx) PutUsage(u broker.Usage) error {
-	_, err := t.exec("INSERT INTO usages ("+usageColumns+") VALUES ("+places(7)+") ON CONFLICT (owner, kind) DO UPDATE SET "+
+	if err := t.changeable(usageStmt(u).Args); err != nil {
+		return err
+	}
+	p := purse{u.Owner, u.Kind}
+	t.own.usages[p], t.own.usagesNew[p] = u, true
+	return t.put()
+}
+
+func usageStmt(u broker.Usage) Stmt {
+	return Stmt{"INSERT INTO usages (" + usageColumns + ") VALUES (" + places(7) + ") ON CONFLICT (owner, kind) DO UPDATE SET " +
 		"bytes = excluded.bytes, left_out = excluded.left_out, told = excluded.told, first_at = excluded.first_at, last_at = excluded.last_at",
-		u.Owner, string(u.Kind), u.Bytes, u.LeftOut, u.Told, micros(u.First), micros(u.Last))
-	return err
+		[]any{u.Owner, string(u.Kind), u.Bytes, u.LeftOut, u.Told, micros(u.First), micros(u.Last)}}
 }
 
 // Rate implements broker.ReadTx.
 func (t *Tx) Rate(key string) (at time.Time, err error) {
+	if t.own != nil {
+		if err := t.fit([]any{key}); err != nil {
+			return at, err
+		}
+		if at, ok := t.own.rates[key]; ok {
+			return at, nil
+		}
+		at, ok := t.batch.rates[key]
+		if !ok {
+			if at, err = t.readRate(key); err != nil {
+				return at, err
+			}
+			if at.Before(t.batch.before) {
+				at = time.Time{} // it is to be deleted
+			}
+			t.batch.rates[key] = at
+		}
+		if at.Before(t.own.before) {
+			at = time.Time{}
+		}
+		return at, nil
+	}
+	return t.readRate(key)
+}
+
+func (t *Tx) readRate(key string) (at time.Time, err error) {
 	err = t.one("SELECT at FROM rates WHERE name = $1", func(scan Scan) error {
 		var us *int64
 		err := scan(&us)
@@ -108,13 +157,22 @@ func (t *Tx) Rate(key string) (at time.Time, err error) {
 
 // SetRate implements broker.Tx.
 func (t *Tx) SetRate(key string, at time.Time) error {
-	_, err := t.exec("INSERT INTO rates (name, at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET at = excluded.at",
-		key, micros(at))
-	return err
+	if err := t.changeable(rateStmt(key, at).Args); err != nil {
+		return err
+	}
+	t.own.rates[key], t.own.ratesNew[key] = at, true
+	return t.put()
+}
+
+func rateStmt(key string, at time.Time) Stmt {
+	return Stmt{"INSERT INTO rates (name, at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET at = excluded.at", []any{key, micros(at)}}
 }
 
 // DeleteRates implements broker.Tx.
 func (t *Tx) DeleteRates(before time.Time) error {
-	_, err := t.exec("DELETE FROM rates WHERE at < $1 OR at IS NULL", micros(before))
-	return err
+	if err := t.changeable(nil); err != nil {
+		return err
+	}
+	t.own.forget(before)
+	return t.put()
 }

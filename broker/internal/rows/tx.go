@@ -14,11 +14,15 @@ type Tx struct {
 	run  context.Context // of the statements: nobody's cancellation breaks a shared connection
 	conn Conn
 
-	writable bool
-	save     bool // a savepoint comes before the first change
-	changed  bool
-	topics   []string
-	broken   error // of the database: the transaction cannot go on
+	backend Backend // of an update; nil of a view
+	batch   *layer  // of an update: what those before it know
+	own     *layer  // of an update: what it has changed
+	through bool    // own is written at once
+
+	save    bool // a savepoint comes before the first change
+	changed bool // in the database
+	topics  []string
+	broken  error // of the database: the transaction cannot go on
 }
 
 var _ broker.Tx = (*Tx)(nil)
@@ -36,39 +40,29 @@ var errReadOnly = errors.New("bug: a change within View")
 
 // exec changes rows and says how many.
 func (t *Tx) exec(sql string, args ...any) (n int64, err error) {
-	if err := t.before(args); err != nil {
+	if err := t.changeable(args); err != nil {
 		return 0, err
 	}
+	if t.save && !t.changed {
+		counts, err := t.many([]Stmt{{sql, args}})
+		if err != nil {
+			return 0, err
+		}
+		return counts[0], nil
+	}
+	t.changed = true
 	if n, err = t.conn.Exec(t.run, sql, args...); err != nil {
 		t.broken = err
 	}
 	return n, err
 }
 
-// change is exec of a statement that returns rows.
-func (t *Tx) change(sql string, each func(scan Scan) error, args ...any) error {
-	if err := t.before(args); err != nil {
-		return err
-	}
-	return t.query(sql, each, args...)
-}
-
-// before makes sure that a change may be made, and can be undone.
-func (t *Tx) before(args []any) error {
-	if !t.writable {
+// changeable reports why a change is not to be made.
+func (t *Tx) changeable(args []any) error {
+	if t.backend == nil {
 		return errReadOnly
 	}
-	if err := t.fit(args); err != nil {
-		return err
-	}
-	if t.save && !t.changed {
-		if _, err := t.conn.Exec(t.run, "SAVEPOINT "+savepoint); err != nil {
-			t.broken = err
-			return err
-		}
-	}
-	t.changed = true
-	return nil
+	return t.fit(args)
 }
 
 // savepoint is what an update goes back to, past those that share its
