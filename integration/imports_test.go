@@ -71,7 +71,7 @@ var mayImport = map[string][]string{
 // mount, leftlog) imports no other of them but what runs left.
 var commandMayImport = map[string][]string{
 	"cmd/pinfold":      {"cli", "cli/agents", "cli/approvals", "cli/check", "cli/leftlog", "cli/mount", "cli/policy", "cli/project", "cli/run", "cli/runs", "cli/skills", "github.com/spf13/cobra"},
-	"cli":              {"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "internal/didyoumean", "pathresolver"},
+	"cli":              {"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term", "internal/didyoumean", "pathresolver"},
 	"cli/agents":       {"access", "permission", "broker", "broker/brokerhttp", "broker/otelaudit", "cli", "cli/brokerclient", "cli/brokerhost", "cli/hostfile", "cli/inside", "cli/localnet", "cli/policyflag", "cli/state", "cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "pathresolver"},
 	"cli/approvals":    {"access", "broker", "broker/brokerhttp", "cli", "cli/brokerclient", "cli/inside", "cmd/pinfold/internal/tuiinbox", "github.com/spf13/cobra", "pathresolver"},
 	"cli/approver":     {"access", "broker", "broker/brokerhttp", "cli", "cli/brokerhost", "cli/child", "cli/hostfile", "cmd/pinfold/internal/keyburst", "cmd/pinfold/internal/webinbox", "golang.org/x/sys", "internal/helper", "launcher", "pathresolver", "internal/resolved"},

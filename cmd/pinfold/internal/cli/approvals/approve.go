@@ -26,8 +26,9 @@ func NewApprove(a *cli.App) *cobra.Command {
 		Long: `approve answers a request with yes. Only the manager of the agent that asks can
 answer, and only with what its own policy allows. Of the ID the first 13 characters
 or more are enough where no other request's begins so, one that has ended included.
-Without an ID it answers the only request that waits, and says which one that was;
-where several wait it answers none, and where none does there is nothing to do.`,
+Without an ID it is about the only request that waits: on a terminal it shows that one
+and asks, else it answers and says which one it was. Where several wait it answers
+none, and where none does there is nothing to do.`,
 		Example: "  pinfold approve\n  pinfold approve 0198f2c6-7d3e\n  pinfold approve --scope subtree 0198f2c6-7d3e-7a41-9c55-0d6f3b1f2a77",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,7 +43,7 @@ where several wait it answers none, and where none does there is nothing to do.`
 			case lasting > 0:
 				body.Until = time.Now().Add(lasting)
 			}
-			return answerRequest(a, cmd, args, "Approved", func(ctx context.Context, c *brokerhttp.Client, id, digest string) (brokerhttp.Resolved, error) {
+			return answerRequest(a, cmd, args, approved, func(ctx context.Context, c *brokerhttp.Client, id, digest string) (brokerhttp.Resolved, error) {
 				body.Digest = digest
 				return c.Approve(ctx, id, body)
 			})
@@ -54,6 +55,9 @@ where several wait it answers none, and where none does there is nothing to do.`
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(scopeWords(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
+
+// approved is what is printed of a request that was approved.
+const approved = "Approved"
 
 // oneID are the arguments of a command that answers a request: its id, or none.
 func oneID(cmd *cobra.Command, args []string) error {
@@ -77,6 +81,16 @@ func answerRequest(a *cli.App, cmd *cobra.Command, args []string, word string, a
 			return brokerclient.Print(a, brokerclient.AsJSON(cmd), brokerhttp.Resolved{}, func() { a.Out.Stderr.Printf("pinfold: %s\n", nothingWaits) })
 		}
 		args = []string{only.ID}
+		if cli.CanAsk(a) && word == approved { // it may be another one than was seen
+			printRequest(a, only)
+			switch yes, err := cli.AskYes(a, "Approve it?"); {
+			case err != nil:
+				return err
+			case !yes:
+				a.Out.Stderr.Printf("not approved\n")
+				return cli.Silent(cli.ExitFailed)
+			}
+		}
 	}
 	return brokerclient.WithRequest(cmd, a, args[0], func(ctx context.Context, c *brokerhttp.Client, id string) error {
 		done, err := answer(ctx, c, id, only.Digest)
@@ -85,7 +99,7 @@ func answerRequest(a *cli.App, cmd *cobra.Command, args []string, word string, a
 		}
 		return brokerclient.Print(a, brokerclient.AsJSON(cmd), done, func() {
 			a.Out.Stdout.Printf("%s %s for %s\n", word, pathresolver.EscapePath(done.ToolName), pathresolver.EscapePath(done.SessionID))
-			if only.ID != "" {
+			if only.ID != "" && !(cli.CanAsk(a) && word == approved) {
 				printRequest(a, only)
 			}
 		})

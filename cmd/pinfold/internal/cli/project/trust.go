@@ -1,12 +1,9 @@
 package project
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -111,27 +108,17 @@ func describe(o *cli.Output, file *projectfile.File, state projectfile.State) {
 	}
 }
 
-// ask asks on a terminal. The word is long enough not to be typed by chance, and what was
-// typed before the question is no answer to it.
+// ask asks on a terminal.
 func ask(a *cli.App) error {
-	in := cli.File(a.Stdin)
-	if in == nil || !cli.NewStream(in).Terminal || !a.Out.Stderr.Terminal {
+	if !cli.CanAsk(a) {
 		return cli.UsageError(errors.New("there is no terminal to ask on"), "--yes trusts it without asking")
 	}
-	a.Out.Stderr.Printf("Trust it? ")
-	if err := forgetTyped(in); err != nil {
-		return err
-	}
-	a.Out.Stderr.Printf("Type yes: ")
-	answer, err := bufio.NewReader(io.LimitReader(in, 100)).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	if strings.TrimSpace(answer) != "yes" {
+	yes, err := cli.AskYes(a, "Trust it?")
+	if err == nil && !yes {
 		a.Out.Stderr.Printf("not trusted\n")
 		return cli.Silent(cli.ExitFailed)
 	}
-	return nil
+	return err
 }
 
 func listTrusted(o *cli.Output) error {
