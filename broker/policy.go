@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,7 +40,13 @@ func sourceName(src *permission.Source) string {
 }
 
 // held says in a record which policy an agent is held to; its hash stands beside it.
-func held(p *permission.Policy) string { return "policy '" + p.Name() + "'" }
+func held(p *permission.Policy) string {
+	text := "policy '" + p.Name() + "'"
+	if slices.ContainsFunc(p.Sources(), func(src *permission.Source) bool { return src.Document.OperatorOnly }) {
+		text += ", the operator's own rights"
+	}
+	return text
+}
 
 // hiredPolicy is the policy that the agent was hired with, under the send ACL
 // that was set since.

@@ -85,6 +85,7 @@ type Hired struct {
 	Agent     broker.Agent `json:"agent"`
 	Socket    string       `json:"socket"`               // its PINFOLD_SOCKET, on the host
 	TokenFile string       `json:"token_file,omitempty"` // its PINFOLD_TOKEN_FILE, where the broker listens on TCP
+	Warning   string       `json:"warning,omitempty"`    // for whoever hired it: that nothing confines it
 }
 
 // fired lists who was fired, leaves first.

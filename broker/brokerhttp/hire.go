@@ -3,6 +3,7 @@ package brokerhttp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"path/filepath"
 	"slices"
@@ -76,7 +77,12 @@ func (c *call) hire() (any, error) {
 		c.s.Dismiss(agent.ID)
 		return nil, asRefusal(err)
 	}
-	return c.s.hired(agent), nil
+	h := c.s.hired(agent)
+	if slices.ContainsFunc(policy.Sources(), func(src *permission.Source) bool { return src.Document.OperatorOnly }) {
+		h.Warning = fmt.Sprintf("agent '%s' has policy '%s', the operator's own rights: nothing confines it; its children have none of them", agent.ID, policy.Name())
+		c.s.opt.Logger.Warn(h.Warning)
+	}
+	return h, nil
 }
 
 // hired is how an agent finds the broker.

@@ -82,6 +82,9 @@ and mailbox that it had.`,
 				if err != nil {
 					return err
 				}
+				if hired.Warning != "" {
+					a.Out.Warning(hired.Warning)
+				}
 				return brokerclient.Print(a, brokerclient.AsJSON(cmd), hired, func() {
 					a.Out.Stdout.Printf("Hired: %s\n", pathresolver.EscapePath(hired.Agent.ID))
 					if len(body.Command) == 0 {
