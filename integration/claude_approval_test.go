@@ -2,6 +2,8 @@ package integration
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -236,4 +238,80 @@ func TestClaudeApprovedForOne(t *testing.T) {
 			require.Equal(t, map[string]int{"allow": 1, "deny": calls - 1}, got)
 		})
 	}
+}
+
+// TestClaudeApprovedInAView holds that of a change that Claude Code wants to make within
+// a view, and the view would have to ask about anew, exactly what the manager approved is
+// made, once, with one question: by hook and by permission prompt.
+func TestClaudeApprovedInAView(t *testing.T) {
+	edit := map[string]any{"file_path": "src/a.go", "old_string": "package a", "new_string": "package b"}
+	made := map[string]any{"file_path": "src/b.go", "content": "package b\n"}
+	for _, by := range []string{"hook", "permission prompt"} {
+		t.Run(by, func(t *testing.T) {
+			s := serveBroker(t)
+			s.hire("", boss, "extends: trusted")
+			s.write("docs/calls.sh", callsOf(t, by, s.project, edit, made, edit))
+			_, err := s.as(boss).Hire(t.Context(), brokerhttp.HireBody{
+				ID: "kid", Task: "edit", Policy: &brokerhttp.Text{Name: "kid.yaml", Text: "version: 1\n" + asks},
+				Command: []string{"sh", "docs/calls.sh"},
+			})
+			require.NoError(t, err)
+			r := s.pending()
+			require.Equal(t, "edit_file", r.Tool)
+			require.JSONEq(t, `{"path":"src/a.go","old_string":"package a","new_string":"package b","replace_all":false}`, r.Input)
+			require.Equal(t, "package a\n", s.read("src/a.go"))
+			s.approve(r.ID)
+			r = s.pending()
+			require.Equal(t, "package b\n", s.read("src/a.go"))
+			require.JSONEq(t, `{"path":"src/b.go","content":"package b\n"}`, r.Input)
+			s.approve(r.ID)
+			r = s.pending() // the first one again: a yes is for once
+			require.Equal(t, "package b\n", s.read("src/b.go"))
+			s.deny(r.ID, "twice is too much")
+			s.ended("kid")
+			require.Equal(t, 2, strings.Count(s.read("docs/out"), "Nothing is left to be done."), s.read("docs/out"))
+			require.Contains(t, s.read("docs/out"), "twice is too much")
+			require.Equal(t, "package b\n", s.read("src/a.go"))
+			records, err := s.records()
+			require.NoError(t, err)
+			asked := 0
+			for _, r := range records {
+				if r.Principal == "kid" && strings.HasPrefix(r.Action, "ask") {
+					asked++
+				}
+			}
+			require.Equal(t, 3, asked, "one call is one question")
+		})
+	}
+}
+
+// callsOf is a script that makes calls of Claude Code's Edit and Write, one after the
+// other, and does not do itself what it was refused.
+func callsOf(t *testing.T, by, cwd string, calls ...map[string]any) string {
+	script := ""
+	line := func(text string) { script += "cat <<'END'\n" + text + "\nEND\n" }
+	if by == "permission prompt" {
+		line(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}` +
+			"\n" + `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	}
+	for i, input := range calls {
+		tool := "Edit"
+		if input["content"] != nil {
+			tool = "Write"
+		}
+		if by == "hook" {
+			script += "pinfold hook claude --wait 1h >>docs/out <<'END'\n" + preToolUse(cwd, tool, input) + "\nEND\n"
+			continue
+		}
+		data, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": i + 2, "method": "tools/call", "params": map[string]any{
+			"name": "permission_prompt", "arguments": map[string]any{"tool_name": tool, "input": input},
+		}})
+		require.NoError(t, err)
+		line(string(data))
+		script += fmt.Sprintf("until grep -q '\"id\":%d,' docs/out; do sleep 0.05; done\n", i+2)
+	}
+	if by == "hook" {
+		return script
+	}
+	return "{\n" + script + "} | pinfold mcp -C . --permission-prompt >docs/out\n"
 }

@@ -30,16 +30,7 @@ func TestSkillsOverMCPAskInAView(t *testing.T) {
 	require.Equal(t, "write_file", r.Tool)
 	require.Equal(t, "package a\n", s.read("src/a.go"))
 	s.approve(r.ID)
-	for ended := false; !ended; {
-		a, err := s.as(boss).Await(t.Context(), "kid")
-		require.NoError(t, err)
-		if ended = a.State.Ended(); ended {
-			require.Zero(t, a.Exit.Code, a.Exit.Output)
-			continue
-		}
-		_, err = s.as(boss).Mailbox(t.Context(), false)
-		require.NoError(t, err)
-	}
+	s.ended("kid")
 	require.Equal(t, "package b\n", s.read("src/a.go"))
 	require.Equal(t, "at once", s.read("docs/x"))
 	require.NotContains(t, s.read("docs/out"), `"isError":true`)
@@ -52,4 +43,19 @@ func TestSkillsOverMCPAskInAView(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, asked, "one call is one question")
+}
+
+// ended waits until one of boss's workers has ended, and wants it to have done so well.
+func (s *serving) ended(id string) {
+	s.t.Helper()
+	for {
+		a, err := s.as(boss).Await(s.t.Context(), id)
+		require.NoError(s.t, err)
+		if a.State.Ended() {
+			require.Zero(s.t, a.Exit.Code, a.Exit.Output)
+			return
+		}
+		_, err = s.as(boss).Mailbox(s.t.Context(), false)
+		require.NoError(s.t, err)
+	}
 }

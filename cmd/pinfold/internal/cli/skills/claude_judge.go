@@ -13,6 +13,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/claudecode"
+	"github.com/pinfold-dev/pinfold/fileskills"
 	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -43,12 +44,14 @@ func (j *claudeJudge) rules() shellRules { return policies.Of(j.held).(shellRule
 // was approved.
 type claudeCall struct {
 	*claudeJudge
+	tool    string // as Claude Code calls it
 	effects claudecode.Effects
 	input   json.RawMessage
 
 	accesses []access.Access // what is to be put to the policy, each once
 	refused  string          // why it is refused; "" for not
 	confirm  string          // why somebody has to say yes, whatever the policy says of the tool
+	asked    []access.Access // those of accesses that the rules want asked for
 }
 
 // answer decides about one call. An error is a refusal, too.
@@ -60,7 +63,7 @@ func (j *claudeJudge) answer(ctx context.Context, tool string, input json.RawMes
 	if err != nil {
 		return claudecode.Deny, "", err
 	}
-	c := claudeCall{claudeJudge: j, effects: e, input: input}
+	c := claudeCall{claudeJudge: j, tool: tool, effects: e, input: input}
 	for _, u := range e.Uses {
 		c.use(ctx, u)
 	}
@@ -163,18 +166,56 @@ func (c *claudeCall) put(ctx context.Context) (claudecode.Behaviour, string) {
 	case c.held == nil && e.Command == "" && len(e.Uses) == 0:
 		q.Confirm, q.Reason = true, fmt.Sprintf("no policy speaks of the tool '%s'", pathresolver.EscapePath(e.Tool))
 	}
+	if b, reason, done := c.madeByBroker(ctx, q); done {
+		return b, reason
+	}
 	v := c.Check(ctx, q)
 	switch {
 	case v.Allowed():
 		return claudecode.Allow, "allowed"
 	case ctx.Err() != nil:
-		return claudecode.Deny, "it was asked for, and nobody has answered yet. The request stays: the same call again goes on waiting"
+		return claudecode.Deny, unanswered
 	case v.Code == pathresolver.RuleAsk && c.agent == nil:
 		return claudecode.Ask, v.Text()
 	case e.Talk && v.Code == permission.CodeToolNotDeclared:
 		return "", "" // it touches nothing that a policy is about
 	}
 	return claudecode.Deny, v.Text()
+}
+
+// unanswered is why a call is refused whose wait is over.
+const unanswered = "it was asked for, and nobody has answered yet. The request stays: the same call again goes on waiting"
+
+// madeByBroker asks for a change that the rules want asked for, and has the broker make
+// it once it was approved. It is about calls within a view: that would have to ask
+// anew about what the call itself then does, and cannot know that it is what was
+// approved. Claude Code is told that nothing is left to be done.
+func (c *claudeCall) madeByBroker(ctx context.Context, q access.Request) (b claudecode.Behaviour, reason string, done bool) {
+	asks := c.view && c.agent != nil && c.policy == nil && !c.person && !c.nobody
+	if !asks || len(c.asked) != 1 || c.asked[0].Action != access.FSWrite {
+		return "", "", false
+	}
+	skill, args, ok := claudecode.AsSkill(c.tool, c.input, c.asked[0].Resource)
+	if !ok {
+		return "", "", false
+	}
+	body := bodyOf(q)
+	body.Peek = true
+	if d, err := c.agent.Decide(ctx, body); err != nil || d.Effect != access.Ask {
+		return "", "", false // refused, or allowed for longer, by a rule that holds in the view, too
+	}
+	res, err := c.agent.callSkill(ctx, skill, args)
+	var e *fileskills.Error
+	switch {
+	case errors.As(err, &e) && e.Code == fileskills.Code(permission.CodeToolNotDeclared):
+		return "", "", false // the policy has Claude Code's tool, and not the skill
+	case err != nil && ctx.Err() != nil:
+		return claudecode.Deny, unanswered, true
+	case err != nil:
+		return claudecode.Deny, err.Error(), true
+	}
+	return claudecode.Deny, "This call was approved, and exactly this change has been made, outside of this run: " + res.Text +
+		"\nNothing is left to be done. Read the file before you change it again.", true
 }
 
 // use decides about one path by the rules, as far as nobody need be asked.
@@ -205,6 +246,7 @@ func (c *claudeCall) place(ctx context.Context, action access.Action, path strin
 		c.refuse(ctx, action, path, "the path leads to no place")
 		return ""
 	case denied.Rule == pathresolver.RuleAsk && place != "":
+		c.asked = append(c.asked, access.Access{Action: action, Resource: place})
 		if c.held == nil {
 			c.ask(denied.Error())
 		}
