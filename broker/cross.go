@@ -56,42 +56,74 @@ func (b *Broker) Cross(ctx context.Context, who Identity, id string) (Cross, err
 	return c, b.guessed(ctx, who, "cross", id, err)
 }
 
-// SetCross changes an agent's send ACL, for the operator and the agent's
-// managers. The text says what was done: from which list a pattern was removed.
+// SetCross changes an agent's send ACL, for the operator, and for the agent's
+// managers as far as their own policies let them (policy.edit): it waits where that has to
+// be asked for. The text says what was done: from which list a pattern was removed.
 // The first list that is given sets the mode, where none is set.
 func (b *Broker) SetCross(ctx context.Context, who Identity, id string, change CrossChange) (c Cross, text string, err error) {
 	if !b.attempts.admit(who) {
 		return Cross{}, "", tooOften()
 	}
-	err = b.update(ctx, func(t *tx) error {
-		a, err := Agent{}, known(t, who)
-		if err == nil {
-			a, err = descendant(t, who, id)
-		}
-		if err == nil {
-			text, err = change.apply(&a)
-		}
-		if err == nil {
-			err = t.keep(who, costRecord)
-		}
-		var refusal *Error
-		if errors.As(err, &refusal) {
-			return t.refused(who, "cross", id, refusal)
-		}
-		if err != nil {
-			return err
-		}
-		if c, err = b.crossOf(t, a); err != nil {
-			return err
-		}
-		if err := t.UpdateAgent(a, a.State); err != nil {
-			return err
-		}
-		t.record(Record{Principal: who.String(), Action: "cross", Resource: id, Effect: access.Allow, Code: permission.CodeAllowed, Reason: text})
-		t.Notify(agentTopic(id))
-		return nil
+	call := access.Request{Action: access.PolicyEdit, Resource: id, MayBlock: true, Input: change.shown(id)}
+	err = b.asking(ctx, who, &call, func() error {
+		return b.update(ctx, func(t *tx) error {
+			a, err := t.mayEdit(ctx, who, &call)
+			if err == nil {
+				text, err = change.apply(&a)
+			}
+			if err == nil {
+				err = t.keep(who, costRecord)
+			}
+			var refusal *Error
+			if errors.As(err, &refusal) {
+				return t.refused(who, "cross", id, refusal)
+			}
+			if err != nil {
+				return err
+			}
+			if c, err = b.crossOf(t, a); err != nil {
+				return err
+			}
+			if err := t.UpdateAgent(a, a.State); err != nil {
+				return err
+			}
+			t.record(Record{Principal: who.String(), Action: "cross", Resource: id, Effect: access.Allow, Code: permission.CodeAllowed, Reason: text})
+			t.Notify(agentTopic(id))
+			return nil
+		})
 	})
 	return c, text, err
+}
+
+// mayEdit is the agent beneath who whose rights are to be changed. An agent has to have
+// leave of its own policy: that it hired somebody is none.
+func (t *tx) mayEdit(ctx context.Context, who Identity, call *access.Request) (Agent, error) {
+	if err := known(t, who); err != nil {
+		return Agent{}, err
+	}
+	a, err := descendant(t, who, call.Resource)
+	if err != nil || who.operator {
+		return a, err
+	}
+	editor, err := live(t, who)
+	if err == nil {
+		err = t.permitted(ctx, editor, call)
+	}
+	return a, err
+}
+
+// shown is the change as a manager reads it who is asked for leave.
+func (c CrossChange) shown(id string) []byte {
+	shown := map[string]string{"agent": id}
+	for name, value := range map[string]string{"mode": string(c.Mode), "allow": c.Allow, "deny": c.Deny, "remove": c.Remove} {
+		if value != "" {
+			shown[name] = value
+		}
+	}
+	if c.Clear {
+		shown["clear"] = "back to the default"
+	}
+	return jsonOf(shown)
 }
 
 // crossSource is how the document is called that agents cross makes.
