@@ -53,11 +53,15 @@ type model struct {
 	rate     time.Time
 	waiting  int // messages that were not acknowledged
 	received int
+	second   bool // another agent of its name is there
 }
 
 func newCaller(i int) *caller {
 	return &caller{name: id("own %d", i), rand: rand.New(rand.NewPCG(uint64(i), 1))}
 }
+
+// second is an agent that comes and goes.
+func (c *caller) second() string { return c.name + " second" }
 
 var errOnPurpose = errors.New("on purpose")
 
@@ -67,7 +71,7 @@ func (c *caller) update(s broker.Store) error {
 	defer cancel()
 	steps := make([]int, 1+c.rand.IntN(6))
 	for i := range steps {
-		steps[i] = c.rand.IntN(8)
+		steps[i] = c.rand.IntN(9)
 	}
 	fails := c.rand.IntN(4) == 0
 	var after model
@@ -142,6 +146,12 @@ func (c *caller) step(tx broker.Tx, m *model, step int) error {
 		return err
 	case 5:
 		return appended(tx, "fs.write", c.name)
+	case 7:
+		m.second = !m.second
+		if !m.second {
+			return tx.DeleteAgent(c.second())
+		}
+		return tx.InsertAgent(agent(c.second()))
 	case 6:
 		n, err := tx.DeleteMessages(c.name)
 		if err == nil && n < m.waiting {
@@ -170,6 +180,11 @@ func (c *caller) look(tx broker.ReadTx, m *model) error {
 	if err != nil {
 		return err
 	}
+	_, err = tx.Agent(c.second())
+	second := err == nil
+	if !second && !errors.Is(err, broker.ErrNotFound) {
+		return err
+	}
 	u, err1 := tx.Usage(c.name, broker.UsageRows)
 	rate, err2 := tx.Rate(c.name)
 	from, err3 := tx.CountMessages(broker.MessageFilter{RecipientID: c.name, SenderID: c.name, Unacked: true})
@@ -177,7 +192,7 @@ func (c *caller) look(tx broker.ReadTx, m *model) error {
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
-	got := model{turn: a.Turn, bytes: u.Bytes, leftOut: u.LeftOut, rate: rate, waiting: from, received: m.received}
+	got := model{turn: a.Turn, bytes: u.Bytes, leftOut: u.LeftOut, rate: rate, waiting: from, received: m.received, second: second}
 	if got != *m || all != from {
 		return fmt.Errorf("found %+v (%d in all) instead of %+v", got, all, *m)
 	}

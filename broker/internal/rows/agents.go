@@ -139,6 +139,7 @@ func (t *Tx) UpdateAgent(a broker.Agent, from ...broker.State) error {
 
 // DeleteAgent implements broker.Tx.
 func (t *Tx) DeleteAgent(id string) error {
+	t.altered(id)
 	n, err := t.exec("DELETE FROM agents WHERE id = $1", id)
 	if err == nil && n == 0 {
 		err = broker.ErrNotFound
