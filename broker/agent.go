@@ -60,6 +60,10 @@ type Agent struct {
 	// none; unique.
 	TokenHash string `json:"-"`
 
+	// Archived says that it has ended, is not to be started again, and has nobody beneath
+	// it who is not archived: it is on record, and not among those that are there.
+	Archived bool `json:"-"`
+
 	CreatedAt time.Time `json:"created_at,omitzero"`
 	EndedAt   time.Time `json:"ended_at,omitzero"` // zero until it has exited, or was fired and its process is gone
 	Exit      Exit      `json:"exit,omitzero"`     // how it ended

@@ -75,6 +75,9 @@ func (b *Broker) Started(ctx context.Context, id, process string) error {
 		if err := t.UpdateAgent(a, from); err != nil {
 			return err
 		}
+		if err := t.unarchive(a); err != nil {
+			return err
+		}
 		p, err := b.hiredPolicy(t, a)
 		if err != nil {
 			return err
@@ -104,6 +107,9 @@ func (b *Broker) Exited(ctx context.Context, id string, exit Exit) error {
 		if err := t.UpdateAgent(a, from); err != nil {
 			return err
 		}
+		if err := t.archive(a); err != nil {
+			return err
+		}
 		if err := t.release(a); err != nil {
 			return err
 		}
@@ -116,6 +122,48 @@ func (b *Broker) Exited(ctx context.Context, id string, exit Exit) error {
 		}
 		return t.notifyEnd(a)
 	})
+}
+
+// archive marks an agent that has ended, and those above it that had ended and were kept
+// for it alone. One that can be started again is kept.
+func (t *tx) archive(a Agent) error {
+	for range maxDepth + 1 {
+		if a.Archived || !a.State.Ended() || a.State == Exited && len(a.Resume) > 0 {
+			return nil
+		}
+		present, err := t.Agents(AgentFilter{ParentID: &a.ID, Present: true, Limit: 1})
+		if err != nil || len(present) > 0 {
+			return err
+		}
+		a.Archived = true
+		if err := t.UpdateAgent(a, a.State); err != nil || a.ParentID == "" {
+			return err
+		}
+		if a, err = t.Agent(a.ParentID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unarchive is for one that was archived and is there again, with those above it.
+func (t *tx) unarchive(a Agent) error {
+	for range maxDepth + 1 {
+		if a.Archived {
+			a.Archived = false
+			if err := t.UpdateAgent(a, a.State); err != nil {
+				return err
+			}
+		}
+		if a.ParentID == "" {
+			return nil
+		}
+		var err error
+		if a, err = t.Agent(a.ParentID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Withdraw undoes the hiring of an agent whose command could not be started: its id
@@ -181,13 +229,8 @@ func (t *tx) notifyUp(a Agent) error {
 func (b *Broker) Running(ctx context.Context) ([]Agent, error) {
 	var running []Agent
 	err := b.view(ctx, func(tx ReadTx) error {
-		running = nil
-		all, err := tx.Agents(AgentFilter{States: []State{Working, Idle, Fired}})
-		for _, a := range all {
-			if a.Process != "" {
-				running = append(running, a)
-			}
-		}
+		var err error
+		running, err = tx.Agents(AgentFilter{Process: true})
 		return err
 	})
 	return running, err

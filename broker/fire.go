@@ -66,6 +66,9 @@ func (t *tx) fire(who Identity, a *Agent) error {
 	if err := t.UpdateAgent(*a, from); err != nil {
 		return err
 	}
+	if err := t.archive(*a); err != nil {
+		return err
+	}
 	if err := t.release(*a); err != nil {
 		return err
 	}
@@ -98,7 +101,7 @@ func (t *tx) release(a Agent) error {
 	return err
 }
 
-// tree is an agent and all beneath it, leaves first, and how many managers deep
+// tree is an agent and all beneath it that are not archived, leaves first, and how many managers deep
 // it is.
 func (t *tx) tree(a Agent) (list []Agent, heights int, err error) {
 	list = []Agent{a}
@@ -107,7 +110,7 @@ func (t *tx) tree(a Agent) (list []Agent, heights int, err error) {
 		if i == level {
 			heights, level = heights+1, len(list)
 		}
-		children, err := t.Agents(AgentFilter{ParentID: &list[i].ID, States: []State{Working, Idle, Exited}})
+		children, err := t.Agents(AgentFilter{ParentID: &list[i].ID, States: []State{Working, Idle, Exited}, Present: true})
 		if err != nil {
 			return nil, 0, err
 		}

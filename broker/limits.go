@@ -8,6 +8,7 @@ const (
 	maxChildren   = 1000      // living children of one agent; the operator has no bound
 	maxDepth      = 16        // managers above an agent
 	maxDescend    = 100_000   // agents that one status or fire looks at
+	maxArchived   = 100       // archived agents of one status
 	maxPending    = 100       // pending requests of one agent
 	maxWaits      = 200       // calls of one agent that wait at a time
 	maxFromOne    = 200       // messages of one sender that lie unacknowledged in one mailbox

@@ -22,14 +22,11 @@ func (b *Broker) AwaitResume(ctx context.Context, wanted func(Agent, Message) bo
 	var found Agent
 	var newest Message
 	err := b.await(ctx, []string{resumeTopic}, time.Time{}, func(tx ReadTx) (bool, error) {
-		exited, err := tx.Agents(AgentFilter{States: []State{Exited}})
+		exited, err := tx.Agents(AgentFilter{Resumable: true})
 		if err != nil {
 			return false, err
 		}
 		for _, a := range exited {
-			if len(a.Resume) == 0 {
-				continue
-			}
 			waiting, err := tx.Messages(MessageFilter{RecipientID: a.ID, Undelivered: true, Limit: maxDelivered})
 			if err != nil {
 				return false, err

@@ -2,6 +2,8 @@ package broker
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -11,7 +13,9 @@ type Overview struct {
 	State    State         `json:"state"` // the operator is idle
 	Pending  int           `json:"pending_messages"`
 	Messages []Message     `json:"messages"` // those, oldest first, at most 100
-	Agents   []AgentStatus `json:"agents"`   // each after its manager
+	Agents   []AgentStatus `json:"agents"`   // each after its manager; of those that are archived the last 100 at most
+
+	archived int // of them
 }
 
 // AgentStatus is one agent beneath the caller.
@@ -58,9 +62,18 @@ func (b *Broker) Status(ctx context.Context, who Identity) (Overview, error) {
 
 // beneath adds the agents beneath one, each before its own children.
 func (s *Overview) beneath(tx ReadTx, id string, depth int, now time.Time) error {
-	list, err := tx.Agents(AgentFilter{ParentID: &id, States: []State{Working, Idle, Exited}})
+	list, err := tx.Agents(AgentFilter{ParentID: &id, States: []State{Working, Idle, Exited}, Present: true})
 	if err != nil {
 		return err
+	}
+	if left := maxArchived - s.archived; left > 0 {
+		ended, err := tx.Agents(AgentFilter{ParentID: &id, States: []State{Exited}, LastArchived: left})
+		if err != nil {
+			return err
+		}
+		s.archived += len(ended)
+		list = append(list, ended...)
+		slices.SortFunc(list, func(a, b Agent) int { return strings.Compare(a.ID, b.ID) })
 	}
 	for _, a := range list {
 		r := AgentStatus{Agent: a, Depth: depth, Age: now.Sub(a.CreatedAt)}

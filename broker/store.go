@@ -166,6 +166,11 @@ type AgentFilter struct {
 	TokenHash string  // with this token's hash
 	After     string  // with an id greater than this
 	Limit     int
+
+	Present      bool // not archived
+	LastArchived int  // archived, and of those that many that ended last, instead of Limit
+	Process      bool // with a process
+	Resumable    bool // exited, with a command that starts it again
 }
 
 // RequestFilter chooses requests; its zero value chooses all.

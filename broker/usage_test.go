@@ -283,7 +283,9 @@ func TestBoundOfAnOlderDatabase(t *testing.T) {
 			UPDATE messages SET recipient_id = 'operator', sender_id = 'operator';
 			ALTER TABLE messages DROP COLUMN session; ALTER TABLE agents DROP COLUMN sessions;
 			ALTER TABLE agents DROP COLUMN launch;
-			DELETE FROM counters WHERE name = 'commit'; ALTER TABLE agents RENAME COLUMN turns TO turn`)
+			DELETE FROM counters WHERE name = 'commit'; ALTER TABLE agents RENAME COLUMN turns TO turn;
+			DROP INDEX agents_ended; DROP INDEX agents_parent; DROP INDEX agents_state; DROP INDEX agents_process; DROP INDEX agents_resume;
+			CREATE INDEX agents_parent ON agents (parent_id, id); ALTER TABLE agents DROP COLUMN archived`)
 		w.start()
 		must(w.Verify(w.Context(), operator, before))
 		old := must(w.Receive(w.Context(), operator, false))

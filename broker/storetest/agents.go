@@ -116,6 +116,12 @@ func agentsFilter(t *testing.T, open Open) {
 				a.ParentID = ids[0]
 				a.TokenHash = "token of " + id
 			}
+			switch id {
+			case "a": // exited
+				a.Archived, a.EndedAt, a.Resume = true, now, []string{"again"}
+			case "b": // fired
+				a.Archived, a.EndedAt, a.Process = true, now.Add(time.Second), "a process"
+			}
 			require.NoError(t, tx.InsertAgent(a))
 		}
 	})
@@ -134,6 +140,12 @@ func agentsFilter(t *testing.T, open Open) {
 		{broker.AgentFilter{After: "B0"}, ids[2:]},
 		{broker.AgentFilter{After: "B0", Limit: 2}, ids[2:4]},
 		{broker.AgentFilter{Session: "agent:a"}, nil},
+		{broker.AgentFilter{Present: true}, []string{"B-1", "B0", "é"}},
+		{broker.AgentFilter{LastArchived: 5}, []string{"a", "b"}},
+		{broker.AgentFilter{LastArchived: 1}, []string{"b"}},
+		{broker.AgentFilter{ParentID: &first, LastArchived: 1, States: []broker.State{broker.Exited}}, []string{"a"}},
+		{broker.AgentFilter{Process: true}, []string{"b"}},
+		{broker.AgentFilter{Resumable: true}, []string{"a"}},
 	} {
 		view(t, s, func(tx broker.ReadTx) {
 			all, err := tx.Agents(tt.f)

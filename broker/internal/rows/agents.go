@@ -3,24 +3,25 @@ package rows
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/pinfold-dev/pinfold/broker"
 )
 
 const agentColumns = `id, parent_id, session, cwd, model, tools, task, policy_hash, route, resume, cross_send,
-	state, turns, interrupts, process, cause, token_hash, created_at, ended_at, exit_code, exit_signal, exit_output, sessions, launch`
+	state, turns, interrupts, process, cause, token_hash, created_at, ended_at, exit_code, exit_signal, exit_output, sessions, launch, archived`
 
 func scanAgent(scan Scan) (broker.Agent, error) {
 	var a broker.Agent
 	var tools, resume, cross, cause, sessions string
 	var created, ended *int64
-	var code int64
+	var code, archived int64
 	if err := scan(&a.ID, &a.ParentID, &a.Session, &a.Cwd, &a.Model, &tools, &a.Task, &a.PolicyHash, &a.Route,
 		&resume, &cross, (*string)(&a.State), &a.Turn, &a.Interrupts, &a.Process, &cause, &a.TokenHash,
-		&created, &ended, &code, &a.Exit.Signal, &a.Exit.Output, &sessions, &a.Launch); err != nil {
+		&created, &ended, &code, &a.Exit.Signal, &a.Exit.Output, &sessions, &a.Launch, &archived); err != nil {
 		return a, err
 	}
-	a.CreatedAt, a.EndedAt, a.Exit.Code = fromMicros(created), fromMicros(ended), int(code)
+	a.CreatedAt, a.EndedAt, a.Exit.Code, a.Archived = fromMicros(created), fromMicros(ended), int(code), archived != 0
 	return a, errors.Join(fromList(tools, &a.Tools), fromList(resume, &a.Resume),
 		fromList(cross, &a.CrossSend), fromList(cause, &a.Cause), fromList(sessions, &a.Sessions))
 }
@@ -32,9 +33,13 @@ func agentArgs(a broker.Agent) ([]any, error) {
 	cross, err3 := list(a.CrossSend)
 	cause, err4 := list(a.Cause)
 	sessions, err5 := list(a.Sessions)
+	archived := int64(0)
+	if a.Archived {
+		archived = 1
+	}
 	return []any{a.ID, a.ParentID, a.Session, a.Cwd, a.Model, tools, a.Task, a.PolicyHash, a.Route, resume, cross,
 		string(a.State), a.Turn, a.Interrupts, a.Process, cause, a.TokenHash,
-		micros(a.CreatedAt), micros(a.EndedAt), int64(a.Exit.Code), a.Exit.Signal, a.Exit.Output, sessions, a.Launch,
+		micros(a.CreatedAt), micros(a.EndedAt), int64(a.Exit.Code), a.Exit.Signal, a.Exit.Output, sessions, a.Launch, archived,
 	}, errors.Join(err1, err2, err3, err4, err5)
 }
 
@@ -86,17 +91,35 @@ func (t *Tx) Agents(f broker.AgentFilter) (all []broker.Agent, err error) {
 	if f.ParentID != nil {
 		w.and("parent_id = ?", *f.ParentID)
 	}
+	switch {
+	case f.Present:
+		w.and("archived = 0")
+	case f.LastArchived > 0:
+		w.and("archived = 1")
+	}
 	in(&w, "state", f.States)
+	if f.Process {
+		w.and("process <> ''")
+	}
+	if f.Resumable {
+		w.and("state = 'exited' AND resume <> 'null'")
+	}
 	w.equal("session", f.Session)
 	w.equal("token_hash", f.TokenHash)
 	w.greater("id", f.After)
-	w.add(" ORDER BY id")
-	w.limit(f.Limit)
+	if f.LastArchived > 0 {
+		w.add(" ORDER BY ended_at DESC, id")
+		w.limit(f.LastArchived)
+	} else {
+		w.add(" ORDER BY id")
+		w.limit(f.Limit)
+	}
 	err = t.query("SELECT "+agentColumns+" FROM agents"+w.sql.String(), func(scan Scan) error {
 		a, err := scanAgent(scan)
 		all = append(all, a)
 		return err
 	}, w.args...)
+	slices.SortFunc(all, func(a, b broker.Agent) int { return strings.Compare(a.ID, b.ID) })
 	return all, err
 }
 
@@ -128,7 +151,7 @@ func (t *Tx) UpdateAgent(a broker.Agent, from ...broker.State) error {
 	var w where
 	w.add(`UPDATE agents SET session = ?, cwd = ?, model = ?, tools = ?, task = ?, policy_hash = ?, route = ?,
 		resume = ?, cross_send = ?, state = ?, turns = ?, interrupts = ?, process = ?, cause = ?, token_hash = ?`, v[2:17]...)
-	w.add(`, ended_at = ?, exit_code = ?, exit_signal = ?, exit_output = ?, sessions = ?, launch = ? WHERE id = ?`, append(v[18:], a.ID)...)
+	w.add(`, ended_at = ?, exit_code = ?, exit_signal = ?, exit_output = ?, sessions = ?, launch = ?, archived = ? WHERE id = ?`, append(v[18:], a.ID)...)
 	in(&w, "state", from)
 	n, err := t.exec(w.sql.String(), w.args...)
 	if err != nil || n > 0 {

@@ -140,7 +140,9 @@ func NewStatus(a *cli.App) *cobra.Command {
 		Use:   "status [flags]",
 		Short: "Show who you are, the agents beneath you, and what waits",
 		Long: `status shows you, each agent beneath you with its state, its age and how many of
-its requests wait, and your queued messages. It acknowledges none: mailbox does.`,
+its requests wait, and your queued messages. It acknowledges none: mailbox does.
+Of the agents that have ended, and have nobody beneath them who has not, it shows the
+last hundred; 'pinfold agents show ID' has each.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return brokerclient.With(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
