@@ -121,9 +121,9 @@ func TestDocumentAndHandlersAgree(t *testing.T) {
 		v, _ := m[name].(string)
 		return v
 	}
-	d.call(s, op, "POST", "/v1/agents", "", "", `{"id":"boss","preset":"trusted","cwd":`+quoted(cwd)+`,"tools":["a"],"model":"m","task":"t"}`)
+	d.call(s, op, "POST", "/v1/agents", "", "", `{"id":"boss","preset":"trusted","cwd":`+quoted(cwd)+`,"model":"m","task":"t"}`)
 	root := s.as("boss")
-	d.call(s, root, "POST", "/v1/agents", "", "", `{"id":"kid","policy":{"name":"p.yaml","text":`+quoted(asking)+`}}`)
+	d.call(s, root, "POST", "/v1/agents", "", "", `{"id":"kid","tools":["read_file","write_file","rename","nexus_send"],"policy":{"name":"p.yaml","text":`+quoted(asking)+`}}`)
 	kid := s.as("kid")
 	d.call(s, root, "GET", "/v1/agents", "", "", "")
 	d.call(s, root, "GET", "/v1/agents/{id}", "kid", "", "")

@@ -73,6 +73,23 @@ func agentsDeleted(t *testing.T, open Open) {
 		require.NoError(t, err)
 		require.Equal(t, []broker.Agent{again, other}, all)
 	})
+
+	// Nor is it found where an update before has read it, or this one.
+	found := func(tx broker.Tx, want error) {
+		_, err := tx.Agent("a")
+		require.ErrorIs(t, err, want)
+	}
+	update(t, s, func(tx broker.Tx) { found(tx, nil) })
+	update(t, s, func(tx broker.Tx) {
+		found(tx, nil)
+		require.NoError(t, tx.DeleteAgent("a"))
+		found(tx, broker.ErrNotFound)
+	})
+	update(t, s, func(tx broker.Tx) {
+		found(tx, broker.ErrNotFound)
+		require.NoError(t, tx.InsertAgent(a))
+		found(tx, nil)
+	})
 }
 
 // agentsUnique: id, session key and token are held by one agent.
