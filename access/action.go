@@ -1,6 +1,9 @@
 package access
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Action names what is asked for, in the words that policies use.
 type Action string
@@ -113,4 +116,17 @@ func (Action) Words() []string {
 type Access struct {
 	Action   Action `json:"action"`
 	Resource string `json:"resource"`
+}
+
+// In is the same access as rules about a project see it in which this one lies in the
+// directory dir; "" is the same project. Only places of files are relative to a project.
+func (a Access) In(dir string) Access {
+	switch {
+	case dir == "" || !a.Action.OnFiles() || strings.HasPrefix(a.Resource, "/"):
+	case a.Resource == ".":
+		a.Resource = dir
+	default:
+		a.Resource = dir + "/" + a.Resource
+	}
+	return a
 }

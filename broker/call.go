@@ -78,10 +78,10 @@ func (r *Request) call() access.Request {
 }
 
 // grant is the request as a grant. within is the manager's policy, nil for the
-// operator.
-func (r *Request) grant(within *permission.Policy) permission.Grant {
+// operator; at is where the agent works in the manager's project.
+func (r *Request) grant(within *permission.Policy, at string) permission.Grant {
 	g := permission.Grant{
-		ID: r.ID, Tool: r.Tool, By: r.ApproverID, Within: within,
+		ID: r.ID, Tool: r.Tool, By: r.ApproverID, Within: within, At: at,
 		Accesses: append([]access.Access{{Action: r.Action, Resource: r.Resource}}, r.Also...),
 	}
 	switch r.Scope {

@@ -110,7 +110,7 @@ func (b *Broker) granted(ctx context.Context, tx ReadTx, a Agent, c access.Reque
 		if err != nil {
 			return asked, nil, err
 		}
-		if alone := p.Granting(r.grant(nil)); (permission.Enforcer{Policy: alone, Registry: kin{tx, a.ID}}).Check(ctx, c).Allowed() {
+		if alone := p.Granting(r.grant(nil, "")); (permission.Enforcer{Policy: alone, Registry: kin{tx, a.ID}}).Check(ctx, c).Allowed() {
 			used = append(used, r)
 		}
 	}

@@ -26,7 +26,7 @@ type HireSpec struct {
 	// OnExcess says what happens where that is more than its manager has.
 	OnExcess permission.OnExcess
 
-	Cwd   string // absolute; "" is the manager's, and a child's must be
+	Cwd   string // absolute; "" is the manager's, and a child's lies in that
 	Model string
 	// Tools are those that it may use, at most 1000, as permission.Policy.WithTools has
 	// them; nil is all that its policy allows.
@@ -43,16 +43,25 @@ type HireSpec struct {
 // done before the store is locked for others.
 type narrowed struct {
 	manager string // of the manager's policy
+	at      string // in its project
 	policy  *permission.Policy
 	excess  []permission.Excess
 	err     error
 }
 
-// narrow has the agent's policy stand within its manager's, as that is now.
-func (s *HireSpec) narrow(manager *permission.Policy) (*permission.Policy, []permission.Excess, error) {
-	if n := &s.within; n.policy == nil && n.err == nil || n.manager != manager.Hash() {
-		n.manager = manager.Hash()
-		n.policy, n.excess, n.err = s.child(manager)
+// narrow has the agent's policy stand within its manager's, as that is now. at is where
+// it works in the manager's project.
+func (s *HireSpec) narrow(manager *permission.Policy, at string) (*permission.Policy, []permission.Excess, error) {
+	if n := &s.within; n.policy == nil && n.err == nil || n.manager != manager.Hash() || n.at != at {
+		*n = narrowed{manager: manager.Hash(), at: at}
+		if at != "" {
+			if manager, n.err = manager.Beneath(at); n.err != nil {
+				n.err = refuse(CodeInvalid, "%s", n.err)
+			}
+		}
+		if n.err == nil {
+			n.policy, n.excess, n.err = s.child(manager)
+		}
 	}
 	return s.within.policy, s.within.excess, s.within.err
 }
@@ -133,15 +142,19 @@ func (b *Broker) narrowFirst(ctx context.Context, who Identity, spec *HireSpec) 
 		return
 	}
 	var own *permission.Policy
-	_ = b.view(ctx, func(tx ReadTx) error {
+	var at string
+	err := b.view(ctx, func(tx ReadTx) error {
 		a, err := tx.Agent(manager)
 		if err == nil {
 			own, err = b.hiredPolicy(tx, a)
 		}
+		if err == nil && spec.Cwd != "" {
+			at, err = placeIn(a, Agent{Cwd: spec.Cwd})
+		}
 		return err
 	})
-	if own != nil {
-		_, _, _ = spec.narrow(own)
+	if err == nil && own != nil {
+		_, _, _ = spec.narrow(own, at)
 	}
 }
 
@@ -190,7 +203,11 @@ func (t *tx) hire(ctx context.Context, who Identity, spec *HireSpec, call *acces
 		if err != nil {
 			return fail(err)
 		}
-		if policy, excess, err = spec.narrow(own); err != nil {
+		at, err := placeIn(parent, a)
+		if err != nil {
+			return fail(err)
+		}
+		if policy, excess, err = spec.narrow(own, at); err != nil {
 			return fail(err)
 		}
 		if err := t.roomFor(who, parent); err != nil {
@@ -269,8 +286,6 @@ func (s *HireSpec) check(a, parent Agent) error {
 		return refuse(permission.CodeNoPolicy, "an agent needs a policy")
 	case !filepath.IsAbs(a.Cwd) || a.Cwd != filepath.Clean(a.Cwd):
 		return refuse(CodeInvalid, "the directory %q is not absolute and clean", shown(a.Cwd, maxShown))
-	case parent.ID != "" && a.Cwd != parent.Cwd:
-		return refuse(CodeInvalid, "a child works in its manager's directory %q: the paths of its policy are relative to that", shown(parent.Cwd, maxShown))
 	case len(a.Cwd) > maxName || len(a.Model) > maxName || len(a.Route) > maxName || len(a.Task) > maxTask || len(a.Launch) > maxTask || len(a.Tools) > maxTools || len(a.Resume) > maxTools:
 		return refuse(CodeTooLarge, "the description of an agent is too large: a task may have %d bytes, other texts %d, a list %d entries", maxTask, maxName, maxTools)
 	}

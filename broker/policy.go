@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -89,6 +90,7 @@ func (b *Broker) effective(tx ReadTx, a Agent, now time.Time, more ...Request) (
 		return p, err
 	}
 	var within *permission.Policy
+	var at string
 	if a.ParentID != "" {
 		parent, err := tx.Agent(a.ParentID)
 		if err != nil {
@@ -97,14 +99,30 @@ func (b *Broker) effective(tx ReadTx, a Agent, now time.Time, more ...Request) (
 		if within, err = b.effective(tx, parent, now); err != nil {
 			return nil, err
 		}
+		if at, err = placeIn(parent, a); err != nil {
+			return nil, err
+		}
 	}
 	var grants []permission.Grant
 	for _, r := range append(rows, more...) {
 		if r.ApproverID == a.ParentID && (r.Until.IsZero() || now.Before(r.Until)) {
-			grants = append(grants, r.grant(within))
+			grants = append(grants, r.grant(within, at))
 		}
 	}
 	return p.Granting(grants...), nil
+}
+
+// placeIn is where an agent works in its manager's project: "" where it is the same
+// directory. An agent without a place there is the operator's to have made.
+func placeIn(manager, a Agent) (string, error) {
+	if a.Cwd == manager.Cwd {
+		return "", nil
+	}
+	rel, err := filepath.Rel(manager.Cwd, a.Cwd)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", refuse(CodeInvalid, "the directory %q does not lie in the manager's, %q: a child works there or beneath it", shown(a.Cwd, maxShown), shown(manager.Cwd, maxShown))
+	}
+	return filepath.ToSlash(rel), nil
 }
 
 // kin answers who is whose parent from rows: permission.Registry for one

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pinfold-dev/pinfold/access"
@@ -161,7 +162,23 @@ func (t *tx) lacks(ctx context.Context, who Identity, r *Request) (string, error
 	if err != nil {
 		return "", err
 	}
-	d, err := t.b.check(ctx, t, approver, r.call(), t.now)
+	// The request's places are in the agent's project, the approver's rules about its own.
+	a, err := t.agent(r.AgentID)
+	if err != nil {
+		return "", err
+	}
+	at, err := placeIn(approver, a)
+	if err != nil {
+		return "", err
+	}
+	call := r.call()
+	there := access.Access{Action: call.Action, Resource: call.Resource}.In(at)
+	call.Resource = there.Resource
+	call.Also = slices.Clone(call.Also)
+	for i := range call.Also {
+		call.Also[i] = call.Also[i].In(at)
+	}
+	d, err := t.b.check(ctx, t, approver, call, t.now)
 	if err != nil || d.Allowed() {
 		return "", err
 	}

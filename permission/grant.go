@@ -35,6 +35,9 @@ type Grant struct {
 	// operator, who may do anything that is not denied.
 	By     string
 	Within *Policy
+	// At is where the agent's project lies in that of Within, whose paths are relative
+	// to its own; "" is the same.
+	At string
 }
 
 // grantLayer is the layer of the rules that stand for grants.
@@ -56,7 +59,7 @@ func (p *Policy) Granting(grants ...Grant) *Policy {
 		if g.Within != nil {
 			within = g.Within.hash
 		}
-		fmt.Fprintf(h, "%q %q %q %q %t %t %q %x\n", g.ID, g.Accesses, g.Tool, g.Digest, g.Subtree, g.Anywhere, g.By, within)
+		fmt.Fprintf(h, "%q %q %q %q %t %t %q %x %q\n", g.ID, g.Accesses, g.Tool, g.Digest, g.Subtree, g.Anywhere, g.By, within, g.At)
 	}
 	h.Sum(q.hash[:0])
 	return &q
@@ -70,7 +73,8 @@ func (e Enforcer) lift(f finding, q *question, req *access.Request, aboutTool bo
 			continue
 		}
 		if g.Within != nil {
-			same := access.Request{Principal: g.By, Action: q.Action, Resource: q.Resource, Tool: req.Tool, ArgsDigest: req.ArgsDigest}
+			there := q.Access.In(g.At)
+			same := access.Request{Principal: g.By, Action: there.Action, Resource: there.Resource, Tool: req.Tool, ArgsDigest: req.ArgsDigest}
 			if !(Enforcer{g.Within, e.Registry}).decide(same, nil).Allowed() {
 				continue
 			}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -127,18 +128,8 @@ func (c *call) policy(ctx context.Context, body *HireBody) (*permission.Policy, 
 	if given > 1 {
 		return nil, fault(broker.CodeInvalid, "preset, policy and agent name one policy each: give one of them")
 	}
-	if parent := body.Parent; !filepath.IsAbs(body.Cwd) && (parent != "" || !c.who.Operator()) {
-		if !c.who.Operator() {
-			parent = c.who.AgentID() // another one Hire refuses, on record
-		}
-		manager, err := c.s.b.Agent(ctx, c.who, parent)
-		if err != nil {
-			return nil, err
-		}
-		if slices.Contains(strings.Split(body.Cwd, "/"), "..") {
-			return nil, fault(broker.CodeInvalid, `the directory %q leads out of the manager's: ".." is not allowed in it`, body.Cwd)
-		}
-		body.Cwd = filepath.Join(manager.Cwd, body.Cwd)
+	if err := c.place(ctx, body); err != nil {
+		return nil, err
 	}
 	root := body.Cwd
 	validate := func(p *permission.Policy) error {
@@ -158,6 +149,14 @@ func (c *call) policy(ctx context.Context, body *HireBody) (*permission.Policy, 
 		}
 	}
 	policy, err := compile(body, opt)
+	if err == nil && body.Git && len(body.WritePaths) == 0 {
+		if _, is := policies.Of(policy).(interface {
+			WriteList() (access.Position, bool)
+		}).WriteList(); is { // git alone asks for .git as well, and not for it alone
+			opt.Caller.FS.Write = []string{".", ".git"}
+			policy, err = compile(body, opt)
+		}
+	}
 	if err != nil {
 		return nil, asRefusal(err)
 	}
@@ -165,6 +164,29 @@ func (c *call) policy(ctx context.Context, body *HireBody) (*permission.Policy, 
 		return nil, fault(broker.CodeInvalid, "write path '%s': %s lists the write paths and it is not among them", lost[0].Path, lost[0].List)
 	}
 	return policy, validate(policy)
+}
+
+// place makes the directory of a child absolute, and refuses one outside its manager's
+// before anybody looks whether it is there.
+func (c *call) place(ctx context.Context, body *HireBody) error {
+	parent := body.Parent
+	if !c.who.Operator() {
+		parent = c.who.AgentID() // another one Hire refuses, on record
+	}
+	if parent == "" {
+		return nil
+	}
+	manager, err := c.s.b.Agent(ctx, c.who, parent)
+	if err != nil {
+		return err
+	}
+	if !filepath.IsAbs(body.Cwd) && !slices.Contains(strings.Split(body.Cwd, "/"), "..") {
+		body.Cwd = filepath.Join(manager.Cwd, body.Cwd)
+	}
+	if rel, err := filepath.Rel(manager.Cwd, body.Cwd); err != nil || !filepath.IsLocal(rel) {
+		return fault(broker.CodeInvalid, "the directory %q does not lie in the manager's, %q: a child works there or beneath it", body.Cwd, manager.Cwd)
+	}
+	return nil
 }
 
 func compile(body *HireBody, opt permission.Options) (*permission.Policy, error) {

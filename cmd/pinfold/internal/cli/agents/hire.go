@@ -97,7 +97,7 @@ and mailbox that it had.`,
 	from.Add(cmd)
 	brokerclient.JSONFlag(cmd)
 	flags := cmd.Flags()
-	flags.StringVarP(&dir, "directory", "C", "", "the project `DIR`; default: the manager's, or the working directory")
+	flags.StringVarP(&dir, "directory", "C", "", "the project `DIR`, for a child of an agent one beneath its manager's; default: the manager's, or the working directory")
 	flags.StringArrayVarP(&body.WritePaths, "write-path", "w", nil, "let `PATH` beneath DIR be written (repeatable)")
 	flags.BoolVar(&body.Git, "git", false, "let the unprotected part of .git be written, so that git commit works")
 	flags.StringArrayVar(&body.Hide, "hide", nil, "names that match `GLOB` do not exist for it (repeatable)")

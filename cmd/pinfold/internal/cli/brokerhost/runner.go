@@ -17,6 +17,7 @@ import (
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/gitbeside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
 	"github.com/pinfold-dev/pinfold/pathresolver"
@@ -80,12 +81,21 @@ func (r *Runner) Validate(body *brokerhttp.HireBody, policy *permission.Policy) 
 		return err
 	}
 	held.Config.AllowBroadRoot = body.Follow
-	try, err := OpenDir(held.Config)
+	return tryDir(held.Config)
+}
+
+// tryDir says why a policy cannot be held in an agent's directory.
+func tryDir(cfg pathresolver.Config) error {
+	beside, err := gitbeside.Find(&cfg, "")
 	if err != nil {
 		return err
 	}
-	_ = try.Close() // was only a try
-	return nil
+	defer beside.Close()
+	try, err := OpenDir(cfg)
+	if err != nil {
+		return err
+	}
+	return try.Close()
 }
 
 // name is how the agents' rows call this runner.
@@ -105,11 +115,9 @@ func (r *Runner) Launch(ctx context.Context, l brokerhttp.Launch) error {
 		return fmt.Errorf("policy '%s' is the operator's own rights: there is no view to run a command in", l.Policy.Name())
 	}
 	// A policy that cannot be held is told to whoever hires.
-	try, err := OpenDir(held.Config)
-	if err != nil {
+	if err := tryDir(held.Config); err != nil {
 		return err
 	}
-	_ = try.Close() // was only a try
 	network, _, _ := l.Policy.Network()
 	command, err := withTask(l.Command, l.Agent.Task)
 	if err != nil {
@@ -146,6 +154,10 @@ func (r *Runner) Launch(ctx context.Context, l brokerhttp.Launch) error {
 	if given.stdin {
 		stdin = []byte(l.Agent.Task)
 	}
+	git, err := r.gitOf(ctx, l.Agent)
+	if err != nil {
+		return err
+	}
 	// From here on it counts as running: of several who start it one does.
 	if err := r.b.Started(ctx, id, r.name()); err != nil {
 		return err
@@ -153,7 +165,7 @@ func (r *Runner) Launch(ctx context.Context, l brokerhttp.Launch) error {
 	p, err := startView(View{
 		Agent: id, Policy: held.Config, NoNetwork: !network || given.noNet, Wait: viewhost.FUSEWait(l.Policy), Command: command,
 		Env: append(env, "PINFOLD_TASK="+l.Agent.Task), Socket: l.Socket,
-		RO: given.ro, Home: given.home, Private: r.Launches.credentialFiles(), Stdin: stdin, GitAuthor: given.gitAuthor,
+		RO: given.ro, Home: given.home, Private: r.Launches.credentialFiles(), Stdin: stdin, GitAuthor: given.gitAuthor, Git: git,
 		MaxTasks: given.maxTasks, TmpSize: given.tmpSize,
 	}, secrets)
 	if err != nil {
@@ -202,6 +214,41 @@ func (r *Runner) Launch(ctx context.Context, l brokerhttp.Launch) error {
 		late = true
 		return nil
 	}
+}
+
+// gitOf is where a git directory may lie that is opened for an agent beside its project:
+// in its manager's project, or where the manager's own lies. nil is anywhere: for the
+// operator's agents.
+func (r *Runner) gitOf(ctx context.Context, a broker.Agent) ([]string, error) {
+	if a.ParentID == "" {
+		return nil, nil
+	}
+	parent, err := r.b.Agent(ctx, broker.OperatorIdentity(), a.ParentID)
+	if err != nil {
+		return nil, err
+	}
+	places := []string{parent.Cwd}
+	policy, err := r.b.Policy(ctx, parent.ID)
+	if err != nil {
+		return nil, err
+	}
+	held, err := policy.Resolver(parent.Cwd)
+	if err != nil || !held.Config.Git {
+		return places, err
+	}
+	above, err := r.gitOf(ctx, parent)
+	if err != nil {
+		return nil, err
+	}
+	own, err := gitbeside.Find(&held.Config, "")
+	if err != nil {
+		return places, nil // it has none
+	}
+	defer own.Close()
+	if own != nil && (above == nil || (&View{Git: above}).MayGit(own.Root()) == nil) {
+		places = append(places, own.Root())
+	}
+	return places, nil
 }
 
 // startPatience is how long whoever hires is kept until the command runs. To open it may

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/broker/brokerhttp"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/gitbeside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/skillask"
 	"github.com/pinfold-dev/pinfold/fileskills"
 )
@@ -26,6 +27,11 @@ func (r *Runner) CallSkill(ctx context.Context, s brokerhttp.Skill) (brokerhttp.
 	if held.NoView {
 		return brokerhttp.SkillResult{}, errors.New("the policy is the operator's own rights: no skill is called for it")
 	}
+	beside, err := gitbeside.Find(&held.Config, "") // which no skill writes
+	if err != nil {
+		return brokerhttp.SkillResult{}, err
+	}
+	defer beside.Close()
 	at, err := OpenDir(held.Config)
 	if err != nil {
 		return brokerhttp.SkillResult{}, err

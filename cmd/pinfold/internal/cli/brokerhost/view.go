@@ -12,6 +12,7 @@ import (
 	"github.com/pinfold-dev/pinfold/broker"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/child"
+	"github.com/pinfold-dev/pinfold/internal/hostpath"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -95,8 +96,23 @@ type View struct {
 	Private   []string // never seen inside
 	Stdin     []byte   // nil is nothing
 	GitAuthor bool
-	MaxTasks  int   // 0 is the default
-	TmpSize   int64 // likewise
+	Git       []string // a git directory beside the project may lie in one of these; nil: anywhere
+	MaxTasks  int      // 0 is the default
+	TmpSize   int64    // likewise
+}
+
+// MayGit refuses a git directory beside the project that the manager has no right to. ""
+// is none.
+func (v *View) MayGit(dir string) error {
+	if dir == "" || v.Git == nil {
+		return nil
+	}
+	for _, place := range v.Git {
+		if _, in := hostpath.Beneath(dir, place); in {
+			return nil
+		}
+	}
+	return fmt.Errorf("--git: the git directory '%s' does not lie in the manager's project, and is not its to open", pathresolver.EscapePath(dir))
 }
 
 // End is what that process tells: first that the command runs, if it comes to that, and

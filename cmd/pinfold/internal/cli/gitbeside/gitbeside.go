@@ -71,6 +71,14 @@ func uidOf(name string) (uid int, ok bool) {
 	return uid, err == nil
 }
 
+// Root is where it lies; "" where it is nil.
+func (b *Dir) Root() string {
+	if b == nil {
+		return ""
+	}
+	return b.repo.Dir
+}
+
 // Close lets go of it, after its view.
 func (b *Dir) Close() {
 	if b != nil {

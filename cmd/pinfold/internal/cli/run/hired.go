@@ -13,6 +13,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerhost"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/child"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/gitbeside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/leftlog"
@@ -76,6 +77,14 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View, running *launc
 	if v.Policy, err = hostfile.HidePrivate(v.Policy); err != nil { // as the agent is told it, too
 		return launcher.Result{}, err
 	}
+	beside, err := gitbeside.Find(&v.Policy, "")
+	if err != nil {
+		return launcher.Result{}, err
+	}
+	defer beside.Close()
+	if err := v.MayGit(beside.Root()); err != nil {
+		return launcher.Result{}, err
+	}
 	r, err := brokerhost.OpenDir(v.Policy)
 	if err != nil {
 		return launcher.Result{}, err
@@ -102,7 +111,10 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View, running *launc
 	if err != nil {
 		return launcher.Result{}, err
 	}
-	shown, err := inside.ShowPolicy(v.Policy, r, view.Arrangement())
+	if err := beside.Arrange(options, f.traces.Follow); err != nil {
+		return launcher.Result{}, errors.Join(err, view.Close())
+	}
+	shown, err := inside.ShowPolicy(v.Policy, r, view.Arrangement(), beside.Show()...)
 	if err != nil {
 		return launcher.Result{}, errors.Join(err, view.Close())
 	}
@@ -136,9 +148,13 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View, running *launc
 		c.Files[authorFile] = author
 		c.Env = append(c.Env, "GIT_CONFIG_GLOBAL="+authorFile)
 	}
+	beside.Into(&c)
+	c.Env = append(c.Env, gitbeside.Environment(c.Env, os.LookupEnv, beside.Settings(v.Policy, r))...)
 	result, err := launcher.Run(ctx, c)
 	err = errors.Join(err, view.Close())
-	if lost := denials.Close(view.Stats().RefusalsDropped+view.Stats().AsksDropped, result.Dropped); lost != nil {
+	dropped, closed := beside.CloseView()
+	err = errors.Join(err, closed)
+	if lost := denials.Close(view.Stats().RefusalsDropped+view.Stats().AsksDropped+dropped, result.Dropped); lost != nil {
 		a.Out.Warning(lost.Error())
 	}
 	leftlog.Keep(a.Out, "", r, v.Command, f.traces.Left())
