@@ -96,7 +96,7 @@ func printAgent(a *cli.App, g broker.Agent, h broker.Holding) {
 	line("session", g.Session)
 	line("directory", g.Cwd)
 	line("task", g.Task)
-	line("tools", toolsText(g.Tools))
+	line("listed", toolsText(g.Tools))
 	line("model", g.Model)
 	line("route", g.Route)
 	line("policy", h.Policy+" ("+g.PolicyHash+")")
