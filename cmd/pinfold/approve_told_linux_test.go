@@ -61,6 +61,6 @@ exit 1
 	require.Empty(t, content)
 	log, err := os.ReadFile(asked)
 	require.NoError(t, err)
-	require.Equal(t, 1, strings.Count(string(log), `"fs.create"`), "%s", log)
+	require.Equal(t, 1, strings.Count(string(log), `"action":"fs.create"`), "%s", log)
 	require.NotContains(t, string(log), `"fs.meta"`, "its times are part of making it")
 }

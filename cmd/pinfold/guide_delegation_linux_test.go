@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerhost"
 )
 
 // typist is a shell that somebody types into.
@@ -159,6 +162,12 @@ func TestScriptOfDelegation(t *testing.T) {
 			}
 		case b.language == "sh":
 			g.enter(g.typed(b.text))
+		case b.language == "yaml": // what serve would read
+			file := filepath.Join(home, "launch.yaml")
+			require.NoError(t, os.WriteFile(file, []byte(b.text), 0o600))
+			_, err := brokerhost.ReadLaunches(cli.NewOutput(io.Discard, io.Discard), file)
+			require.NoError(t, err)
+		case b.language == "text": // done by broker_team.txtar
 		default:
 			t.Fatalf("a block in %q", b.language)
 		}
