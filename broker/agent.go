@@ -65,6 +65,7 @@ type Agent struct {
 	Archived bool `json:"-"`
 
 	CreatedAt time.Time `json:"created_at,omitzero"`
+	Until     time.Time `json:"until,omitzero"`    // when its time is over and it is fired; zero for never
 	EndedAt   time.Time `json:"ended_at,omitzero"` // zero until it has exited, or was fired and its process is gone
 	Exit      Exit      `json:"exit,omitzero"`     // how it ended
 }

@@ -82,7 +82,8 @@ func (b *Broker) hold(ctx context.Context, key string) (release func()) {
 	}
 }
 
-// lease says from time to time that the broker lives, while it holds waits.
+// lease says from time to time that the broker lives, while it holds waits, and ends the
+// agents whose time is over.
 func (b *Broker) lease(ctx context.Context) {
 	tick := time.NewTicker(leaseEvery)
 	defer tick.Stop()
@@ -92,8 +93,9 @@ func (b *Broker) lease(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
+		// A store that fails now may not fail the next time.
+		_ = b.endOver(ctx)
 		if b.held.Load() > 0 {
-			// A store that fails now may not fail the next time.
 			_ = b.store.Update(ctx, func(tx Tx) error { return tx.PutBroker(b.id, clock(time.Now())) })
 		}
 	}

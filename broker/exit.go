@@ -61,7 +61,7 @@ func (b *Broker) Started(ctx context.Context, id, process string) error {
 		if err != nil {
 			return err
 		}
-		if a.State == Fired {
+		if a.State == Fired || a.over(t.now) {
 			return noSession(id)
 		}
 		if a.Process != "" {

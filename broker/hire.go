@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -33,8 +34,9 @@ type HireSpec struct {
 	Tools  []string
 	Task   string // at most 64 KiB
 	Route  string
-	Resume []string // the command that starts it again
-	Launch string   // how its command is started, in words of whoever runs it; at most 64 KiB
+	Until  time.Time // when its time is over; zero for never
+	Resume []string  // the command that starts it again
+	Launch string    // how its command is started, in words of whoever runs it; at most 64 KiB
 
 	within narrowed
 }
@@ -188,6 +190,10 @@ func (t *tx) hire(ctx context.Context, who Identity, spec *HireSpec, call *acces
 	}
 	if a.Cwd == "" {
 		a.Cwd = parent.Cwd
+	}
+	a.Until = clock(spec.Until)
+	if err := spec.checkUntil(t.now); err != nil {
+		return fail(err)
 	}
 	if err := spec.check(a, parent); err != nil {
 		return fail(err)

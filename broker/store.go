@@ -160,11 +160,12 @@ type Tx interface {
 
 // AgentFilter chooses agents; its zero value chooses all.
 type AgentFilter struct {
-	ParentID  *string // of this parent
-	States    []State // in one of these
-	Session   string  // with this session key
-	TokenHash string  // with this token's hash
-	After     string  // with an id greater than this
+	ParentID  *string   // of this parent
+	States    []State   // in one of these
+	Session   string    // with this session key
+	TokenHash string    // with this token's hash
+	Due       time.Time // with an Until that is not zero and not after it; zero chooses all
+	After     string    // with an id greater than this
 	Limit     int
 
 	Present      bool // not archived

@@ -117,7 +117,7 @@ func live(tx ReadTx, who Identity) (Agent, error) {
 		return Agent{}, nobody()
 	}
 	a, err := tx.Agent(who.agent)
-	if errors.Is(err, ErrNotFound) || err == nil && a.State.Ended() {
+	if errors.Is(err, ErrNotFound) || err == nil && (a.State.Ended() || a.over(time.Now())) {
 		return Agent{}, nobody()
 	}
 	return a, err

@@ -282,7 +282,7 @@ func TestBoundOfAnOlderDatabase(t *testing.T) {
 		w.tamper(`DROP TABLE usages; DELETE FROM schema_version WHERE version >= 2;
 			UPDATE messages SET recipient_id = 'operator', sender_id = 'operator';
 			ALTER TABLE messages DROP COLUMN session; ALTER TABLE agents DROP COLUMN sessions;
-			ALTER TABLE agents DROP COLUMN launch;
+			ALTER TABLE agents DROP COLUMN launch; DROP INDEX agents_until; ALTER TABLE agents DROP COLUMN until;
 			DELETE FROM counters WHERE name = 'commit'; ALTER TABLE agents RENAME COLUMN turns TO turn;
 			DROP INDEX agents_ended; DROP INDEX agents_parent; DROP INDEX agents_state; DROP INDEX agents_process; DROP INDEX agents_resume;
 			CREATE INDEX agents_parent ON agents (parent_id, id); ALTER TABLE agents DROP COLUMN archived`)

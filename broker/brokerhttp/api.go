@@ -34,24 +34,25 @@ type Resolved struct {
 // HireBody describes an agent. At most one of Preset, Policy and Agent is given;
 // without any it is the preset sandboxed.
 type HireBody struct {
-	ID         string   `json:"id,omitempty"`          // "" lets the broker choose
-	Parent     string   `json:"parent,omitempty"`      // the operator may name one; an agent's children are its own
-	Cwd        string   `json:"cwd,omitempty"`         // "" is the parent's; a relative one is relative to that
-	Preset     string   `json:"preset,omitempty"`      // a preset's or profile's name
-	Policy     *Text    `json:"policy,omitempty"`      // a policy document
-	Agent      *Text    `json:"agent,omitempty"`       // an agent definition
-	Role       string   `json:"role,omitempty"`        // a launch role or an agent type: beside Policy what its roles say
-	WritePaths []string `json:"write_paths,omitempty"` // beneath cwd
-	Git        bool     `json:"git,omitempty"`         // the unprotected part of .git may be written
-	Hide       []string `json:"hide,omitempty"`        // globs of what does not exist for it
-	Protect    []string `json:"protect,omitempty"`     // globs of what it may never write
-	Route      string   `json:"route,omitempty"`       // where its answers go, such as a channel
-	Model      string   `json:"model,omitempty"`
-	Tools      []string `json:"tools,omitempty"` // as permission.Policy.WithTools has them; null is all that the policy allows
-	Task       string   `json:"task,omitempty"`
-	Command    []string `json:"command,omitempty"`   // to start in a view; none: the agent is only registered
-	Resumable  bool     `json:"resumable,omitempty"` // a message for the agent after it has exited starts the command again
-	Follow     bool     `json:"follow,omitempty"`    // the process that hires, over a socket, runs as the agent: its end, however it comes, is the agent's
+	ID         string    `json:"id,omitempty"`          // "" lets the broker choose
+	Parent     string    `json:"parent,omitempty"`      // the operator may name one; an agent's children are its own
+	Cwd        string    `json:"cwd,omitempty"`         // "" is the parent's; a relative one is relative to that
+	Preset     string    `json:"preset,omitempty"`      // a preset's or profile's name
+	Policy     *Text     `json:"policy,omitempty"`      // a policy document
+	Agent      *Text     `json:"agent,omitempty"`       // an agent definition
+	Role       string    `json:"role,omitempty"`        // a launch role or an agent type: beside Policy what its roles say
+	WritePaths []string  `json:"write_paths,omitempty"` // beneath cwd
+	Git        bool      `json:"git,omitempty"`         // the unprotected part of .git may be written
+	Hide       []string  `json:"hide,omitempty"`        // globs of what does not exist for it
+	Protect    []string  `json:"protect,omitempty"`     // globs of what it may never write
+	Route      string    `json:"route,omitempty"`       // where its answers go, such as a channel
+	Until      time.Time `json:"until,omitzero"`        // when its time is over, and it and all beneath it are fired
+	Model      string    `json:"model,omitempty"`
+	Tools      []string  `json:"tools,omitempty"` // as permission.Policy.WithTools has them; null is all that the policy allows
+	Task       string    `json:"task,omitempty"`
+	Command    []string  `json:"command,omitempty"`   // to start in a view; none: the agent is only registered
+	Resumable  bool      `json:"resumable,omitempty"` // a message for the agent after it has exited starts the command again
+	Follow     bool      `json:"follow,omitempty"`    // the process that hires, over a socket, runs as the agent: its end, however it comes, is the agent's
 
 	// Launch says how the command is started; nil: as the broker starts any.
 	Launch *LaunchBody `json:"launch,omitempty"`

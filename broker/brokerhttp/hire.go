@@ -58,7 +58,7 @@ func (c *call) hire() (any, error) {
 	c.takesLong(maxAwait) // the manager may have to be asked
 	agent, _, err := c.s.b.Hire(ctx, c.who, broker.HireSpec{
 		ID: body.ID, ParentID: body.Parent, Policy: policy, Cwd: body.Cwd, Model: body.Model, Tools: body.Tools, Task: body.Task, Resume: again,
-		Route: body.Route, Launch: launch,
+		Route: body.Route, Launch: launch, Until: body.Until,
 	})
 	if err != nil {
 		return nil, asRefusal(err)

@@ -18,7 +18,7 @@ func agents(t *testing.T, open Open) {
 		Task: "do \"it\"\n", PolicyHash: "hash", Route: "chat", Sessions: []broker.AgentSession{{Key: "agent:worker:x", Route: "y"}}, Resume: []string{"sh", "-c", "x y"}, Launch: "how",
 		CrossSend: &permission.CrossSend{Mode: "allowlist", Allowlist: []string{"agent:a:*"}, Denylist: []string{}},
 		State:     broker.Working, Turn: 3, Interrupts: 4, Process: "host 17", Cause: []string{"x"}, TokenHash: "token",
-		CreatedAt: now, EndedAt: now.Add(time.Hour), Exit: broker.Exit{Code: 3, Signal: "killed", Output: "last"},
+		CreatedAt: now, Until: now.Add(time.Minute), EndedAt: now.Add(time.Hour), Exit: broker.Exit{Code: 3, Signal: "killed", Output: "last"},
 	}
 	empty := agent("empty")
 	lists := agent("lists")
@@ -48,6 +48,11 @@ func agents(t *testing.T, open Open) {
 		all, err := tx.Agents(broker.AgentFilter{})
 		require.NoError(t, err)
 		require.Equal(t, []broker.Agent{empty, lists, full}, all, "in order of id")
+		for due, n := range map[time.Time]int{now: 0, now.Add(time.Minute): 1, now.Add(time.Hour): 1} {
+			over, err := tx.Agents(broker.AgentFilter{Due: due})
+			require.NoError(t, err)
+			require.Len(t, over, n)
+		}
 		_, err = tx.Agent("nobody")
 		require.ErrorIs(t, err, broker.ErrNotFound)
 	})

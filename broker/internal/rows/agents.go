@@ -9,19 +9,19 @@ import (
 )
 
 const agentColumns = `id, parent_id, session, cwd, model, tools, task, policy_hash, route, resume, cross_send,
-	state, turns, interrupts, process, cause, token_hash, created_at, ended_at, exit_code, exit_signal, exit_output, sessions, launch, archived`
+	state, turns, interrupts, process, cause, token_hash, created_at, ended_at, exit_code, exit_signal, exit_output, sessions, launch, archived, until`
 
 func scanAgent(scan Scan) (broker.Agent, error) {
 	var a broker.Agent
 	var tools, resume, cross, cause, sessions string
-	var created, ended *int64
+	var created, ended, until *int64
 	var code, archived int64
 	if err := scan(&a.ID, &a.ParentID, &a.Session, &a.Cwd, &a.Model, &tools, &a.Task, &a.PolicyHash, &a.Route,
 		&resume, &cross, (*string)(&a.State), &a.Turn, &a.Interrupts, &a.Process, &cause, &a.TokenHash,
-		&created, &ended, &code, &a.Exit.Signal, &a.Exit.Output, &sessions, &a.Launch, &archived); err != nil {
+		&created, &ended, &code, &a.Exit.Signal, &a.Exit.Output, &sessions, &a.Launch, &archived, &until); err != nil {
 		return a, err
 	}
-	a.CreatedAt, a.EndedAt, a.Exit.Code, a.Archived = fromMicros(created), fromMicros(ended), int(code), archived != 0
+	a.CreatedAt, a.EndedAt, a.Until, a.Exit.Code, a.Archived = fromMicros(created), fromMicros(ended), fromMicros(until), int(code), archived != 0
 	return a, errors.Join(fromList(tools, &a.Tools), fromList(resume, &a.Resume),
 		fromList(cross, &a.CrossSend), fromList(cause, &a.Cause), fromList(sessions, &a.Sessions))
 }
@@ -39,7 +39,7 @@ func agentArgs(a broker.Agent) ([]any, error) {
 	}
 	return []any{a.ID, a.ParentID, a.Session, a.Cwd, a.Model, tools, a.Task, a.PolicyHash, a.Route, resume, cross,
 		string(a.State), a.Turn, a.Interrupts, a.Process, cause, a.TokenHash,
-		micros(a.CreatedAt), micros(a.EndedAt), int64(a.Exit.Code), a.Exit.Signal, a.Exit.Output, sessions, a.Launch, archived,
+		micros(a.CreatedAt), micros(a.EndedAt), int64(a.Exit.Code), a.Exit.Signal, a.Exit.Output, sessions, a.Launch, archived, micros(a.Until),
 	}, errors.Join(err1, err2, err3, err4, err5)
 }
 
@@ -106,6 +106,9 @@ func (t *Tx) Agents(f broker.AgentFilter) (all []broker.Agent, err error) {
 	}
 	w.equal("session", f.Session)
 	w.equal("token_hash", f.TokenHash)
+	if due := micros(f.Due); due != nil {
+		w.and("until <= ?", *due)
+	}
 	w.greater("id", f.After)
 	if f.LastArchived > 0 {
 		w.add(" ORDER BY ended_at DESC, id")
@@ -151,7 +154,7 @@ func (t *Tx) UpdateAgent(a broker.Agent, from ...broker.State) error {
 	var w where
 	w.add(`UPDATE agents SET session = ?, cwd = ?, model = ?, tools = ?, task = ?, policy_hash = ?, route = ?,
 		resume = ?, cross_send = ?, state = ?, turns = ?, interrupts = ?, process = ?, cause = ?, token_hash = ?`, v[2:17]...)
-	w.add(`, ended_at = ?, exit_code = ?, exit_signal = ?, exit_output = ?, sessions = ?, launch = ?, archived = ? WHERE id = ?`, append(v[18:], a.ID)...)
+	w.add(`, ended_at = ?, exit_code = ?, exit_signal = ?, exit_output = ?, sessions = ?, launch = ?, archived = ?, until = ? WHERE id = ?`, append(v[18:], a.ID)...)
 	in(&w, "state", from)
 	n, err := t.exec(w.sql.String(), w.args...)
 	if err != nil || n > 0 {

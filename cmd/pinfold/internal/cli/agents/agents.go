@@ -97,6 +97,9 @@ func printAgent(a *cli.App, g broker.Agent, h broker.Holding) {
 	line("directory", g.Cwd)
 	line("task", g.Task)
 	line("listed", toolsText(g.Tools))
+	if !g.Until.IsZero() {
+		line("until", cli.TimeText(g.Until))
+	}
 	line("model", g.Model)
 	line("route", g.Route)
 	line("policy", h.Policy+" ("+g.PolicyHash+")")

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -28,6 +29,7 @@ func NewHire(a *cli.App) *cobra.Command {
 	var launch brokerhttp.LaunchBody
 	var dir, tools, net string
 	var tmp cli.ByteSize
+	var lasts time.Duration
 	cmd := &cobra.Command{
 		Use:   "hire [flags] TASK [-- CMD [ARG]...] | --resume ID [-- CMD [ARG]...]",
 		Short: "Hire a child agent, and start its command in a view of its own",
@@ -56,6 +58,12 @@ and mailbox that it had.`,
 				return resumeAgent(a, cmd, body)
 			}
 			body.Task, body.Command = args[0], args[1:]
+			if cmd.Flags().Changed("for") {
+				if lasts <= 0 {
+					return cli.UsageError(fmt.Errorf("--for %s is no time", lasts), "say how long, such as --for 2h")
+				}
+				body.Until = time.Now().Add(lasts)
+			}
 			if tools == "" && cmd.Flags().Changed("tools") {
 				return cli.UsageError(errors.New("--tools was given an empty value"), "is a variable empty?")
 			}
@@ -110,6 +118,7 @@ and mailbox that it had.`,
 	flags.BoolVar(&launch.Stdin, "task-stdin", false, "the task is CMD's standard input")
 	flags.IntVar(&launch.MaxTasks, "max-tasks", 0, "at most `N` processes and threads of CMD at once")
 	flags.Var(&tmp, "tmp-size", "at most `SIZE`, such as 8G, in each of /tmp, /var/tmp, /dev/shm and a private home")
+	flags.DurationVar(&lasts, "for", 0, "fire the agent, and all beneath it, after `DURATION`, such as 2h")
 	flags.StringVar(&body.Route, "route", "", "where the agent's answers go, such as a channel: `ROUTE`")
 	flags.StringVar(&tools, "tools", "", "the tools that it may use, a `LIST` with commas; ask:NAME has to be asked for. Others are refused, or with ask:* asked for")
 	flags.StringVar(&body.Model, "model", "", "the `MODEL`, for its own program to look at")
