@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -236,8 +237,12 @@ func (p *From) Into(body *brokerhttp.HireBody) error {
 		return cli.UsageError(hostfile.Named(file, err), "")
 	}
 	text := &brokerhttp.Text{Name: filepath.Base(file), Text: string(data)}
+	root := body.Cwd
+	if root == "" { // the manager's, who hires inside a run
+		root = os.Getenv("PINFOLD_ROOT")
+	}
 	if abs, err := filepath.Abs(file); err == nil {
-		if rel, err := filepath.Rel(body.Cwd, abs); body.Cwd != "" && err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(root, abs); root != "" && err == nil && filepath.IsLocal(rel) {
 			text.Name = filepath.ToSlash(rel)
 		}
 	}
