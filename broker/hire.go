@@ -195,7 +195,7 @@ func (t *tx) hire(ctx context.Context, who Identity, spec *HireSpec, call *acces
 	if err := spec.checkUntil(t.now); err != nil {
 		return fail(err)
 	}
-	if err := spec.check(a, parent); err != nil {
+	if err := spec.check(a); err != nil {
 		return fail(err)
 	}
 	if _, err := t.Agent(a.ID); err == nil {
@@ -275,7 +275,7 @@ func (t *tx) managerOf(ctx context.Context, who Identity, spec HireSpec, call *a
 	return parent, t.permitted(ctx, parent, call)
 }
 
-func (s *HireSpec) check(a, parent Agent) error {
+func (s *HireSpec) check(a Agent) error {
 	if err := permission.CheckID(a.ID); err != nil {
 		return refuse(CodeInvalid, "%s", err)
 	}

@@ -73,7 +73,7 @@ func (e Enforcer) lift(f finding, q *question, req *access.Request, aboutTool bo
 			continue
 		}
 		if g.Within != nil {
-			there := q.Access.In(g.At)
+			there := q.In(g.At)
 			same := access.Request{Principal: g.By, Action: there.Action, Resource: there.Resource, Tool: req.Tool, ArgsDigest: req.ArgsDigest}
 			if !(Enforcer{g.Within, e.Registry}).decide(same, nil).Allowed() {
 				continue

@@ -24,10 +24,10 @@ func (p *Policy) WithTools(names []string) (*Policy, error) {
 			doc.Defaults[access.ToolUse] = access.Ask
 			continue
 		}
-		switch {
-		case name == "":
+		switch name {
+		case "":
 			return nil, errors.New("tools: a name in the list is empty")
-		case name == "*":
+		case "*":
 			return nil, errors.New("tools: '*' is all that the policy has: leave the list out, or write ask:*")
 		}
 		name = toolName(name)

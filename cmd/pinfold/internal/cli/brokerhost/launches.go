@@ -197,7 +197,8 @@ func (l *Launches) check() error {
 // agent the command is, and under which policy.
 func checkVariable(name string) error {
 	for i, c := range name {
-		if !(c == '_' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || i > 0 && '0' <= c && c <= '9') {
+		letter := c == '_' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+		if digit := '0' <= c && c <= '9'; !letter && (i == 0 || !digit) {
 			return fmt.Errorf("'%s' is not the name of a variable", pathresolver.EscapePath(name))
 		}
 	}
