@@ -2,6 +2,7 @@ package brokerhttp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"reflect"
 
@@ -18,6 +19,16 @@ func (c *call) resume(ctx context.Context, body *HireBody) (any, error) {
 		return nil, err
 	}
 	command := body.Command
+	if len(command) > 0 && agent.Launch != "" && c.s.opt.Plan != nil {
+		// Another command gets what the first one got: as much as whoever names it may give.
+		again := HireBody{ID: agent.ID, Command: command, Launch: &LaunchBody{}}
+		if err := json.Unmarshal([]byte(agent.Launch), again.Launch); err != nil {
+			return nil, err
+		}
+		if _, err := c.s.opt.Plan(c.who, &again); err != nil {
+			return nil, asRefusal(err)
+		}
+	}
 	if len(command) == 0 {
 		command = agent.Resume
 	}
