@@ -42,9 +42,10 @@ func (l locker) asked(typ int16) int16 {
 	return lk.Type
 }
 
-func (l locker) content(size int) string {
+// content is all of "count N".
+func (l locker) content() string {
 	l.t.Helper()
-	b := make([]byte, size)
+	b := make([]byte, len("count N"))
 	_, err := l.ReadAt(b, 0)
 	require.NoError(l.t, err)
 	return string(b)
@@ -67,8 +68,8 @@ func TestLockShowsWhatTheHostWrote(t *testing.T) {
 					return flock(l, map[int16]int{unix.F_RDLCK: unix.LOCK_SH, unix.F_WRLCK: unix.LOCK_EX, unix.F_UNLCK: unix.LOCK_UN}[typ])
 				}
 			}
-			in.content(7) // it knows what was there
-			require.Equal(t, in.content(7), string(m))
+			in.content() // it knows what was there
+			require.Equal(t, in.content(), string(m))
 			require.NoError(t, locks(host, unix.F_WRLCK))
 			now := "count " + itoa(i%10)
 			_, err := host.WriteAt([]byte(now), 0)
@@ -76,7 +77,7 @@ func TestLockShowsWhatTheHostWrote(t *testing.T) {
 			require.ErrorIs(t, locks(in, typ), syscall.EAGAIN)
 			require.NoError(t, locks(host, unix.F_UNLCK))
 			require.NoError(t, locks(in, typ))
-			require.Equal(t, now, in.content(7))
+			require.Equal(t, now, in.content())
 			require.Equal(t, now, string(m))
 			require.NoError(t, locks(in, unix.F_UNLCK))
 		}
@@ -96,7 +97,7 @@ func TestUnlockWritesMaps(t *testing.T) {
 			m[6] = byte('0' + i%10)
 			in.mustLock(unix.F_UNLCK)
 			host.mustLock(unix.F_WRLCK)
-			require.Equal(t, "count "+itoa(i%10), host.content(7))
+			require.Equal(t, "count "+itoa(i%10), host.content())
 			host.mustLock(unix.F_UNLCK)
 		}
 	})

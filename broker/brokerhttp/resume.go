@@ -56,7 +56,7 @@ func (s *Server) Resume(ctx context.Context, agent broker.Agent, command []strin
 		err = s.launch(ctx, agent, command)
 	}
 	var refused *broker.Error
-	if err != nil && !(errors.As(err, &refused) && refused.Code == broker.CodeExists) { // which runs
+	if err != nil && (!errors.As(err, &refused) || refused.Code != broker.CodeExists) { // which runs
 		err = errors.Join(err, s.b.Exited(ctx, agent.ID, broker.Exit{Code: exitNoStart, Output: err.Error()}))
 	}
 	if err != nil {

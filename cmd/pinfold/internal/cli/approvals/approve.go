@@ -71,6 +71,7 @@ func oneID(cmd *cobra.Command, args []string) error {
 // very one, by its digest, whatever waits by then.
 func answerRequest(a *cli.App, cmd *cobra.Command, args []string, word string, answer func(ctx context.Context, c *brokerhttp.Client, id, digest string) (brokerhttp.Resolved, error)) error {
 	var only broker.Request
+	asks := len(args) == 0 && word == approved && cli.CanAsk(a)
 	if len(args) == 0 {
 		var waits bool
 		var err error
@@ -81,7 +82,7 @@ func answerRequest(a *cli.App, cmd *cobra.Command, args []string, word string, a
 			return brokerclient.Print(a, brokerclient.AsJSON(cmd), brokerhttp.Resolved{}, func() { a.Out.Stderr.Printf("pinfold: %s\n", nothingWaits) })
 		}
 		args = []string{only.ID}
-		if cli.CanAsk(a) && word == approved { // it may be another one than was seen
+		if asks { // it may be another one than was seen
 			printRequest(a, only)
 			switch yes, err := cli.AskYes(a, "Approve it?"); {
 			case err != nil:
@@ -99,7 +100,7 @@ func answerRequest(a *cli.App, cmd *cobra.Command, args []string, word string, a
 		}
 		return brokerclient.Print(a, brokerclient.AsJSON(cmd), done, func() {
 			a.Out.Stdout.Printf("%s %s for %s\n", word, pathresolver.EscapePath(done.ToolName), pathresolver.EscapePath(done.SessionID))
-			if only.ID != "" && !(cli.CanAsk(a) && word == approved) {
+			if only.ID != "" && !asks {
 				printRequest(a, only)
 			}
 		})
