@@ -16,8 +16,6 @@ func TestNexusTools(t *testing.T) {
 	}
 }
 
-const sent = " (no routing — response won't reach a channel)"
-
 func nexusTools(t *testing.T, overHTTP bool) {
 	s := serveBroker(t)
 	s.hire("", "boss", "extends: trusted")
@@ -65,13 +63,13 @@ func nexusTools(t *testing.T, overHTTP bool) {
 
 	// T25: to its parent and to nobody else; the same words whether or not there
 	// is such an agent.
-	ok("✓ [send] sent to agent:boss:main"+sent, use(kid, "nexus_send", to("boss", "hello")))
-	ok("✓ [send] sent to agent:boss:main"+sent, use(kid, "nexus_send", to("agent:boss:main", "by the key")))
+	ok("✓ [send] sent to agent:boss:main", use(kid, "nexus_send", to("boss", "hello")))
+	ok("✓ [send] sent to agent:boss:main", use(kid, "nexus_send", to("agent:boss:main", "by the key")))
 	for _, other := range []string{"sib", "lone", "nobody", "kid"} {
 		refused("Tool 'nexus_send' can only target parent agent ('boss')", use(kid, "nexus_send", to(other, "hi"))) // T11
 	}
 	lone := s.server("lone", overHTTP)
-	refused("Tool 'nexus_send' can only target parent agent ('none')", use(lone, "nexus_send", to("boss", "hi"))) // T12
+	refused("Tool 'nexus_send' can only target parent agent ('root')", use(lone, "nexus_send", to("boss", "hi"))) // T12
 	refused("no agent_id provided", use(kid, "nexus_send", to("", "hi")))                                         // T10
 	refused("no agent_id provided", use(kid, "nexus_send", map[string]any{"content": "hi"}))
 	refused("no agent_id provided", use(boss, "nexus_status", id("")))
