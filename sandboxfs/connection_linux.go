@@ -16,9 +16,10 @@ import (
 // fuseconn.Conn; its operations lie in the files named after them.
 //
 // Locks, in this order: moves, then one of table.mu, opens.mu, lockTable.mu,
-// unlinked.mu, dirs.mu or watcher.mu. Only moves is held while the tree is
-// walked; opens.mu, lockTable.mu, unlinked.mu and watcher.mu are held during
-// system calls on descriptors that are open.
+// unlinked.mu, dirs.mu, lockedDirs.mu or watcher.mu. Only moves is held while the tree
+// is walked; opens.mu, lockTable.mu, unlinked.mu, lockedDirs.mu and watcher.mu are held
+// during system calls on descriptors that are open. Names are asked for in table.mu
+// while opens.mu or lockTable.mu is held.
 type connection struct {
 	Mount
 	fuse.RawFileSystem // answers what is not implemented with ENOSYS
@@ -30,7 +31,8 @@ type connection struct {
 	dirs               dirCache
 	listings           listings
 	long               longLists
-	watch              *watcher // tells the kernel what the host changes
+	lockedDirs         lockedDirs
+	watch              *watcher // of the read-only mount, nil otherwise
 	conn               *fuseconn.Conn
 
 	// moves keeps names from changing: an operation on a place holds it shared
@@ -76,7 +78,9 @@ func newConnection(v *View, what Mount, layout []Mount) (*connection, error) {
 	if err := c.examineRoot(); err != nil {
 		return nil, err
 	}
-	c.watch = newWatcher(c)
+	if what.ReadOnly {
+		c.watch = newWatcher(c)
+	}
 	return c, nil
 }
 
@@ -109,15 +113,20 @@ func (c *connection) String() string { return fsName }
 func (c *connection) start(conn *fuseconn.Conn) {
 	c.conn = conn
 	c.probePassthrough()
-	c.watch.start()
+	if c.watch != nil {
+		c.watch.start()
+	}
 }
 
 // close frees what a connection that has ended may have left open.
 func (c *connection) close() {
-	c.watch.close()
+	if c.watch != nil {
+		c.watch.close()
+	}
 	c.opens.closeAll()
 	c.unlinked.closeAll()
 	c.dirs.closeAll()
+	c.lockedDirs.close()
 }
 
 // For how long, at most, the kernel may trust what it was told about ...
@@ -167,9 +176,11 @@ func (c *connection) addStats(s *Stats) {
 	handles, backing := c.opens.count()
 	s.Handles += handles
 	s.Backing += backing
-	watches, sent := c.watch.count()
-	s.Watches += watches
-	s.Notified += sent
+	if c.watch != nil {
+		watches, sent := c.watch.count()
+		s.Watches += watches
+		s.Notified += sent
+	}
 }
 
 // slow is said before what may take long. c.moves is not held.

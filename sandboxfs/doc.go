@@ -72,14 +72,13 @@
 //   - 1 s where watches are not to be had, or more than maxWatches directories
 //     would need one, or where they tell of nothing, since others than this kernel
 //     change the tree (FUSE and network file systems beneath);
-//   - 1 s in write mounts, for attributes, and for names where watches are not to be had:
-//     else the kernel is told of each. The data of files that are open with
-//     passthrough is the host's own.
+//   - 1 s in write mounts, for names and attributes. The data of files that are
+//     open with passthrough is the host's own.
 //
 // Changes through the view are seen at once, and the host's by who gets a lock, of the
-// file or of one beside it: of names where there are watches, of attributes and of data.
-// What is written to a shared map under a lock is in the file when the lock is given
-// back. Maps that nobody locks are apart from the host's, unless the kernel moves the
+// file or of one beside it: of names since the first lock in their directory, of
+// attributes and of data. What is written to a shared map under a lock is in the file
+// when the lock is given back. Maps that nobody locks are apart from the host's, unless the kernel moves the
 // data; the files by which SQLite and LMDB share memory are not open on both sides then
 // (mapGuard).
 //

@@ -107,7 +107,7 @@ func (c *connection) locked(h *fuse.InHeader, rq *lockRequest) {
 	if rq.span.typ == unix.F_UNLCK {
 		return
 	}
-	c.watch.catchUp()
+	c.namesChanged(rq.h.node)
 	for _, n := range c.changedBeside(rq.h.node) {
 		if h != nil {
 			c.slow(h) // pages that are being written are waited for

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -18,23 +17,14 @@ import (
 // is per user, and the editor on the host needs some too.
 const maxWatches = 8192
 
-// What is watched: in write mounts names alone, since each write through the view would
-// be an event as well.
-const (
-	nameEvents = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO |
-		unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
-	allEvents = nameEvents | unix.IN_MODIFY | unix.IN_ATTRIB
-)
-
-// ownSettled is for how long events of write mounts lie. Most of them are of what was
-// done through the view, which by then is noted, so that they mean nothing new.
-const ownSettled = 2 * time.Millisecond
+const watchEvents = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO |
+	unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
 
 // watcher tells the kernel when the host changes a directory that the kernel knows.
 // With it the kernel may remember the read-only mount for validWatched: most look-ups
-// cost no request, and changes on the host are still seen at once. In write mounts
-// names that the host makes and removes are. It may be late or lose a watch; what the
-// kernel remembers then ends with its timeout.
+// cost no request, and changes on the host are still seen at once. It may be late or
+// lose a watch; what the kernel remembers then ends with its timeout. A nil watcher
+// watches nothing.
 type watcher struct {
 	p    *connection
 	sent atomic.Uint64
@@ -45,9 +35,6 @@ type watcher struct {
 	fd   int
 	dirs map[int32]*node
 	done chan struct{}
-
-	reading sync.Mutex // held while events are read and handled, before all other locks
-	buf     []byte
 
 	elsewhere sync.Map // of devices: whether their files change unseen
 }
@@ -96,13 +83,15 @@ func (w *watcher) start() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fd, w.file, w.done = fd, os.NewFile(uintptr(fd), "inotify"), make(chan struct{})
-	w.buf = make([]byte, 64<<10)
 	go w.run(w.file, w.done)
 }
 
 // add watches a directory, which fd is and sx describes, and reports whether its
 // changes will be notified: all that come after.
 func (w *watcher) add(dir *node, fd int, sx *unix.Statx_t) bool {
+	if w == nil {
+		return false
+	}
 	if w.p.tab.dirWatched(dir) {
 		return true
 	}
@@ -114,11 +103,7 @@ func (w *watcher) add(dir *node, fd int, sx *unix.Statx_t) bool {
 	if w.file == nil {
 		return false
 	}
-	events := uint32(allEvents)
-	if !w.p.ReadOnly {
-		events = nameEvents
-	}
-	wd, err := unix.InotifyAddWatch(w.fd, procPath(fd), events)
+	wd, err := unix.InotifyAddWatch(w.fd, procPath(fd), watchEvents)
 	if err != nil {
 		w.full.Store(err == unix.ENOSPC)
 		return false
@@ -142,60 +127,27 @@ func (w *watcher) remove(wd int32, n *node) {
 	}
 }
 
-// run handles events until the watcher is closed.
+// run reads events until the watcher is closed.
 func (w *watcher) run(file *os.File, done chan struct{}) {
 	defer close(done)
-	raw, err := file.SyscallConn()
-	if err != nil {
-		return
-	}
-	some := func(fd uintptr) bool {
-		size, err := unix.IoctlGetInt(int(fd), unix.TIOCINQ)
-		return err != nil || size > 0
-	}
-	for raw.Read(some) == nil {
-		if !w.p.ReadOnly {
-			time.Sleep(ownSettled)
-		}
-		w.catchUp()
-	}
-}
-
-// catchUp handles what has happened until now.
-func (w *watcher) catchUp() {
-	w.reading.Lock()
-	defer w.reading.Unlock()
+	buf := make([]byte, 64<<10)
 	for {
-		w.mu.Lock()
-		file := w.file
-		w.mu.Unlock()
-		if file == nil {
-			return
-		}
-		raw, err := file.SyscallConn()
+		size, err := file.Read(buf)
 		if err != nil {
 			return
 		}
-		size := 0
-		if raw.Control(func(fd uintptr) { size, err = unix.Read(int(fd), w.buf) }) != nil || err != nil {
-			return
+		for rest := buf[:size]; len(rest) >= unix.SizeofInotifyEvent; {
+			wd := int32(binary.NativeEndian.Uint32(rest))
+			mask := binary.NativeEndian.Uint32(rest[4:])
+			length := unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(rest[12:]))
+			name, _, _ := bytes.Cut(rest[unix.SizeofInotifyEvent:length], []byte{0})
+			rest = rest[length:]
+			if mask&unix.IN_Q_OVERFLOW != 0 {
+				w.invalidateAll()
+				continue
+			}
+			w.event(wd, mask, string(name))
 		}
-		w.handle(w.buf[:size])
-	}
-}
-
-func (w *watcher) handle(events []byte) {
-	for rest := events; len(rest) >= unix.SizeofInotifyEvent; {
-		wd := int32(binary.NativeEndian.Uint32(rest))
-		mask := binary.NativeEndian.Uint32(rest[4:])
-		length := unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(rest[12:]))
-		name, _, _ := bytes.Cut(rest[unix.SizeofInotifyEvent:length], []byte{0})
-		rest = rest[length:]
-		if mask&unix.IN_Q_OVERFLOW != 0 {
-			w.invalidateAll()
-			continue
-		}
-		w.event(wd, mask, string(name))
 	}
 }
 
@@ -230,33 +182,8 @@ func (w *watcher) event(wd int32, mask uint32, name string) {
 		}
 		return
 	}
-	if !w.p.ReadOnly && w.known(dir, child, name, mask) {
-		return
-	}
 	w.name(dir, child, name)
 	w.inode(dir)
-}
-
-// known reports whether an event of a write mount tells nothing new, as it does of what
-// was done through the view: what is there is what the kernel knows.
-func (w *watcher) known(dir, child *node, name string, mask uint32) bool {
-	if child == nil {
-		return mask&(unix.IN_DELETE|unix.IN_MOVED_FROM) != 0
-	}
-	w.p.moves.RLock()
-	defer w.p.moves.RUnlock()
-	place, err := w.p.tab.place(dir)
-	if err != nil {
-		return false
-	}
-	in, err := w.p.cachedDirOf(dir, place)
-	if err != nil {
-		return false
-	}
-	defer in.drop()
-	var sx unix.Statx_t
-	err = fsat.Statx(in.fd, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, statxMask, &sx)
-	return err == nil && identityOf(&sx) == w.p.tab.ident(child)
 }
 
 // name makes the kernel forget a name. A fixed node keeps its name, or what is mounted
