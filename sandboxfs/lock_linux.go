@@ -107,11 +107,15 @@ func (c *connection) locked(h *fuse.InHeader, rq *lockRequest) {
 	if rq.span.typ == unix.F_UNLCK {
 		return
 	}
-	c.namesChanged(rq.h.node)
-	for _, n := range c.changedBeside(rq.h.node) {
-		if h != nil {
-			c.slow(h) // pages that are being written are waited for
-		}
+	names, files := c.staleNames(rq.h.node), c.changedBeside(rq.h.node)
+	if h != nil && len(names)+len(files) > 0 {
+		c.slow(h) // the kernel waits for requests in that directory, and for pages that are written
+	}
+	for _, key := range names {
+		c.conn.ForgetName(key.dir.id, key.name)
+		c.conn.ForgetInode(key.dir.id)
+	}
+	for _, n := range files {
 		c.conn.ForgetInode(n.id)
 	}
 }

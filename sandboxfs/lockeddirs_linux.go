@@ -19,16 +19,16 @@ type lockedDirs struct {
 	buf  []byte
 }
 
-// maxLockedDirs bounds the watches. Beyond it names are what the kernel believes, for a
-// second at most.
+// maxLockedDirs bounds the watches. Beyond it, and where there is no inotify, names are
+// what the kernel believes, for a second at most.
 const maxLockedDirs = 256
 
 // nameEvents are those of names in a directory.
 const nameEvents = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO | unix.IN_ONLYDIR
 
 // changedNames are the names that changed in watched directories since it was asked last;
-// all is true where some are not known. fd is the directory dir, which is watched from
-// now on.
+// all says that others in dir may have, too. fd is that directory, which is watched from now
+// on.
 func (l *lockedDirs) changedNames(dir *node, fd int) (changed map[nameKey]bool, all bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -41,7 +41,7 @@ func (l *lockedDirs) changedNames(dir *node, fd int) (changed map[nameKey]bool, 
 	}
 	changed = map[nameKey]bool{}
 	if l.fd < 0 {
-		return changed, true
+		return changed, false
 	}
 	for {
 		size, err := unix.Read(l.fd, l.buf)
@@ -56,7 +56,7 @@ func (l *lockedDirs) changedNames(dir *node, fd int) (changed map[nameKey]bool, 
 			rest = rest[end:]
 			switch {
 			case mask&unix.IN_Q_OVERFLOW != 0:
-				all = true
+				clear(l.dirs) // of each it is not known what changed
 			case mask&unix.IN_IGNORED != 0:
 				delete(l.dirs, wd)
 			case l.dirs[wd] != nil:
@@ -67,12 +67,11 @@ func (l *lockedDirs) changedNames(dir *node, fd int) (changed map[nameKey]bool, 
 	// The same directory has the same number, also when another node stands for it.
 	if len(l.dirs) < maxLockedDirs {
 		if wd, err := unix.InotifyAddWatch(l.fd, procPath(fd), nameEvents); err == nil {
-			all = all || l.dirs[int32(wd)] != dir
+			all = l.dirs[int32(wd)] != dir
 			l.dirs[int32(wd)] = dir
-			return changed, all
 		}
 	}
-	return changed, true
+	return changed, all
 }
 
 func (l *lockedDirs) close() {
@@ -84,32 +83,22 @@ func (l *lockedDirs) close() {
 	l.fd = -1
 }
 
-// namesChanged has the kernel forget the names beside n that are not what it was told of.
-func (c *connection) namesChanged(n *node) {
+// staleNames returns the names beside n, and in other directories that are watched, that
+// may not be what the kernel was told of.
+func (c *connection) staleNames(n *node) (stale []nameKey) {
 	c.moves.RLock()
-	stale, dir := c.staleBeside(n)
-	c.moves.RUnlock()
-	for _, key := range stale {
-		c.conn.ForgetName(key.dir.id, key.name)
-	}
-	if len(stale) > 0 {
-		c.conn.ForgetInode(dir.id)
-	}
-}
-
-// staleBeside returns those names. c.moves is held.
-func (c *connection) staleBeside(n *node) (stale []nameKey, dir *node) {
-	dir, _ = c.tab.nameOf(n)
+	defer c.moves.RUnlock()
+	dir, _ := c.tab.nameOf(n)
 	if dir == nil {
-		return nil, nil // it was removed, or is all of a mount
+		return nil // it was removed, or is all of a mount
 	}
 	place, err := c.tab.place(dir)
 	if err != nil {
-		return nil, nil
+		return nil
 	}
 	in, err := c.cachedDirOf(dir, place)
 	if err != nil {
-		return nil, nil
+		return nil
 	}
 	defer in.drop()
 	changed, all := c.lockedDirs.changedNames(dir, in.fd)
@@ -121,22 +110,22 @@ func (c *connection) staleBeside(n *node) (stale []nameKey, dir *node) {
 		}
 	}
 	for key := range changed {
-		if key.dir != dir || !c.isKnown(in, key) {
+		child := c.tab.child(key.dir, key.name)
+		if child != nil && child.fixed.Load() {
+			continue // or what is mounted beneath it would be detached
+		}
+		if key.dir != dir || !c.isKnown(in, key.name, child) {
 			stale = append(stale, key)
 		}
 	}
-	return stale, dir
+	return stale
 }
 
-// isKnown reports whether there is in a directory what the kernel was told of, as it is
-// after what was done through the view.
-func (c *connection) isKnown(in *cachedDir, key nameKey) bool {
-	child := c.tab.child(key.dir, key.name)
-	if child != nil && child.fixed.Load() {
-		return true // what is mounted beneath it would be detached
-	}
+// isKnown reports whether what there is in a directory is child, which the kernel was told
+// of, as it is after what was done through the view; nil is nothing.
+func (c *connection) isKnown(in *cachedDir, name string, child *node) bool {
 	var sx unix.Statx_t
-	switch err := c.statIn(in, joinPlace(in.place, key.name), key.name, &sx); {
+	switch err := c.statIn(in, joinPlace(in.place, name), name, &sx); {
 	case err == unix.ENOENT:
 		return child == nil
 	case err != nil || child == nil:
