@@ -31,6 +31,9 @@ const (
 // and how long it goes on on a busy machine until it did.
 const raceLeast, raceMost = 50 * time.Millisecond, 20 * time.Second
 
+// racesVoid is how often a race may be run in which operation and attacker do not meet.
+const racesVoid = 10
+
 // race is one row R of the catalogue: an attacker exchanges two names, or
 // plants a link, while an operation runs again and again. Where a row has
 // names of its own for each operation, "#" is the operation's number.
@@ -95,21 +98,32 @@ func raceOn(t *testing.T, s Surface, r race, table *raceTable) {
 	}
 	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
-			g := newGround(t, s, r)
-			e, err := s.Start(t, g.site, r.policy, mode)
-			require.NoError(t, err)
 			n, both := operations(s, r), r.meetsBoth(s)
-			c := r.run(g, e, func(c count, took time.Duration) bool {
-				return c.done >= n && took >= raceLeast && (!both || c.metBoth() || took > raceMost)
-			})
-			require.Zero(t, c.escaped, "%s: %d of %d operations escaped", r.id, c.escaped, c.done)
-			require.Greater(t, c.swaps, min(20, c.done/100), "hardly an attack")
-			require.True(t, !both || c.metBoth(), "%d of %d worked: there was no race (%s)", c.Worked, c.done, c.Last)
-			require.True(t, !r.mustWork || c.Worked == c.done, "last failure: %s", c.Last)
+			// On a busy machine the attacker may get no share of it for as long as a
+			// race goes on: that one is void, and run again.
+			var c count
+			for range racesVoid {
+				g := newGround(t, s, r)
+				e, err := s.Start(t, g.site, r.policy, mode)
+				require.NoError(t, err)
+				c = r.run(g, e, func(c count, took time.Duration) bool {
+					return c.done >= n && took >= raceLeast && (!both || c.metBoth() || took > raceMost)
+				})
+				require.Zero(t, c.escaped, "%s: %d of %d operations escaped", r.id, c.escaped, c.done)
+				require.True(t, !r.mustWork || c.Worked == c.done, "%d of %d worked; last failure: %s %v", c.Worked, c.done, c.Last, c.Other)
+				if c.attacked() && (!both || c.metBoth()) {
+					break
+				}
+			}
+			require.True(t, c.attacked(), "hardly an attack: %d swaps in %d operations, of which %d worked", c.swaps, c.done, c.Worked)
+			require.True(t, !both || c.metBoth(), "%d of %d worked beside %d swaps: there was no race (%s)", c.Worked, c.done, c.swaps, c.Last)
 			table.add(r, s, mode, c, free)
 		})
 	}
 }
+
+// attacked reports whether the attacker did enough for a race.
+func (c count) attacked() bool { return c.swaps > min(20, c.done/100) }
 
 // operations is how many the race is to have.
 func operations(s Surface, r race) int {

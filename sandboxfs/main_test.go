@@ -59,6 +59,7 @@ func (c complaints) Write(line []byte) (int, error) {
 var childActions = map[string]func(path string) error{
 	"serve":     serveInChild,
 	"lock":      lockInChild,
+	"map":       mapInChild,
 	"open-many": openManyInChild,
 	"no-capset": viewWithoutCapset,
 	"stat1000": func(prefix string) error {

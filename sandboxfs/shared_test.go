@@ -3,7 +3,13 @@
 package sandboxfs_test
 
 import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
 	"os"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -29,6 +35,11 @@ func (l locker) lock(typ int16) error {
 	return unix.FcntlFlock(l.Fd(), unix.F_OFD_SETLK, lockOf(typ, 0, 1))
 }
 
+func (l locker) flock(typ int16) error {
+	how := map[int16]int{unix.F_RDLCK: unix.LOCK_SH, unix.F_WRLCK: unix.LOCK_EX, unix.F_UNLCK: unix.LOCK_UN}[typ]
+	return unix.Flock(int(l.Fd()), how|unix.LOCK_NB)
+}
+
 func (l locker) mustLock(typ int16) {
 	l.t.Helper()
 	require.NoError(l.t, l.lock(typ))
@@ -51,35 +62,121 @@ func (l locker) content() string {
 	return string(b)
 }
 
+// mapInChild maps a file of seven bytes and does what it reads, a line each: lock it
+// ("posix" and "flock", with a type), say what read(2) and what the map gives, or write
+// one byte to the map. It says an error number and what it has got.
+func mapInChild(path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	m, err := unix.Mmap(int(file.Fd()), 0, 7, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return err
+	}
+	l := locker{File: file}
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		var verb string
+		var arg int16
+		if _, err := fmt.Sscan(in.Text(), &verb, &arg); err != nil {
+			return err
+		}
+		var text string
+		var err error
+		switch verb {
+		case "posix":
+			err = l.lock(arg)
+		case "flock":
+			err = l.flock(arg)
+		case "read":
+			b := make([]byte, len(m))
+			_, err = file.ReadAt(b, 0)
+			text = string(b)
+		case "map":
+			text = string(m)
+		case "write":
+			m[6] = byte(arg)
+		}
+		var number syscall.Errno
+		if err != nil && !errors.As(err, &number) {
+			return err
+		}
+		fmt.Printf("%d %s\n", int(number), text)
+	}
+	return nil
+}
+
+// mapping is a process with a map of a file: in the process that serves the view a page
+// fault would stop what answers it.
+type mapping struct {
+	t   *testing.T
+	in  io.Writer
+	out *bufio.Reader
+}
+
+func mappingOf(t *testing.T, path string) *mapping {
+	t.Helper()
+	cmd := inChild("map", path)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return &mapping{t, in, bufio.NewReader(out)}
+}
+
+// does one thing, and returns what it gave.
+func (m *mapping) does(verb string, arg int16) (string, error) {
+	m.t.Helper()
+	_, err := fmt.Fprintln(m.in, verb, arg)
+	require.NoError(m.t, err)
+	line, err := m.out.ReadString('\n')
+	require.NoError(m.t, err)
+	number, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+	if number != "0" {
+		n, err := strconv.Atoi(number)
+		require.NoError(m.t, err)
+		return "", syscall.Errno(n)
+	}
+	return text, nil
+}
+
+func (m *mapping) must(verb string, arg int16) string {
+	m.t.Helper()
+	text, err := m.does(verb, arg)
+	require.NoError(m.t, err)
+	return text
+}
+
 // Who has got a lock reads what the host wrote under it a moment ago, by read(2) and by
 // a map. A database that went on with what it had read before lost the host's commits.
 func TestLockShowsWhatTheHostWrote(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/db=count 0")
-		in, host := f.locker(f.in("out/db")), f.locker(f.on("out/db"))
-		m, err := unix.Mmap(int(in.Fd()), 0, 7, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-		require.NoError(t, err)
-		defer func() { require.NoError(t, unix.Munmap(m)) }()
-		flock := func(l locker, how int) error { return unix.Flock(int(l.Fd()), how|unix.LOCK_NB) }
+		in, host := mappingOf(t, f.in("out/db")), f.locker(f.on("out/db"))
 		for i := range 50 {
-			locks, typ := func(l locker, typ int16) error { return l.lock(typ) }, int16(unix.F_RDLCK)
+			how, hostLocks, typ := "posix", host.lock, int16(unix.F_RDLCK)
 			if i%2 == 1 {
-				locks = func(l locker, typ int16) error {
-					return flock(l, map[int16]int{unix.F_RDLCK: unix.LOCK_SH, unix.F_WRLCK: unix.LOCK_EX, unix.F_UNLCK: unix.LOCK_UN}[typ])
-				}
+				how, hostLocks = "flock", host.flock
 			}
-			in.content() // it knows what was there
-			require.Equal(t, in.content(), string(m))
-			require.NoError(t, locks(host, unix.F_WRLCK))
+			in.must("read", 0) // it knows what was there
+			require.Equal(t, in.must("read", 0), in.must("map", 0))
+			require.NoError(t, hostLocks(unix.F_WRLCK))
 			now := "count " + itoa(i%10)
 			_, err := host.WriteAt([]byte(now), 0)
 			require.NoError(t, err)
-			require.ErrorIs(t, locks(in, typ), syscall.EAGAIN)
-			require.NoError(t, locks(host, unix.F_UNLCK))
-			require.NoError(t, locks(in, typ))
-			require.Equal(t, now, in.content())
-			require.Equal(t, now, string(m))
-			require.NoError(t, locks(in, unix.F_UNLCK))
+			_, err = in.does(how, typ)
+			require.ErrorIs(t, err, syscall.EAGAIN)
+			require.NoError(t, hostLocks(unix.F_UNLCK))
+			in.must(how, typ)
+			require.Equal(t, now, in.must("read", 0))
+			require.Equal(t, now, in.must("map", 0))
+			in.must(how, unix.F_UNLCK)
 		}
 	})
 }
@@ -88,14 +185,11 @@ func TestLockShowsWhatTheHostWrote(t *testing.T) {
 func TestUnlockWritesMaps(t *testing.T) {
 	eachArrangement(t, func(t *testing.T, o sandboxfs.Options) {
 		f := mount(t, o, pathresolver.Config{WritePaths: []string{"out"}}, "out/db=count 0")
-		in, host := f.locker(f.in("out/db")), f.locker(f.on("out/db"))
-		m, err := unix.Mmap(int(in.Fd()), 0, 7, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-		require.NoError(t, err)
-		defer func() { require.NoError(t, unix.Munmap(m)) }()
+		in, host := mappingOf(t, f.in("out/db")), f.locker(f.on("out/db"))
 		for i := range 50 {
-			in.mustLock(unix.F_WRLCK)
-			m[6] = byte('0' + i%10)
-			in.mustLock(unix.F_UNLCK)
+			in.must("posix", unix.F_WRLCK)
+			in.must("write", int16('0'+i%10))
+			in.must("posix", unix.F_UNLCK)
 			host.mustLock(unix.F_WRLCK)
 			require.Equal(t, "count "+itoa(i%10), host.content())
 			host.mustLock(unix.F_UNLCK)

@@ -3,6 +3,7 @@ package brokerhttp
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"sync"
@@ -68,7 +69,11 @@ func (l *listener) Close() error {
 	if l.held != nil {
 		err = errors.Join(err, l.held.Close())
 	}
-	return errors.Join(err, os.Remove(l.path))
+	// The next server may have taken a dead socket away before.
+	if gone := os.Remove(l.path); !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
+	return err
 }
 
 // Accept returns connections with their owner.
