@@ -117,7 +117,8 @@ type Tx interface {
 
 	// InsertMessage gives the message its Seq, greater than any before, and
 	// returns it. It is ErrExists where the id is taken, a Key that is not "",
-	// or a ReplyTo that is not "".
+	// or a ReplyTo that is not "". Of an id that is taken it may say so only when
+	// Update runs its function again, so that many messages share one commit.
 	InsertMessage(m Message) (Message, error)
 	// MarkDelivered is ErrConflict, and changes nothing, unless all of them are
 	// undelivered messages to the recipient.

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pinfold-dev/pinfold/broker"
@@ -86,7 +88,6 @@ func messagesUnique(t *testing.T, open Open) {
 		_, err := tx.InsertMessage(first)
 		require.NoError(t, err)
 		for _, change := range []func(*broker.Message){
-			func(m *broker.Message) { m.ID = "m1" },
 			func(m *broker.Message) { m.Key = first.Key },
 			func(m *broker.Message) { m.ReplyTo = first.ReplyTo },
 		} {
@@ -98,6 +99,72 @@ func messagesUnique(t *testing.T, open Open) {
 		for _, id := range []string{"m2", "m3"} {
 			_, err := tx.InsertMessage(message(id, "b"))
 			require.NoError(t, err, "neither key nor question")
+		}
+	})
+	// Of an id that is taken it may be told only when the update is run again.
+	var told error
+	update(t, s, func(tx broker.Tx) { _, told = tx.InsertMessage(message("m1", "b")) })
+	require.ErrorIs(t, told, broker.ErrExists)
+	update(t, s, func(tx broker.Tx) {
+		_, told = tx.InsertMessage(message("m4", "b"))
+		_, told = tx.InsertMessage(message("m4", "b"))
+	})
+	require.ErrorIs(t, told, broker.ErrExists)
+	view(t, s, func(tx broker.ReadTx) {
+		n, err := tx.CountMessages(broker.MessageFilter{RecipientID: "b"})
+		require.NoError(t, err)
+		require.Equal(t, 3, n)
+	})
+}
+
+// messagesPending: what an update has sent it reads, receives and deletes, and so do
+// updates beside it; one that fails has sent nothing.
+func messagesPending(t *testing.T, open Open) {
+	s := opened(t, open)
+	failure := errors.New("it fails")
+	const rounds = 20
+	var beside sync.WaitGroup
+	for i := range rounds {
+		id := strconv.Itoa(i)
+		beside.Go(func() {
+			update(t, s, func(tx broker.Tx) {
+				sent, err := tx.InsertMessage(message("kept"+id, "a"+id))
+				assert.NoError(t, err)
+				got, err := tx.Message("kept" + id)
+				assert.NoError(t, err)
+				assert.Equal(t, sent, got)
+				assert.NoError(t, tx.MarkDelivered("a"+id, []string{"kept" + id}, now))
+				_, err = tx.InsertMessage(message("later"+id, "a"+id))
+				assert.NoError(t, err)
+				n, err := tx.CountMessages(broker.MessageFilter{RecipientID: "a" + id, Undelivered: true})
+				assert.NoError(t, err)
+				assert.Equal(t, 1, n)
+			})
+		})
+		beside.Go(func() {
+			update(t, s, func(tx broker.Tx) {
+				_, err := tx.InsertMessage(message("alone"+id, "b"))
+				assert.NoError(t, err)
+			})
+		})
+		beside.Go(func() {
+			assert.ErrorIs(t, s.Update(t.Context(), func(tx broker.Tx) error {
+				if _, err := tx.InsertMessage(message("lost"+id, "b")); err != nil {
+					return err
+				}
+				return failure
+			}), failure)
+		})
+	}
+	beside.Wait()
+	view(t, s, func(tx broker.ReadTx) {
+		all, err := tx.Messages(broker.MessageFilter{RecipientID: "b"})
+		require.NoError(t, err)
+		require.Len(t, all, rounds)
+		for i := range rounds {
+			n, err := tx.CountMessages(broker.MessageFilter{RecipientID: "a" + strconv.Itoa(i)})
+			require.NoError(t, err)
+			require.Equal(t, 2, n)
 		}
 	})
 }

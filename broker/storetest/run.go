@@ -36,6 +36,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Open) {
 		{"requests/answered with another", answeredTogether},
 		{"messages", messages},
 		{"messages/unique", messagesUnique},
+		{"messages/pending", messagesPending},
 		{"messages/delivered once", deliveredOnce},
 		{"messages/many", messagesMany},
 		{"audit", audit},

@@ -12,7 +12,7 @@ import (
 // the other while nobody else may write, is what bounds a server that is a round trip
 // away. So updates keep what they have read for those that follow, and write what nobody
 // asks the database for (the audit, usages, rates, counters) once, when a batch is
-// committed. Both rest on nobody else writing in between, which Backend.Begin tells.
+// committed; so are new messages, unless somebody reads messages before. Both rest on nobody else writing in between, which Backend.Begin tells.
 
 // maxKnown bounds the rows that are kept; beyond it all are read again.
 const maxKnown = 20_000
@@ -39,6 +39,8 @@ type layer struct {
 
 	seq    *int64 // of the last message
 	seqNew bool
+
+	messages []broker.Message // new ones, to be written
 }
 
 // purse is what a usage is of.
@@ -60,7 +62,7 @@ func (l *layer) size() int { return len(l.agents) + len(l.usages) + len(l.rates)
 
 // dirty reports whether there is anything to write.
 func (l *layer) dirty() bool {
-	return len(l.usagesNew) > 0 || len(l.ratesNew) > 0 || !l.before.IsZero() || len(l.records) > 0 || l.seqNew
+	return len(l.usagesNew) > 0 || len(l.ratesNew) > 0 || !l.before.IsZero() || len(l.records) > 0 || l.seqNew || len(l.messages) > 0
 }
 
 // join takes over what an update that succeeded knows and has to write.
@@ -106,6 +108,7 @@ func (l *layer) join(own *layer) {
 	if own.seq != nil {
 		l.seq, l.seqNew = own.seq, l.seqNew || own.seqNew
 	}
+	l.messages = append(l.messages, own.messages...)
 }
 
 // count notes how many messages of a sender are not acknowledged.
@@ -161,7 +164,7 @@ func (l *layer) forget(before time.Time) {
 func (l *layer) clean() {
 	clear(l.usagesNew)
 	clear(l.ratesNew)
-	l.before, l.records, l.seqNew = time.Time{}, nil, false
+	l.before, l.records, l.seqNew, l.messages = time.Time{}, nil, false, nil
 }
 
 // errHead is that somebody else has written the audit, though nobody could.
@@ -172,7 +175,7 @@ func (l *layer) write(many func([]Stmt) ([]int64, error)) error {
 	if !l.dirty() {
 		return nil
 	}
-	var all []Stmt
+	all := messageStmts(l.messages)
 	headAt := -1
 	if !l.before.IsZero() {
 		all = append(all, Stmt{"DELETE FROM rates WHERE at < $1 OR at IS NULL", []any{micros(l.before)}})
@@ -198,6 +201,9 @@ func (l *layer) write(many func([]Stmt) ([]int64, error)) error {
 	if err != nil {
 		return err
 	}
+	if err := allInserted(counts[:len(l.messages)]); err != nil {
+		return err
+	}
 	if headAt >= 0 && counts[headAt] != 1 {
 		return errHead
 	}
@@ -219,6 +225,42 @@ func (t *Tx) settled() error {
 		return errSettle
 	}
 	return t.own.write(t.many)
+}
+
+// settledMessages writes the messages that are still to be written, for a query or a
+// change of messages. Those of the updates before are written before the first change of
+// this one, which may be undone.
+func (t *Tx) settledMessages() error {
+	switch {
+	case t.own == nil:
+		return nil
+	case len(t.batch.messages) > 0 && t.changed:
+		t.broken = errSettle
+		return errSettle
+	case len(t.batch.messages) > 0:
+		counts, err := t.backend.Many(t.run, messageStmts(t.batch.messages))
+		if err == nil {
+			err = allInserted(counts)
+		}
+		if err != nil {
+			t.broken = err
+			return err
+		}
+		t.batch.messages = nil
+	}
+	if len(t.own.messages) == 0 {
+		return nil
+	}
+	counts, err := t.many(messageStmts(t.own.messages))
+	if err != nil {
+		return err
+	}
+	if err := allInserted(counts); err != nil {
+		t.broken = err
+		return err
+	}
+	t.own.messages = nil
+	return nil
 }
 
 // put is called when an update has changed its layer.

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -41,6 +42,9 @@ func messageWhere(f broker.MessageFilter) *where {
 
 // Message implements broker.ReadTx.
 func (t *Tx) Message(id string) (m broker.Message, err error) {
+	if err := t.settledMessages(); err != nil {
+		return m, err
+	}
 	err = t.one("SELECT "+messageColumns+" FROM messages WHERE id = $1", func(scan Scan) (err error) {
 		m, err = scanMessage(scan)
 		return err
@@ -50,6 +54,9 @@ func (t *Tx) Message(id string) (m broker.Message, err error) {
 
 // Messages implements broker.ReadTx.
 func (t *Tx) Messages(f broker.MessageFilter) (all []broker.Message, err error) {
+	if err := t.settledMessages(); err != nil {
+		return nil, err
+	}
 	w := messageWhere(f)
 	w.add(" ORDER BY seq")
 	w.limit(f.Limit)
@@ -64,6 +71,9 @@ func (t *Tx) Messages(f broker.MessageFilter) (all []broker.Message, err error) 
 // CountMessages implements broker.ReadTx.
 func (t *Tx) CountMessages(f broker.MessageFilter) (int, error) {
 	count := func() (int, error) {
+		if err := t.settledMessages(); err != nil {
+			return 0, err
+		}
 		w := messageWhere(f)
 		return t.number("SELECT COUNT(*) FROM messages"+w.sql.String(), w.args...)
 	}
@@ -83,26 +93,67 @@ func (t *Tx) CountMessages(f broker.MessageFilter) (int, error) {
 }
 
 // InsertMessage implements broker.Tx. The counter outlives the messages, so
-// that an emptied mailbox does not bring a sequence back.
+// that an emptied mailbox does not bring a sequence back. A message that nothing but its
+// id can keep out is written with the commit.
 func (t *Tx) InsertMessage(m broker.Message) (broker.Message, error) {
-	chain, err := list(m.Chain)
-	if err != nil {
-		return m, err
-	}
 	last, err := t.lastMessage()
 	if err != nil {
 		return m, err
 	}
 	m.Seq = last + 1
-	err = t.insert("INSERT INTO messages ("+messageColumns+") VALUES ("+places(14)+")",
-		m.ID, m.Seq, m.RecipientID, m.SenderID, string(m.Type), string(m.Verb), m.Content, m.ReplyTo, m.Key,
-		chain, micros(m.CreatedAt), micros(m.DeliveredAt), micros(m.AckedAt), m.Session)
+	stmt, err := messageStmt(m)
 	if err != nil {
 		return m, err
+	}
+	if err := t.changeable(stmt.Args); err != nil {
+		return m, err
+	}
+	if t.through || m.Key != "" || m.ReplyTo != "" {
+		if err := t.settledMessages(); err != nil {
+			return m, err
+		}
+		n, err := t.exec(stmt.SQL, stmt.Args...)
+		if err == nil && n == 0 {
+			err = broker.ErrExists
+		}
+		if err != nil {
+			return m, err
+		}
+	} else {
+		t.own.messages = append(t.own.messages, m)
 	}
 	t.own.seq, t.own.seqNew = &m.Seq, true
 	t.delivered(m)
 	return m, t.put()
+}
+
+func messageStmt(m broker.Message) (Stmt, error) {
+	chain, err := list(m.Chain)
+	return Stmt{"INSERT INTO messages (" + messageColumns + ") VALUES (" + places(14) + ") ON CONFLICT DO NOTHING", []any{
+		m.ID, m.Seq, m.RecipientID, m.SenderID, string(m.Type), string(m.Verb), m.Content, m.ReplyTo, m.Key,
+		chain, micros(m.CreatedAt), micros(m.DeliveredAt), micros(m.AckedAt), m.Session,
+	}}, err
+}
+
+// messageStmts are the statements of messages that InsertMessage has taken.
+func messageStmts(all []broker.Message) []Stmt {
+	stmts := make([]Stmt, len(all))
+	for i, m := range all {
+		stmts[i], _ = messageStmt(m) // its chain was a list before
+	}
+	return stmts
+}
+
+// errTaken is that a message met the id of another one. The updates are run again, each
+// alone, where the one that it is of is told.
+var errTaken = errors.New("a message's id is there already")
+
+// allInserted is errTaken where one was not.
+func allInserted(counts []int64) error {
+	if slices.Contains(counts, 0) {
+		return errTaken
+	}
+	return nil
 }
 
 // lastMessage is the sequence of the message before the next.
@@ -125,6 +176,9 @@ func (t *Tx) lastMessage() (int64, error) {
 
 // MarkDelivered implements broker.Tx.
 func (t *Tx) MarkDelivered(recipient string, ids []string, at time.Time) error {
+	if err := t.settledMessages(); err != nil {
+		return err
+	}
 	ids = distinct(ids)
 	found := 0
 	err := chunks(ids, func(part []string) error {
@@ -152,6 +206,9 @@ func (t *Tx) MarkDelivered(recipient string, ids []string, at time.Time) error {
 
 // MarkAcked implements broker.Tx.
 func (t *Tx) MarkAcked(recipient string, ids []string, at time.Time) (int, error) {
+	if err := t.settledMessages(); err != nil {
+		return 0, err
+	}
 	t.emptied(recipient)
 	marked := 0
 	err := chunks(distinct(ids), func(part []string) error {
@@ -168,6 +225,9 @@ func (t *Tx) MarkAcked(recipient string, ids []string, at time.Time) (int, error
 
 // DeleteMessages implements broker.Tx.
 func (t *Tx) DeleteMessages(recipient string) (int, error) {
+	if err := t.settledMessages(); err != nil {
+		return 0, err
+	}
 	t.emptied(recipient)
 	n, err := t.exec("DELETE FROM messages WHERE recipient_id = $1", recipient)
 	return int(n), err

@@ -184,7 +184,7 @@ func (q *Queue) batch(first *job, limit int, through bool) (again []*job) {
 		err := <-j.ran
 		jobs, results = append(jobs, j), append(results, err)
 		switch {
-		case tx.broken != nil && (len(jobs) > 1 || errors.Is(tx.broken, errSettle)):
+		case tx.broken != nil && (len(jobs) > 1 || errors.Is(tx.broken, errSettle) || errors.Is(tx.broken, errTaken)):
 			undo()
 			return jobs
 		case tx.broken != nil:
@@ -208,7 +208,7 @@ func (q *Queue) batch(first *job, limit int, through bool) (again []*job) {
 		}
 	}
 	err = q.known.write(func(all []Stmt) ([]int64, error) { return q.backend.Many(ctx, all) })
-	if err != nil && len(jobs) > 1 {
+	if err != nil && (len(jobs) > 1 || errors.Is(err, errTaken)) {
 		undo()
 		return jobs
 	}
