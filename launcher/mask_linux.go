@@ -98,11 +98,11 @@ func rootOnly(dir string, pass func(name string) bool) []string {
 		if err != nil || len(masks) == maxMasks {
 			return fs.SkipDir
 		}
-		info, err := d.Info()
-		if err != nil || info.Mode()&fs.ModeSymlink != 0 {
+		if d.Type()&fs.ModeSymlink != 0 {
 			return nil
 		}
-		if forAll(info) {
+		info, err := d.Info()
+		if err != nil || forAll(info) {
 			return nil
 		}
 		masks = append(masks, p)

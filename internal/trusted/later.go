@@ -108,8 +108,6 @@ var runsLater = []LaterFile{
 	{"**/Cargo.toml", "cargo", WhenBuild},
 	{"**/.cargo", "cargo", WhenBuild},
 	{"**/build.rs", "cargo", WhenBuild},
-	{"**/rust-toolchain", "rustup", WhenBuild},
-	{"**/rust-toolchain.toml", "rustup", WhenBuild},
 	{"**/build.zig", "zig", WhenBuild},
 	{"**/*.csproj", "msbuild", WhenBuild},
 	{"**/*.fsproj", "msbuild", WhenBuild},

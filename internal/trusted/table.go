@@ -123,6 +123,8 @@ var files = []File{
 	{Glob: "**/.rtx*.toml", Name: "mise", Program: "mise", Why: "takes its configuration from it", Source: "https://mise.jdx.dev/configuration.html"},
 	{Glob: "**/.tool-versions", Name: ".tool-versions", Program: "asdf and mise", Why: "choose by it which programs a command starts, also by path", Source: "https://asdf-vm.com/manage/configuration.html"},
 	{Glob: "**/.ruby-version", Name: ".ruby-version", Program: "rbenv", Why: "takes a path in it for a version, in older releases, and starts programs from there", Source: "https://github.com/rbenv/rbenv#choosing-the-ruby-version"},
+	{Glob: "**/rust-toolchain{,.toml}", Name: "rust-toolchain", Program: "rustup", Why: "starts cargo, rustc and rust-analyzer from the directory that it names, also for an editor that opens the project", Source: "https://rust-lang.github.io/rustup/overrides.html#path"},
+	{Glob: "**/.sdkmanrc", Name: ".sdkmanrc", Program: "SDKMAN", Why: "puts the versions that it names first in PATH when a shell enters the directory, also by a path that leads into the project", Source: "https://sdkman.io/usage#env-command"},
 	{Glob: "**/.prototools", Name: ".prototools", Program: "proto", Why: "loads the plugins that it names", Source: "https://moonrepo.dev/docs/proto/config"},
 	{Glob: "**/.tmux-sessionizer", Name: ".tmux-sessionizer", Program: "tmux-sessionizer", Why: "has the shell of a new session run it", Source: "https://github.com/ThePrimeagen/tmux-sessionizer"},
 	{Glob: ".husky/**", Name: ".husky", Program: "husky", Why: "git runs it as hooks", Source: "https://typicode.github.io/husky/"},
