@@ -61,6 +61,7 @@ var mayImport = map[string][]string{
 	"cmd/pinfold/internal/proposal":      {"access", "pathresolver", "internal/resolved", "permission", "fileskills", "broker", "broker/brokerhttp", "github.com/go-json-experiment/json"},
 	"cmd/pinfold/internal/keyburst":      {},
 	"cmd/pinfold/internal/launchprofile": {"internal/didyoumean", "internal/hostpath", "github.com/goccy/go-yaml"},
+	"cmd/pinfold/internal/learned":       {"access", "sandboxfs", "github.com/stretchr/testify"},
 	"cmd/pinfold/internal/leftover":      {"access", "internal/gitrepo", "internal/hostpath", "internal/resolved", "internal/trusted", "pathresolver", "sandboxfs"},
 	"cmd/pinfold/internal/tuiinbox":      {"cmd/pinfold/internal/cli", "cmd/pinfold/internal/keyburst", "pathresolver", "broker", "broker/brokerhttp", "charm.land/bubbletea/v2", "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/x/ansi"},
 	"cmd/pinfold/internal/webinbox":      {"access", "broker", "broker/brokerhttp", "permission", "pathresolver", "internal/httpguard"},
@@ -70,7 +71,7 @@ var mayImport = map[string][]string{
 // package of what users type (run, check, policy, project, agents, approvals, skills,
 // mount, leftlog) imports no other of them but what runs left.
 var commandMayImport = map[string][]string{
-	"cmd/pinfold":      {"cli", "cli/agents", "cli/approvals", "cli/check", "cli/leftlog", "cli/mount", "cli/policy", "cli/project", "cli/run", "cli/runs", "cli/skills", "github.com/spf13/cobra"},
+	"cmd/pinfold":      {"cli", "cli/agents", "cli/approvals", "cli/check", "cli/learn", "cli/leftlog", "cli/mount", "cli/policy", "cli/project", "cli/run", "cli/runs", "cli/skills", "github.com/spf13/cobra"},
 	"cli":              {"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term", "internal/didyoumean", "pathresolver"},
 	"cli/agents":       {"access", "permission", "broker", "broker/brokerhttp", "broker/otelaudit", "cli", "cli/brokerclient", "cli/brokerhost", "cli/hostfile", "cli/inside", "cli/localnet", "cli/policyflag", "cli/state", "cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "pathresolver"},
 	"cli/approvals":    {"access", "broker", "broker/brokerhttp", "cli", "cli/brokerclient", "cli/inside", "cmd/pinfold/internal/tuiinbox", "github.com/spf13/cobra", "pathresolver"},
@@ -83,6 +84,7 @@ var commandMayImport = map[string][]string{
 	"cli/gitbeside":    {"access", "cli", "internal/gitrepo", "internal/gitshare", "launcher", "pathresolver", "internal/resolved", "sandboxfs"},
 	"cli/hostfile":     {"cli", "cli/state", "cmd/pinfold/internal/launchprofile", "internal/hostpath", "pathresolver"},
 	"cli/inside":       {"cli", "cli/gitbeside", "golang.org/x/sys", "pathresolver", "internal/resolved"},
+	"cli/learn":        {"access", "cli", "cli/child", "cli/hostfile", "cmd/pinfold/internal/learned", "github.com/spf13/cobra", "golang.org/x/sys", "internal/hostpath", "internal/policies", "pathresolver"},
 	"cli/leftlog":      {"cli", "cli/state", "cmd/pinfold/internal/leftover", "github.com/spf13/cobra", "internal/didyoumean", "internal/hostpath", "pathresolver"},
 	"cli/live":         {"cli", "cli/state", "golang.org/x/sys", "launcher", "pathresolver"},
 	"cli/localnet":     {"cli"},
@@ -91,7 +93,7 @@ var commandMayImport = map[string][]string{
 	"cli/policyflag":   {"access", "broker/brokerhttp", "cli", "cli/hostfile", "cli/projectfile", "github.com/spf13/cobra", "github.com/spf13/pflag", "internal/didyoumean", "internal/trusted", "internal/policies", "pathresolver", "permission"},
 	"cli/project":      {"cli", "cli/hostfile", "cli/inside", "cli/projectfile", "cmd/pinfold/internal/launchprofile", "github.com/spf13/cobra", "golang.org/x/sys", "internal/hostpath", "internal/policies", "launcher", "pathresolver"},
 	"cli/projectfile":  {"access", "cli/hostfile", "cli/state", "golang.org/x/sys", "internal/hostpath", "internal/policies", "permission"},
-	"cli/run":          {"access", "broker", "broker/brokerhttp", "cli", "cli/approver", "cli/brokerclient", "cli/brokerhost", "cli/child", "cli/gitbeside", "cli/hostfile", "cli/inside", "cli/leftlog", "cli/live", "cli/policyflag", "cli/projectfile", "cli/state", "cli/viewhost", "internal/policies", "cmd/pinfold/internal/launchprofile", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "internal/gitrepo", "internal/hostpath", "launcher", "pathresolver", "internal/resolved", "permission", "sandboxfs"},
+	"cli/run":          {"access", "broker", "broker/brokerhttp", "cli", "cli/approver", "cli/brokerclient", "cli/brokerhost", "cli/child", "cli/gitbeside", "cli/hostfile", "cli/inside", "cli/leftlog", "cli/live", "cli/policyflag", "cli/projectfile", "cli/state", "cli/viewhost", "internal/policies", "cmd/pinfold/internal/launchprofile", "cmd/pinfold/internal/learned", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "internal/gitrepo", "internal/hostpath", "launcher", "pathresolver", "internal/resolved", "permission", "sandboxfs"},
 	"cli/runs":         {"cli", "cli/hostfile", "cli/inside", "cli/live", "github.com/spf13/cobra", "launcher", "pathresolver"},
 	"cli/skillask":     {"access", "broker", "broker/brokerhttp", "cli/policyflag", "fileskills", "pathresolver", "permission"},
 	"cli/skills":       {"access", "broker/brokerhttp", "cmd/pinfold/internal/agenttools", "cmd/pinfold/internal/claudecode", "cli", "cli/brokerclient", "cli/hostfile", "cli/inside", "cli/localnet", "cli/policyflag", "cli/skillask", "cli/state", "cmd/pinfold/internal/shellshape", "fileskills", "fileskills/mcpserver", "github.com/spf13/cobra", "internal/confine", "internal/didyoumean", "internal/policies", "pathresolver", "internal/resolved", "permission"},

@@ -10,6 +10,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/agents"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/approvals"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/check"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/learn"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/leftlog"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/mount"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policy"
@@ -54,14 +55,14 @@ path everything is read-only.`,
 		root.AddCommand(commands...)
 	}
 	group("apps", "Start an agent", append(run.NewAgents(a), run.NewApps(a))...)
-	group("sandbox", "Sandbox", run.New(a), runs.NewPs(a), runs.NewStop(a), runs.NewLogs(a), runs.NewExec(a), runs.NewAllow(a), runs.NewHide(a), project.NewInit(a), project.NewTrust(a), leftlog.New(a), mount.New(a), mount.NewUnmount(a), run.NewDoctor(a))
+	group("sandbox", "Sandbox", run.New(a), runs.NewPs(a), runs.NewStop(a), runs.NewLogs(a), runs.NewExec(a), runs.NewAllow(a), runs.NewHide(a), project.NewInit(a), learn.New(a), project.NewTrust(a), leftlog.New(a), mount.New(a), mount.NewUnmount(a), run.NewDoctor(a))
 	group("policy", "Policy", check.New(a), policy.NewWhy(a), policy.New(a))
 	group("approvals", "Approvals", approvals.NewRequests(a), approvals.NewApprove(a), approvals.NewDeny(a), approvals.NewGrants(a), approvals.NewRevoke(a))
 	group("agents", "Agents", agents.NewServe(a), agents.NewHire(a), agents.NewFire(a), agents.NewInterrupt(a), agents.New(a),
 		agents.NewStatus(a), agents.NewExplain(a), agents.NewWait(a), agents.NewTell(a), agents.NewMailbox(a), agents.NewAudit(a))
 	group("integrations", "Integrations", skills.NewMCP(a), skills.NewHook(a), skills.New(a))
 	root.AddCommand(
-		cli.NewVersion(a), cli.NewCompletion(a), cli.NewMan(), run.NewHiredView(a), run.NewAnswers(a), mount.NewUnmounter(a),
+		cli.NewVersion(a), cli.NewCompletion(a), cli.NewMan(), run.NewHiredView(a), run.NewLearnedRun(a), learn.NewLayer(a), run.NewAnswers(a), mount.NewUnmounter(a),
 		cli.OldName(approvals.NewRequest(a), "request"), cli.OldName(policy.NewExport(a), "flags"),
 	)
 	return root

@@ -23,6 +23,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/state"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/launchprofile"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/learned"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/leftover"
 	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/launcher"
@@ -65,6 +66,8 @@ type runFlags struct {
 	beside    *gitbeside.Dir             // what --git opens outside of the project, once that is known
 	traces    viewhost.Traces            // of what is changed
 	written   []string                   // places that runs, and this one, could write
+	learned   *learned.Record            // of learn, for which it is run; nil: of nobody
+	ran       bool                       // the command was started
 }
 
 // New is the command run.
@@ -218,6 +221,7 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	}
 	lacked := ofOthers(r)
 	result, problem, err := f.inView(ctx, a, cfg, r, refused, command)
+	f.ran = err == nil && result.ExitCode != cli.ExitNotFound && result.ExitCode != cli.ExitNotExec
 	left := f.traces.Left()
 	refused.left(left)
 	problem = errors.Join(problem, refused.close())
@@ -296,6 +300,7 @@ func (f *runFlags) inView(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 		options.Ask, options.AskWait = who.asker, who.Wait
 	}
 	f.traces.Follow(r, &options)
+	f.recorded(&options)
 	view, err := sandboxfs.New(r, options)
 	if err != nil {
 		return result, who.close(result, err), err
@@ -337,8 +342,9 @@ func (f *runFlags) launch(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 		WaitBackground: f.background,
 		Nested:         f.nested,
 		NoNetwork:      f.NoNetwork(),
-		// A broker in this process looks at its peers and starts programs.
-		Confine: who == nil || who.apart, Keep: slices.Concat(state.Place(), f.live.Place()),
+		// A broker in this process looks at its peers and starts programs; for learn it
+		// looks at what was written.
+		Confine: f.learned == nil && (who == nil || who.apart), Keep: slices.Concat(state.Place(), f.live.Place()),
 	}
 	change := changer{f: f, cfg: cfg, view: view, refused: refused, asks: f.asks(cfg)}
 	c.Control = f.live.Serve(live.Obeys{Change: change.change, Started: func(program string) {

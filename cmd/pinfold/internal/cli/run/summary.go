@@ -48,8 +48,11 @@ type refusalKind struct {
 
 func (f *runFlags) newRefused(o *cli.Output, r *pathresolver.Resolver) (*refused, error) {
 	c := &refused{
-		wanted: f.report != "" || f.failOnDeny || o.Stderr.Terminal && !f.quiet,
+		wanted: f.report != "" || f.failOnDeny || o.Stderr.Terminal && !f.quiet || f.learned != nil,
 		kinds:  map[refusalKind]int{},
+	}
+	if f.learned != nil {
+		c.tell = f.learned.Refused
 	}
 	c.watch = c.wanted && launcher.CanWatch()
 	if f.report == "" {
