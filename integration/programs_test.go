@@ -21,6 +21,7 @@ import (
 var started = map[string]string{
 	`cmd/pinfold/internal/cli/approver/exec.go: exec.CommandContext(shell)`:  "internal/helper found it",
 	`cmd/pinfold/internal/cli/child/line.go: exec.Command(self)`:             "itself, see child.Self",
+	`cmd/pinfold/internal/cli/learn/layer_linux.go: unix.Exec(self)`:         "itself, see child.Self",
 	`cmd/pinfold/internal/cli/run/doctor.go: exec.CommandContext(self)`:      "itself, see child.Self",
 	`cmd/pinfold/internal/cli/run/hint.go: exec.LookPath(command)`:           "it is only told where the command lies outside",
 	`cmd/pinfold/internal/cli/run/unconfined.go: exec.LookPath(command[0])`:  "the operator's own command, as their shell would find it",
