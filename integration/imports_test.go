@@ -23,6 +23,8 @@ const module = "github.com/pinfold-dev/pinfold/"
 // cgo syscall.AllThreadsSyscall cannot.
 var mayImport = map[string][]string{
 	"access":                          {},
+	"internal/egress":                 {},
+	"internal/gateway":                {"internal/confine", "internal/egress", "golang.org/x/net", "golang.org/x/sys", "gvisor.dev/gvisor"},
 	"internal/fsat":                   {"golang.org/x/sys"},
 	"internal/confine":                {"github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx", "golang.org/x/sys"},
 	"internal/didyoumean":             {},
@@ -93,7 +95,7 @@ var commandMayImport = map[string][]string{
 	"cli/policyflag":   {"access", "broker/brokerhttp", "cli", "cli/hostfile", "cli/projectfile", "github.com/spf13/cobra", "github.com/spf13/pflag", "internal/didyoumean", "internal/trusted", "internal/policies", "pathresolver", "permission"},
 	"cli/project":      {"cli", "cli/hostfile", "cli/inside", "cli/projectfile", "cmd/pinfold/internal/launchprofile", "github.com/spf13/cobra", "golang.org/x/sys", "internal/hostpath", "internal/policies", "launcher", "pathresolver"},
 	"cli/projectfile":  {"access", "cli/hostfile", "cli/state", "golang.org/x/sys", "internal/hostpath", "internal/policies", "permission"},
-	"cli/run":          {"access", "broker", "broker/brokerhttp", "cli", "cli/approver", "cli/brokerclient", "cli/brokerhost", "cli/child", "cli/gitbeside", "cli/hostfile", "cli/inside", "cli/leftlog", "cli/live", "cli/policyflag", "cli/projectfile", "cli/state", "cli/viewhost", "internal/policies", "cmd/pinfold/internal/launchprofile", "cmd/pinfold/internal/learned", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "internal/gitrepo", "internal/hostpath", "launcher", "pathresolver", "internal/resolved", "permission", "sandboxfs"},
+	"cli/run":          {"access", "broker", "broker/brokerhttp", "cli", "cli/approver", "cli/brokerclient", "cli/brokerhost", "cli/child", "cli/gitbeside", "cli/hostfile", "cli/inside", "cli/leftlog", "cli/live", "cli/policyflag", "cli/projectfile", "cli/state", "cli/viewhost", "internal/policies", "cmd/pinfold/internal/launchprofile", "cmd/pinfold/internal/learned", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "internal/egress", "internal/gateway", "internal/gitrepo", "internal/hostpath", "launcher", "pathresolver", "internal/resolved", "permission", "sandboxfs"},
 	"cli/runs":         {"cli", "cli/hostfile", "cli/inside", "cli/live", "github.com/spf13/cobra", "launcher", "pathresolver"},
 	"cli/skillask":     {"access", "broker", "broker/brokerhttp", "cli/policyflag", "fileskills", "pathresolver", "permission"},
 	"cli/skills":       {"access", "broker/brokerhttp", "cmd/pinfold/internal/agenttools", "cmd/pinfold/internal/claudecode", "cli", "cli/brokerclient", "cli/hostfile", "cli/inside", "cli/localnet", "cli/policyflag", "cli/skillask", "cli/state", "cmd/pinfold/internal/shellshape", "fileskills", "fileskills/mcpserver", "github.com/spf13/cobra", "internal/confine", "internal/didyoumean", "internal/policies", "pathresolver", "internal/resolved", "permission"},

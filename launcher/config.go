@@ -145,6 +145,9 @@ type Config struct {
 	// NoNetwork gives the command a network of its own with nothing in it, not
 	// even a loopback device that is up.
 	NoNetwork bool
+	// Gateway, if set, gives it a network of its own with a way out, and a loopback
+	// that is its own. NoNetwork counts more.
+	Gateway *Gateway
 	// WaitBackground waits for background processes after the command has
 	// ended; otherwise they are killed.
 	WaitBackground bool

@@ -17,7 +17,7 @@ func Probe() []Finding {
 	tried := tryNamespaces()
 	findings := []Finding{probeFuse(tried), probeNamespaces(tried), probeMounts(tried), probeProc(tried)}
 	findings = append(findings, probeAppArmor()...)
-	return append(findings, probePassthrough(), probeLandlock(), probeServing(), probeTasks(tried), probeTemporary(), probeCoreDumps(), probeSeccomp(), probeWatch(), probeOpenat2(), probeFusermount())
+	return append(findings, probePassthrough(), probeLandlock(), probeServing(), probeTasks(tried), probeTemporary(), probeCoreDumps(), probeSeccomp(), probeWatch(), probeOpenat2(), probeTun(), probeFusermount())
 }
 
 func yes(name, detail, means string, required bool) Finding {
@@ -236,6 +236,17 @@ func probeOpenat2() Finding {
 	}
 	unix.Close(fd)
 	return yes(name, "works", means, false)
+}
+
+func probeTun() Finding {
+	const name, means = "tun", "run --net allow and --allow-host need it; without, a run has the host's network or none"
+	fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		fix, line := tunFix(err)
+		return no(name, fmt.Errorf("open /dev/net/tun: %w", err), means, fix, false).paste(line)
+	}
+	unix.Close(fd)
+	return yes(name, "/dev/net/tun can be opened", means, false)
 }
 
 func probeFusermount() Finding {

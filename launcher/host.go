@@ -32,6 +32,9 @@ type hostFacts struct {
 	Machine, MachinePrivate []string
 	// ResolvConf is the real path of /etc/resolv.conf; "" if there is none.
 	ResolvConf string
+	// Hosts is the real path of /etc/hosts; "" if there is none. Hostname is this
+	// machine's name.
+	Hosts, Hostname string
 	// RO are Config.RO resolved: the real path, and a link for each name that
 	// was given and is not the real path.
 	RO []hostEntry

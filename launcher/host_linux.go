@@ -41,6 +41,10 @@ func lookAtHost(c Config) (hostFacts, error) {
 	if p, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil {
 		h.ResolvConf = p
 	}
+	if c.Gateway != nil {
+		h.Hosts, _ = filepath.EvalSymlinks("/etc/hosts") // there need be none
+		h.Hostname, _ = os.Hostname()
+	}
 	if p, err := os.Readlink("/proc/self/exe"); err == nil {
 		if _, err := os.Lstat(p); err == nil {
 			h.Self = p

@@ -19,7 +19,7 @@ func (b *builder) system() {
 		b.item(e.Path, func() { b.show(e, asOther) })
 	}
 	// DNS works where /etc/resolv.conf leads into /run.
-	if r := b.host.ResolvConf; r != "" && !inSystem(b.host.System, r) {
+	if r := b.host.ResolvConf; r != "" && !inSystem(b.host.System, r) && b.plan.Gateway == nil {
 		b.item(r, func() { b.show(hostEntry{Path: r}, false) })
 	}
 }

@@ -16,6 +16,7 @@ type verb string
 const (
 	sayFuse    verb = "fuse"    // set-up helper: mount Mount of view View is mounted; its descriptor is attached
 	sayServed  verb = "served"  // supervisor: requests of that mount are answered
+	sayNet     verb = "net"     // set-up helper: part ID of the command's network is attached
 	sayLost    verb = "lost"    // set-up helper: these guarantees cannot be given
 	sayRoot    verb = "root"    // set-up helper, to init: the new root is attached
 	saySlave   verb = "slave"   // set-up helper, to init: the terminal is attached

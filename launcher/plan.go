@@ -29,6 +29,8 @@ type runPlan struct {
 	Writable []string // what Landlock lets the command change, beside the project
 	Sockets  []string // those of the host that it may connect to
 
+	Gateway *gatewayPlan // nil: no network is made
+
 	Watch          bool // tell the supervisor what the command tries to change
 	WaitBackground bool
 	Nested         bool
@@ -59,8 +61,8 @@ func newPlan(c Config, host hostFacts) (*runPlan, error) {
 	if !host.Privileged {
 		p.Namespaces = append([]string{"user"}, p.Namespaces...)
 	}
-	if c.NoNetwork {
-		p.Namespaces = append(p.Namespaces, "net")
+	if err := p.network(c, host); err != nil {
+		return nil, err
 	}
 	if p.Dir == "" {
 		p.Dir = p.Root
@@ -91,6 +93,7 @@ func newPlan(c Config, host hostFacts) (*runPlan, error) {
 	b.place()
 	b.files(c.Files)
 	b.loginPath(c.Self)
+	b.names(c)
 	b.sockets(c.Sockets)
 	for i, v := range c.views() {
 		b.view(i, v)

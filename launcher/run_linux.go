@@ -151,6 +151,8 @@ func (s *session) listenSetup() {
 	defer close(s.setupDone)
 	defer close(s.masters)
 	defer s.config.Control.setupGone()
+	var network netFiles
+	defer network.close()
 	for {
 		m, fd, err := receive(s.setup, -1)
 		if err != nil {
@@ -163,6 +165,10 @@ func (s *session) listenSetup() {
 				answer = failure(err)
 			}
 			_ = send(s.setup, answer, -1)
+		case sayNet:
+			if answer, done := network.take(s.config.Gateway, fd); done {
+				_ = send(s.setup, answer, -1)
+			}
 		case sayMaster:
 			_ = unix.SetNonblock(fd, true)
 			s.masters <- os.NewFile(uintptr(fd), "terminal")

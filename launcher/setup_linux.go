@@ -78,6 +78,11 @@ func (k *setupHelper) setUp() error {
 	if err != nil {
 		return err
 	}
+	if g := k.cfg.Plan.Gateway; g != nil {
+		if err := k.network(g); err != nil {
+			return err
+		}
+	}
 	root, lost, err := build(k.cfg.Plan, k.view.mount)
 	if err != nil {
 		return err

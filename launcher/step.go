@@ -95,6 +95,9 @@ func (p *runPlan) String() string {
 	for _, s := range p.Sockets {
 		line("socket   %s", s)
 	}
+	if g := p.Gateway; g != nil {
+		line("gateway  address %s mtu %d loopback %v", g.Address, g.MTU, g.Loopback)
+	}
 	for _, e := range p.Env {
 		line("env      %q", e)
 	}

@@ -84,7 +84,7 @@ func (v *viewMounter) attach(view, mount int, args mountArgs, target, mounted fu
 	if err := unix.Dup3(fdConfig, fdFuse, unix.O_CLOEXEC); err != nil {
 		return err
 	}
-	if err := v.served(); err != nil {
+	if err := v.served("the view"); err != nil {
 		return err
 	}
 	root, err := mounted()
@@ -110,18 +110,18 @@ func (v *viewMounter) patience() int {
 	return int(v.cfg.Plan.HangMillis)
 }
 
-// served waits until the supervisor answers the requests of the mount.
-func (v *viewMounter) served() error {
+// served waits until the supervisor serves what it was handed.
+func (v *viewMounter) served(what string) error {
 	for {
 		m, _, err := receive(fdSetup, v.patience())
 		v.paused = m.Verb == sayPause
 		switch {
 		case err != nil:
-			return fmt.Errorf("wait for the view: %w", err)
+			return fmt.Errorf("wait for %s: %w", what, err)
 		case m.Verb == sayServed:
 			return nil
 		case m.Verb == sayFailed:
-			return errors.New("the view is not served: " + m.Reason)
+			return errors.New(what + " is not served: " + m.Reason)
 		}
 		// A sign of life came first.
 	}

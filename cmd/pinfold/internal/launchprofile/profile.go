@@ -44,7 +44,7 @@ type Profile struct {
 	Env       []string          `yaml:"env" json:"env"` // variables that are passed on where they are set
 	Set       map[string]string `yaml:"set" json:"set"`
 	SetAsRoot map[string]string `yaml:"set_as_root" json:"set_as_root"`
-	Hosts     []string          `yaml:"hosts" json:"hosts"` // that it needs; told, and nothing more
+	Hosts     []string          `yaml:"hosts" json:"hosts"` // that it needs; --net allow lets it reach them
 
 	// What its user may say for a sandbox of its own, which it cannot make inside, and
 	// what is started instead; "" is refused.

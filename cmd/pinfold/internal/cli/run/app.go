@@ -137,6 +137,9 @@ func (f *runFlags) useProfile(flags *pflag.FlagSet, o *cli.Output, args []string
 			add = append(add, setting{"env", kv})
 		}
 	}
+	if err := f.reach.ofProfile(flags, p.Hosts); err != nil {
+		return nil, fmt.Errorf("app '%s': %w", p.Name, err)
+	}
 	for _, s := range add {
 		if err := flags.Set(s.flag, s.value); err != nil {
 			return nil, fmt.Errorf("app '%s': --%s: %w", p.Name, s.flag, err)
@@ -242,7 +245,7 @@ func (f *runFlags) warnNoNetwork(o *cli.Output) {
 	if f.profile == nil || !f.NoNetwork() {
 		return
 	}
-	if f.net == "none" {
+	if f.reach.net == netNone {
 		o.Warning("--net none takes the network away, and " + f.profile.Program + " needs it to reach its model")
 		return
 	}
@@ -276,7 +279,7 @@ func (f *runFlags) network() string {
 	if f.NoNetwork() {
 		return "no network"
 	}
-	return "your network"
+	return f.reach.told()
 }
 
 // listed is a few words of a list.
@@ -363,7 +366,7 @@ func (f *runFlags) printDry(flags *pflag.FlagSet, o *cli.Output, cfg pathresolve
 	}
 	say("variables", names)
 	reaches := []string{f.network()}
-	if f.profile != nil && !f.NoNetwork() && len(f.profile.Hosts) > 0 {
+	if f.profile != nil && !f.NoNetwork() && f.reach.net != netAllow && len(f.profile.Hosts) > 0 {
 		reaches[0] += ", of which it needs " + strings.Join(f.profile.Hosts, " ")
 	}
 	say("reaches", reaches)

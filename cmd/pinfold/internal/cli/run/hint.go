@@ -59,7 +59,7 @@ func (f *runFlags) hints(o *cli.Output, cfg pathresolver.Config, r *pathresolver
 		o.Hint(h.String() + " and can be read from git's history, as by '" + h.Shows() + "': " + gitbeside.HistoryAdvice)
 	}
 	tellGitRuns(o, r)
-	if f.Held == nil && f.profile == nil && f.net == "" { // a profile's line says it
+	if f.Held == nil && f.profile == nil && f.reach.net == "" { // a profile's line says it
 		o.Hint("the command has your network; --net none takes it away")
 	}
 	for _, c := range launcher.Credentials(os.Environ()) {

@@ -125,12 +125,19 @@ func reportWritable(name string) error {
 }
 
 func (w *reportFile) add(r sandboxfs.Refusal) {
+	if w.takes() {
+		w.append(newReportLine(w.root, r))
+	}
+}
+
+// takes counts a line, and reports whether there is room for it.
+func (w *reportFile) takes() bool {
 	if w.lines == maxReportLines || w.kept && w.lines == maxLogLines || w.full() {
 		w.omitted++
-		return
+		return false
 	}
 	w.lines++
-	w.append(newReportLine(w.root, r))
+	return true
 }
 
 // full reports whether nothing more is kept.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -38,7 +37,7 @@ type runFlags struct {
 	home       string
 	user       string
 	env        []string
-	net        string
+	reach      networkFlags
 	report     string
 	failOnDeny bool
 	failOnLeft leftlog.Flag
@@ -80,7 +79,8 @@ func New(a *cli.App) *cobra.Command {
 and a private /tmp and home; nothing else of the host's files exists for it, but
 for what /sys says of the processors, and dpkg's list of packages.
 It may write beneath the write paths and nowhere else in DIR. The network is the
-host's, unless --net none or a policy that is named takes it away.
+host's, unless --net none or a policy that is named takes it away, or --allow-host
+names the hosts that may be reached.
 
 The exit code is CMD's own, 128 plus the signal that ended it, 127 when it was
 not found, 126 when it cannot be executed, and 125 for every error of pinfold's
@@ -123,8 +123,6 @@ func newRun(a *cli.App, f *runFlags, cmd *cobra.Command) *cobra.Command {
 	flags.StringVar(&f.user, "user", "", "as root: run CMD as the user `NAME`")
 	flags.StringArrayVar(&f.env, "env", nil, "pass `KEY[=VAL]` on to CMD, besides the few variables that always are (repeatable)")
 	flags.BoolVar(&f.gitAuthor, "git-author", false, "let git inside know your name, your e-mail and such settings of yours, without the rest of ~/.gitconfig")
-	flags.StringVar(&f.net, "net", "", "the network inside: `host|none`; host, unless the policy takes it away")
-	_ = cmd.RegisterFlagCompletionFunc("net", cobra.FixedCompletions([]string{"host", "none"}, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&f.report, "report", "", "append a JSON line to `FILE` for the launch, for each refusal, and for what was left")
 	flags.BoolVar(&f.failOnDeny, "fail-on-deny", false, "exit with 123 when anything was refused, or came too fast to be judged")
 	flags.Var(&f.failOnLeft, "fail-on-left", "exit with 122 when CMD left something that can act later, or something of these `KIND`s (see 'pinfold left')")
@@ -133,13 +131,14 @@ func newRun(a *cli.App, f *runFlags, cmd *cobra.Command) *cobra.Command {
 	flags.BoolVar(&f.nested, "nested", false, "let CMD start sandboxes of its own, such as 'pinfold run'; without Landlock, with namespaces, and not as root")
 	flags.BoolVar(&f.noSandbox, "no-sandbox", false, "for finding out whether pinfold is in the way: run CMD with all of your rights; announced, and recorded for 'pinfold logs'")
 	f.limits.add(cmd)
+	f.reach.add(cmd)
 	f.approveFlag(cmd)
 	flags.BoolVar(&f.mcp, "mcp", false, "connect 'pinfold mcp' to the agent, whose refusals say why and whose calls wait for an answer; by itself where something is asked for")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no line about the policy, and on a terminal no hints and no summary")
 	flags.BoolVar(&f.noProject, "no-project", false, "take nothing from the project's .pinfold.yaml")
 	flags.StringVar(&f.name, "name", "", "call the run `NAME`, besides its id, for 'pinfold ps', stop, exec and the like")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the line that would be run, and what it could read and write, and start nothing")
-	cli.Heading(cmd, "Flags", "git-author", "ro", "home", "env", "net", "approve", "mcp")
+	cli.Heading(cmd, "Flags", "git-author", "ro", "home", "env", "approve", "mcp")
 	cli.Heading(cmd, "What is told", "dry-run", "report", "fail-on-deny", "fail-on-left", "quiet")
 	cli.Heading(cmd, "The policy in detail", "no-project")
 	cli.Heading(cmd, "Users, processes and limits", "name", "user", "wait-background", "grace", "max-tasks", "tmp-size", "nested", "no-sandbox")
@@ -156,8 +155,8 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	if err := f.limits.check(); err != nil {
 		return err
 	}
-	if f.net != "" && f.net != "host" && f.net != "none" {
-		return cli.UsageError(cli.UnknownWord("choice for --net", f.net, "host", "none"), "")
+	if err := f.reach.check(); err != nil {
+		return err
 	}
 	if err := f.takeProject(cmd.Flags(), a.Out); err != nil {
 		return err
@@ -174,8 +173,8 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 		return err
 	}
 	cfg.Widens = true // by 'pinfold allow'
-	if f.net == "host" && f.Flags.NoNetwork() {
-		return cli.UsageError(fmt.Errorf("--net host is more than policy '%s' allows", f.Held.Name()), "leave it out, or name another policy")
+	if err := f.checkPolicy(); err != nil {
+		return err
 	}
 	if f.beside, err = gitbeside.Find(&cfg, f.user); err != nil {
 		return err
@@ -275,7 +274,7 @@ func (f *runFlags) exitCode(own int, refused *refused, left leftover.Left) int {
 }
 
 // NoNetwork reports whether the command has no network, by the policy or by --net.
-func (f *runFlags) NoNetwork() bool { return f.net == "none" || f.Flags.NoNetwork() }
+func (f *runFlags) NoNetwork() bool { return f.reach.net == netNone || f.Flags.NoNetwork() }
 
 // RefuseDashes looks at the flags that only run has.
 func (f *runFlags) refuseDashes() error {
@@ -346,6 +345,11 @@ func (f *runFlags) launch(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 		// looks at what was written.
 		Confine: f.learned == nil && (who == nil || who.apart), Keep: slices.Concat(state.Place(), f.live.Place()),
 	}
+	network, into, err := f.reach.gateway(refused.network)
+	if err != nil {
+		return launcher.Result{}, err
+	}
+	into(&c)
 	change := changer{f: f, cfg: cfg, view: view, refused: refused, asks: f.asks(cfg)}
 	c.Control = f.live.Serve(live.Obeys{Change: change.change, Started: func(program string) {
 		again := told
@@ -370,7 +374,11 @@ func (f *runFlags) launch(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 	who.into(&c)
 	f.beside.Into(&c)
 	c.Env = append(c.Env, gitbeside.Environment(c.Env, os.LookupEnv, f.beside.Settings(cfg, r))...)
-	return launcher.Run(ctx, c)
+	result, err := launcher.Run(ctx, c)
+	if network != nil {
+		err = errors.Join(err, network.Close())
+	}
+	return result, err
 }
 
 // viewOptions is how the view is served. Most refusals are the kernel's alone, which

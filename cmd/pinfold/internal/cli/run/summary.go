@@ -32,6 +32,7 @@ type refused struct {
 	mu    sync.Mutex    // guards what follows
 	files []*reportFile // of --report, and what 'pinfold logs' shows
 	kinds map[refusalKind]int
+	hosts map[hostKind]int
 	total int
 
 	dropped uint64 // how many attempts, at least, nobody could judge
@@ -49,7 +50,7 @@ type refusalKind struct {
 func (f *runFlags) newRefused(o *cli.Output, r *pathresolver.Resolver) (*refused, error) {
 	c := &refused{
 		wanted: f.report != "" || f.failOnDeny || o.Stderr.Terminal && !f.quiet || f.learned != nil,
-		kinds:  map[refusalKind]int{},
+		kinds:  map[refusalKind]int{}, hosts: map[hostKind]int{},
 	}
 	if f.learned != nil {
 		c.tell = f.learned.Refused
@@ -153,6 +154,9 @@ func (c *refused) summary(o *cli.Output, advice ...func([]refusalKind) []string)
 		if k.answer != "" {
 			o.Stderr.Printf("          answer: %s\n", pathresolver.EscapePath(k.answer))
 		}
+	}
+	for _, hint := range c.hostSummary(o) {
+		o.Hint(hint)
 	}
 	for _, one := range advice {
 		for _, hint := range one(kinds) {

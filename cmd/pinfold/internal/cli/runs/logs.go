@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -105,8 +108,37 @@ type logLine struct {
 	Rule      string       `json:"rule"`
 	Origin    string       `json:"origin"`
 	Program   string       `json:"program"`
+	Connect   *connection  `json:"connect"`
 	Unjudged  uint64       `json:"unjudged"`
 	Omitted   uint64       `json:"omitted"`
+}
+
+// connection is one that a run made, or was refused.
+type connection struct {
+	Host     string `json:"host"`
+	Port     uint16 `json:"port"`
+	Refused  string `json:"refused"`
+	Failed   string `json:"failed"`
+	Inbound  bool   `json:"inbound"`
+	Sent     int64  `json:"sent"`
+	Received int64  `json:"received"`
+}
+
+func (p *logPrinter) connection(c *connection) (text string) {
+	esc, dim := pathresolver.EscapePath, func(s string) string { return p.o.Stdout.Paint(cli.ColourDim, s) }
+	at := esc(c.Host)
+	if c.Port != 0 {
+		at = esc(net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))))
+	}
+	switch {
+	case c.Refused != "":
+		return fmt.Sprintf("refused  connect %s  %s", at, dim(esc(c.Refused)))
+	case c.Failed != "":
+		return fmt.Sprintf("failed   connect %s  %s", at, dim(esc(c.Failed)))
+	case c.Inbound:
+		return fmt.Sprintf("reached  port %d inside  %s", c.Port, dim(fmt.Sprintf("%d bytes in, %d out", c.Sent, c.Received)))
+	}
+	return fmt.Sprintf("connected  %s  %s", at, dim(fmt.Sprintf("%d bytes out, %d in", c.Sent, c.Received)))
 }
 
 // all prints what is there.
@@ -130,7 +162,7 @@ func (p *logPrinter) line(text string) {
 	if json.Unmarshal([]byte(text), &l) != nil {
 		return // of another version
 	}
-	if l.Operation != "" {
+	if l.Operation != "" || l.Connect != nil && l.Connect.Refused != "" {
 		p.refused++
 	}
 	if p.asJSON {
@@ -161,6 +193,8 @@ func (p *logPrinter) line(text string) {
 	case l.Operation != "":
 		say("refused  %-6s %s  %s", esc(l.Operation), p.within(l.Path),
 			p.o.Stdout.Paint(cli.ColourDim, esc(strings.TrimSpace(l.Rule+"  "+pathresolver.OriginText(l.Origin)+"  by "+l.Program))))
+	case l.Connect != nil:
+		say("%s", p.connection(l.Connect))
 	case l.Unjudged > 0:
 		say("%d attempts or more came too fast to be judged", l.Unjudged)
 	case l.Omitted > 0:
