@@ -44,6 +44,7 @@ var ruleCodes = map[access.Code]Code{
 	pathresolver.RuleNotReadable:   CodePathBlocked,
 	pathresolver.RuleAsk:           CodePathBlocked,
 	pathresolver.RuleProtected:     CodePathBlocked,
+	pathresolver.RuleMasked:        CodePathBlocked,
 	pathresolver.RuleEscapes:       CodePathBlocked,
 	pathresolver.RuleHardLink:      CodePathBlocked,
 	pathresolver.RuleSpecialFile:   CodeNotRegularFile,

@@ -97,6 +97,12 @@ type Config struct {
 	// beneath a write path. They add to DefaultProtected.
 	Protect []string
 
+	// Mask are doublestar globs over places whose values are not to be known. A Resolver
+	// neither reads nor changes what matches, nor anything beneath it, as Protect does;
+	// names and attributes are seen. A view shows such files with stand-ins for their
+	// values. Another name of the same file that no glob matches shows it as it is.
+	Mask []string
+
 	// AskRead and AskWrite are doublestar globs over places that may be asked for.
 	// What matches, and everything beneath it, is refused by RuleAsk until it is
 	// granted. AskRead keeps the content from being read or changed; names and

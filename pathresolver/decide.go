@@ -27,8 +27,12 @@ func (p *policy) decide(grant Grant, op access.Op, place string, kind fs.FileMod
 	case op == access.OpRead && v.AskRead:
 		g := p.askRead.covers(place)
 		return p.denied(op, place, RuleAsk, "reading it is refused, but may be asked for").by(g.text, g.origin)
+	case op == access.OpRead && v.Masked:
+		return p.denied(op, place, RuleMasked, maskedRead).by(v.Pattern, v.Origin)
 	case op == access.OpRead:
 		return nil
+	case v.Masked:
+		return p.denied(op, place, RuleMasked, "its values are masked: programs in a view read it with stand-ins, and it is not changed").by(v.Pattern, v.Origin)
 	case v.Trusted != nil:
 		return p.denied(op, place, RuleProtected, p.opening(v.Trusted)).by(v.Pattern, v.Origin)
 	case v.Protected && v.AskRead:
@@ -78,6 +82,10 @@ func (p *policy) decide(grant Grant, op access.Op, place string, kind fs.FileMod
 	return nil
 }
 
+// maskedRead is why a resolver reads nothing that is masked: whoever reads through it gets
+// the file itself.
+const maskedRead = "its values are masked: only programs in a view read it, with stand-ins for them"
+
 func (p *policy) decideRead(place string) *DeniedError { return p.denies(access.OpRead, place, 0) }
 
 // decideLook says whether the name and the attributes of what is at a place may be
@@ -116,7 +124,7 @@ func (p *policy) allows(op access.Op, place string) bool {
 		v = p.grant.applied(v, op, place)
 	}
 	if op == access.OpRead {
-		return !v.Hidden && !v.AskRead
+		return !v.Hidden && !v.AskRead && !v.Masked
 	}
 	return v.Writable && p.decideGit(op, place, 0) == nil && p.decideGitDir(op, place, 0) == nil && p.restricted(op, place, 0) == nil
 }
@@ -170,7 +178,7 @@ func (p *policy) decideMove(grant Grant, from, to string) *DeniedError {
 	if d := p.decideTrustedMove(from, to); d != nil {
 		return d
 	}
-	for _, set := range []*ruleSet{&p.protect, &p.askWrite, &p.askRead} {
+	for _, set := range []*ruleSet{&p.protect, &p.askWrite, &p.askRead, &p.mask} {
 		if g := set.escapes(to, from); g != nil && !p.appliesToMove(grant, set, to, from) {
 			return p.denied(access.OpRename, to, RuleEscapes,
 				fmt.Sprintf("moving it here could put what it holds under names protected by %q", g.text)).by(g.text, g.origin)

@@ -37,6 +37,8 @@ const (
 	RuleAsk access.Code = "ask"
 	// RuleProtected means that the name matches a protect glob.
 	RuleProtected access.Code = "protected"
+	// RuleMasked means that the name matches a mask glob.
+	RuleMasked access.Code = "masked"
 	// RuleEscapes means that the move could take something out of the reach of a glob,
 	// or give it a name that is protected or has to be asked for.
 	RuleEscapes access.Code = "escapes_rule"

@@ -92,7 +92,7 @@ func (d *Dir) child(name string, decide func(place string) *DeniedError) (string
 		return name, syscall.EINVAL
 	}
 	place := joinPlace(d.place, name)
-	if d.r.hidesAny() || !d.r.askRead.empty() {
+	if d.r.hidesAny() || !d.r.askRead.empty() || !d.r.mask.empty() {
 		if denied := decide(place); denied != nil {
 			return place, denied
 		}

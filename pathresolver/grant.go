@@ -118,6 +118,9 @@ func (r inside) AskPlaces() []resolved.AskPlace {
 // AsksRead reports whether reading anything at all may have to be asked for.
 func (r inside) AsksRead() bool { return !r.askRead.empty() }
 
+// MasksAny reports whether anything at all could be masked.
+func (r inside) MasksAny() bool { return !r.mask.empty() }
+
 // askPlace is where what a glob covers begins, spelled as the glob has it.
 func (g *glob) askPlace(write bool) resolved.AskPlace {
 	n := g.head()

@@ -80,7 +80,7 @@ func (r *Resolver) openRoot(path string, forceWalker bool) error {
 
 // settle comes when the rules about reading are complete.
 func (r *Resolver) settle() {
-	r.plain = r.openat2 && !r.hidesAny() && r.askRead.empty() && len(r.mounts) == 0
+	r.plain = r.openat2 && !r.hidesAny() && r.askRead.empty() && r.mask.empty() && len(r.mounts) == 0
 }
 
 // following are the flags of a read that may follow links inside the root.

@@ -66,6 +66,7 @@ func build(cfg Config) (*Resolver, []Violation) {
 	r.protect = r.compileRules(&f, "protect", cfg.Protect, defaultGlobs(&f, cfg))
 	r.askRead = r.compileRules(&f, "ask_read", cfg.AskRead, nil)
 	r.askWrite = r.compileRules(&f, "ask_write", cfg.AskWrite, nil)
+	r.mask = r.compileRules(&f, "mask", cfg.Mask, nil)
 	r.gitDir = !slices.Contains(cfg.Unprotect, ".git")
 	writes := cfg.Git || len(cfg.WritePaths) > 0 || len(cfg.AskWrite) > 0
 	r.widens = cfg.Widens || writes

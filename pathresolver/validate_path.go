@@ -24,6 +24,9 @@ func (r *Resolver) checkWritePath(f *findings, field, given, root string, rootOK
 		v.Hint = "name it among the read paths, too"
 	case verdict.Hidden:
 		v.Code, v.Message = codePathHidden, fmt.Sprintf("allowed_write_path '%s' is hidden by '%s'", shown, EscapePath(verdict.Pattern))
+	case verdict.Masked:
+		v.Code, v.Message = codePathProtected, fmt.Sprintf("allowed_write_path '%s' is masked by '%s', and what is masked is not changed", shown, EscapePath(verdict.Pattern))
+		v.Hint = "choose another write path, or a narrower mask"
 	case verdict.Protected:
 		v.Code, v.Message = codePathProtected, fmt.Sprintf("allowed_write_path '%s' is protected by '%s'", shown, EscapePath(verdict.Pattern))
 		v.Hint = "take the protection away with --unprotect, or choose another write path"

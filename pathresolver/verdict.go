@@ -19,6 +19,7 @@ type policy struct {
 	askRead    ruleSet
 	protect    ruleSet
 	askWrite   ruleSet
+	mask       ruleSet
 	trusted    *trusted.Set
 	unclearGit []Violation // why widens is false where that was wanted
 	widens     bool        // write paths may be added: what git's configuration names is protected
@@ -57,6 +58,10 @@ func (p *policy) verdict(place string, hides *glob) (v resolved.Verdict) {
 	v.AskRead = asks != nil
 	wp, ok := p.writePathOf(place)
 	ok = ok && !v.TraverseOnly
+	if g := p.mask.covers(place); g != nil {
+		v.Masked, v.Protected, v.Pattern, v.Origin = true, true, g.text, g.origin
+		return v
+	}
 	if g := p.protect.covers(place); g != nil {
 		v.Protected, v.Pattern, v.Origin = true, g.text, g.origin
 		return v
@@ -124,8 +129,8 @@ func (p *policy) mayHoldHidden(place string) bool {
 func (p *policy) hidesAny() bool { return p.read.limited() || !p.hide.empty() }
 
 // globs are all rules by glob. Each takes away.
-func (p *policy) globs() [4]*ruleSet {
-	return [4]*ruleSet{&p.hide, &p.askRead, &p.protect, &p.askWrite}
+func (p *policy) globs() [5]*ruleSet {
+	return [5]*ruleSet{&p.hide, &p.askRead, &p.protect, &p.askWrite, &p.mask}
 }
 
 // mayHoldRules returns a glob that could match beneath place, or nil.

@@ -107,7 +107,7 @@ func (s *Source) beneath(dir string) (*Source, error) {
 			folded bool
 		}{
 			{"fs.read", &fs.Read, false}, {"fs.write", &fs.Write, false}, {"fs.ask_read", &fs.AskRead, true}, {"fs.ask_write", &fs.AskWrite, true},
-			{"fs.hide", &fs.Hide, true}, {"fs.protect", &fs.Protect, true},
+			{"fs.hide", &fs.Hide, true}, {"fs.mask", &fs.Mask, true}, {"fs.protect", &fs.Protect, true},
 		} {
 			var err error
 			if *l.list, err = list(l.part, *l.list, l.folded); err != nil {

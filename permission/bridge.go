@@ -53,6 +53,7 @@ func (p *Policy) Resolver(root string) (Held, error) {
 	for _, l := range p.layers() {
 		if fs := l.src.Document.FS; fs != nil {
 			h.add("hide", &h.Config.Hide, l.grants("fs.hide", fs.Hide))
+			h.add("mask", &h.Config.Mask, l.grants("fs.mask", fs.Mask))
 			h.add("protect", &h.Config.Protect, l.grants("fs.protect", fs.Protect))
 		}
 	}

@@ -157,7 +157,7 @@ func (p *Policy) over(s stage, q *question, at *spelling, trace *[]policies.Step
 				continue
 			}
 			spoke = true
-			if worst = stricter(worst, f); worst.opinion == denied {
+			if worst = stricter(worst, f); worst.refusesAll() {
 				return worst
 			}
 		}
@@ -168,11 +168,17 @@ func (p *Policy) over(s stage, q *question, at *spelling, trace *[]policies.Step
 		if trace != nil {
 			*trace = append(*trace, stepOf(s, q, "", f))
 		}
-		if worst = stricter(worst, f); worst.opinion == denied {
+		if worst = stricter(worst, f); worst.refusesAll() {
 			return worst
 		}
 	}
 	return worst
+}
+
+// refusesAll reports whether no other finding can be stricter: what is only masked is
+// seen, and another document may hide it.
+func (f finding) refusesAll() bool {
+	return f.opinion == denied && f.code != pathresolver.RuleMasked
 }
 
 // silence is what holds where no document of a principal speaks.

@@ -40,8 +40,18 @@ func (p *Policy) file(q *question, writes bool, trace *[]policies.Step) finding 
 	return worst
 }
 
-// opineRead is what the layer says about reading a place.
+// opineRead is what the layer says about reading a place. What is masked is refused here:
+// who reads by a policy reads the file itself, and only a view puts stand-ins there.
 func (l *layer) opineRead(at *spelling) finding {
+	f := l.opineUnmasked(at)
+	if r := l.mask.covers(at.folded); r != nil && f.opinion != denied {
+		return finding{opinion: denied, code: pathresolver.RuleMasked, rule: r}
+	}
+	return f
+}
+
+// opineUnmasked is opineRead without what is masked.
+func (l *layer) opineUnmasked(at *spelling) finding {
 	if r := l.hide.covers(at.folded); r != nil {
 		return finding{opinion: denied, code: pathresolver.RuleHidden, rule: r}
 	}

@@ -105,6 +105,8 @@ func (e *explainer) reason(d *access.Decision) string {
 		return "no write path covers it. Reading is allowed"
 	case pathresolver.RuleHidden:
 		return fmt.Sprintf("the name is hidden by '%s'", d.Pattern)
+	case pathresolver.RuleMasked:
+		return fmt.Sprintf("its values are masked by '%s': only programs in a view read it, with stand-ins for them", d.Pattern)
 	case pathresolver.RuleProtected:
 		return protectedReason(d.Layer, d.Pattern)
 	case codeToolDisabled:

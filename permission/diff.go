@@ -9,6 +9,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/policies"
+	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
 // change is one difference between two policies, in words, with a request that
@@ -80,18 +81,25 @@ type differ struct {
 func (d *differ) compare(w witness) {
 	b := Enforcer{d.before, w.kinship}.Check(context.Background(), w.Request)
 	a := Enforcer{d.after, w.kinship}.Check(context.Background(), w.Request)
-	if a.Effect == b.Effect {
+	if a.Effect == b.Effect && masked(&w, &a) == masked(&w, &b) {
 		return
 	}
 	// The one that says most: the stricter one with a pattern or word, which is what came
 	// or went, then the other with one, or at least a rule.
-	widens := opinionOf(a.Effect) < opinionOf(b.Effect)
+	widens := opinionOf(a.Effect) < opinionOf(b.Effect) || a.Effect == b.Effect && masked(&w, &a)
 	by := a
 	if b.Pattern != "" && (widens || a.Pattern == "") || a.Rule == "" {
 		by = b
 	}
 	subject, example := w.subject(by)
-	key := fmt.Sprintf("%s %s %s", b.Effect, a.Effect, subject)
+	is, was := effectText(a.Effect), effectText(b.Effect)
+	if masked(&w, &a) {
+		is = maskedText
+	}
+	if masked(&w, &b) {
+		was = maskedText
+	}
+	key := fmt.Sprintf("%s %s %s", was, is, subject)
 	if d.seen[key] {
 		return
 	}
@@ -99,9 +107,18 @@ func (d *differ) compare(w witness) {
 	subject += example
 	d.changes = append(d.changes, change{
 		widens: widens,
-		text:   fmt.Sprintf("%s: %s, was %s", subject, effectText(a.Effect), effectText(b.Effect)),
+		text:   fmt.Sprintf("%s: %s, was %s", subject, is, was),
 		rule:   by.Rule, source: by.Source, request: w.Request, before: b.Effect, after: a.Effect, relatives: w.kinship,
 	})
+}
+
+// maskedText is how what is masked may be read.
+const maskedText = "with stand-ins in the view only"
+
+// masked reports whether a request to read is refused only since programs in a view are to
+// read stand-ins, which is more than nothing.
+func masked(w *witness, d *access.Decision) bool {
+	return d.Code == pathresolver.RuleMasked && w.Request.Action.Kind() != access.KindWrite
 }
 
 func effectText(e access.Effect) string {

@@ -38,6 +38,7 @@ type FS struct {
 	AskRead       []string      `yaml:"ask_read" doc:"What may be read only after asking."`
 	AskWrite      []string      `yaml:"ask_write" doc:"What may be changed only after asking. Refused until then."`
 	Hide          []string      "yaml:\"hide\" doc:\"What does not exist in the view, and is left out of every listing and search; a skill that names it is refused (`hidden`), whether or not it exists. Letter case is ignored.\""
+	Mask          []string      "yaml:\"mask\" doc:\"What programs in the view read with stand-ins in the place of its values, and nobody changes; a skill that reads it is refused (`masked`). Letter case is ignored.\""
 	Protect       []string      `yaml:"protect" doc:"What may be read but never changed, also beneath a write path. Letter case is ignored."`
 	Unprotect     []string      `yaml:"unprotect" doc:"Files that programs run by themselves and that may be changed nevertheless, where a write path covers them: names or globs of the list in protected-files.md. It only counts where every policy of the chain has it. Together with ask_write it makes them ones to ask for."`
 	Outside       access.Effect `yaml:"outside" doc:"What holds for files outside the project's root. Absent everywhere means deny."`

@@ -12,8 +12,8 @@ type layer struct {
 	src  *Source
 	hash hash // of the name and of what the document says
 
-	read, write, askRead, askWrite, hide, protect *patternSet
-	readList, writeList                           *rule // the lists themselves, for what no entry covers
+	read, write, askRead, askWrite, hide, mask, protect *patternSet
+	readList, writeList                                 *rule // the lists themselves, for what no entry covers
 
 	outside  statement
 	defaults [16]statement // by Action.index
@@ -60,6 +60,7 @@ func newLayer(src *Source) *layer {
 		l.read, l.write = l.patterns("fs.read", fs.Read, false), l.patterns("fs.write", fs.Write, false)
 		l.askRead, l.askWrite = l.patterns("fs.ask_read", fs.AskRead, true), l.patterns("fs.ask_write", fs.AskWrite, true)
 		l.hide, l.protect = l.patterns("fs.hide", fs.Hide, true), l.patterns("fs.protect", fs.Protect, true)
+		l.mask = l.patterns("fs.mask", fs.Mask, true)
 		l.readList, l.writeList = l.newRule("fs.read", ""), l.newRule("fs.write", "")
 		l.outside = statement{opinionOf(fs.Outside), l.newRule("fs.outside", string(fs.Outside))}
 	}

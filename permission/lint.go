@@ -39,7 +39,7 @@ func (p *Policy) lintLayer(l *layer) []Problem {
 		for _, list := range []struct {
 			key  string
 			list []string
-		}{{"read", fs.Read}, {"write", fs.Write}, {"ask_read", fs.AskRead}, {"ask_write", fs.AskWrite}, {"hide", fs.Hide}, {"protect", fs.Protect}} {
+		}{{"read", fs.Read}, {"write", fs.Write}, {"ask_read", fs.AskRead}, {"ask_write", fs.AskWrite}, {"hide", fs.Hide}, {"mask", fs.Mask}, {"protect", fs.Protect}} {
 			lintList(list.key, list.list, c, add)
 		}
 		if c.tooMany() {
@@ -87,6 +87,8 @@ func (p *Policy) lintWrites(l *layer, c *comparer, add addProblem) {
 				}
 				if c.covered(pat, of.Hide, true) {
 					add("unreachable_rule", path, "drop it, or hide less", "'%s' is hidden by '%s', so it cannot be written", text, o.name)
+				} else if c.covered(pat, of.Mask, true) {
+					add("unreachable_rule", path, "drop it, or mask less", "'%s' is masked by '%s', so it cannot be written", text, o.name)
 				} else if c.covered(pat, of.Protect, true) {
 					add("unreachable_rule", path, "drop it, or protect less", "'%s' is protected by '%s', so it cannot be written", text, o.name)
 				}

@@ -113,7 +113,7 @@ func normal(d Document) Document {
 	d.BashCommands = sortedList(d.BashCommands)
 	if d.FS != nil {
 		fs := *d.FS
-		for _, list := range []*[]string{&fs.Read, &fs.Write, &fs.AskRead, &fs.AskWrite, &fs.Hide, &fs.Protect, &fs.Unprotect} {
+		for _, list := range []*[]string{&fs.Read, &fs.Write, &fs.AskRead, &fs.AskWrite, &fs.Hide, &fs.Mask, &fs.Protect, &fs.Unprotect} {
 			*list = sortedList(*list)
 		}
 		d.FS = &fs

@@ -67,6 +67,7 @@ var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 
 func (v *validator) run(run *policies.ProjectRun) {
 	v.patterns("run.hide", run.Hide, false)
+	v.patterns("run.mask", run.Mask, false)
 	v.patterns("run.protect", run.Protect, false)
 	for i, p := range run.Write {
 		at := fmt.Sprintf("run.write[%d]", i)

@@ -51,7 +51,7 @@ func (o insideOptions) OfRun(run *policies.ProjectRun, at func(part string) acce
 // runSource is what a part run says of files and the network, as a document. Where a
 // list of write paths holds already, git alone asks for no part of it.
 func runSource(run *policies.ProjectRun, at func(part string) access.Position, listed bool) (*Source, error) {
-	files := &FS{Hide: run.Hide, Protect: run.Protect}
+	files := &FS{Hide: run.Hide, Mask: run.Mask, Protect: run.Protect}
 	places := map[string]access.Position{}
 	place := func(of, part string) {
 		if at != nil {
@@ -69,6 +69,9 @@ func runSource(run *policies.ProjectRun, at func(part string) access.Position, l
 	}
 	for i := range run.Hide {
 		place(fmt.Sprintf("fs.hide[%d]", i), fmt.Sprintf("hide[%d]", i))
+	}
+	for i := range run.Mask {
+		place(fmt.Sprintf("fs.mask[%d]", i), fmt.Sprintf("mask[%d]", i))
 	}
 	for i := range run.Protect {
 		place(fmt.Sprintf("fs.protect[%d]", i), fmt.Sprintf("protect[%d]", i))

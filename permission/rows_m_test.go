@@ -107,7 +107,7 @@ func TestEveryFieldM8(t *testing.T) {
 	doc.Description, doc.OperatorOnly, doc.BashCommands = "d", true, []string{"make"}
 	doc.Defaults = map[access.Action]access.Effect{access.AgentSpawn: access.Ask}
 	fs := *doc.FS
-	fs.Read, fs.Outside, fs.WriteRequired, fs.Unprotect = []string{"."}, access.Ask, true, []string{".vscode"}
+	fs.Mask, fs.Read, fs.Outside, fs.WriteRequired, fs.Unprotect = []string{"secrets.json"}, []string{"."}, access.Ask, true, []string{".vscode"}
 	doc.FS = &fs
 	for _, v := range []any{doc, *doc.FS, *doc.CrossSend, *doc.Approvals} {
 		for i, value := 0, reflect.ValueOf(v); i < value.NumField(); i++ {

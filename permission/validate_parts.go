@@ -17,7 +17,7 @@ func (v *validator) files(fs *FS) {
 	for _, list := range []struct {
 		key  string
 		list []string
-	}{{"read", fs.Read}, {"write", fs.Write}, {"ask_read", fs.AskRead}, {"ask_write", fs.AskWrite}, {"hide", fs.Hide}, {"protect", fs.Protect}} {
+	}{{"read", fs.Read}, {"write", fs.Write}, {"ask_read", fs.AskRead}, {"ask_write", fs.AskWrite}, {"hide", fs.Hide}, {"mask", fs.Mask}, {"protect", fs.Protect}} {
 		v.patterns("fs."+list.key, list.list, list.key == "write")
 		if list.key != "read" && list.key != "write" {
 			v.folded("fs."+list.key, list.list)

@@ -72,7 +72,7 @@ type walker struct {
 func (s *search) addDocument(d *Document) {
 	if fs := d.FS; fs != nil {
 		s.add(slices.Concat(fs.Read, fs.Write), false)
-		s.add(slices.Concat(fs.AskRead, fs.AskWrite, fs.Hide, fs.Protect, slices.Sorted(maps.Keys(opens(fs.Unprotect)))), true)
+		s.add(slices.Concat(fs.AskRead, fs.AskWrite, fs.Hide, fs.Mask, fs.Protect, slices.Sorted(maps.Keys(opens(fs.Unprotect)))), true)
 	}
 	for _, t := range d.Tools {
 		s.add(t.AllowedPaths, false)

@@ -168,11 +168,17 @@ func fileID(sx *unix.Statx_t) resolved.FileID {
 	return id
 }
 
-// Readlink shows a link as it is.
+// Readlink shows a link as it is. One with a masked name that leads to what is not masked
+// is refused: the values would be read through it.
 func (c *connection) Readlink(_ <-chan struct{}, h *fuse.InHeader) (target []byte, st fuse.Status) {
-	st = c.look(h.NodeId, func(_ *node, fd int, _ string) error {
+	st = c.look(h.NodeId, func(_ *node, fd int, place string) error {
 		text, err := fsat.Readlink(fd)
-		target = []byte(text)
+		if err == nil {
+			err = c.refuseMaskedLink(h, place, text)
+		}
+		if err == nil {
+			target = []byte(text)
+		}
 		return err
 	})
 	return target, st

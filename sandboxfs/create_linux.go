@@ -8,6 +8,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 )
 
@@ -85,7 +86,7 @@ func (c *connection) makeGranted(h *fuse.InHeader, call, name string, kind fs.Fi
 		return err
 	}
 	c.rules().NoteMade(child, kind, fileID(&sx))
-	c.answer(dir, name, true, false, &sx, out)
+	c.answer(dir, name, resolved.Verdict{Writable: true}, false, &sx, out)
 	c.changed(access.OpCreate, child, sx.Mode)
 	return nil
 }
@@ -137,7 +138,7 @@ func (c *connection) tmpfile(who uint32, in *fuse.CreateIn, out *fuse.CreateOut,
 	}
 	n := c.tab.nameless(identityOf(&sx))
 	c.entry(n, false, &sx, &out.EntryOut)
-	c.answerOpen(n, fd, who, true, nil, &out.OpenOut)
+	c.answerOpen(n, fd, nil, who, true, nil, &out.OpenOut)
 	return nil
 }
 
@@ -187,8 +188,8 @@ func (c *connection) create(who uint32, in *fuse.CreateIn, name string, out *fus
 		return err
 	}
 	c.rules().NoteMade(child, 0, fileID(&sx))
-	n := c.answer(dir, name, true, false, &sx, &out.EntryOut)
-	c.answerOpen(n, fd, who, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, nil, &out.OpenOut)
+	n := c.answer(dir, name, resolved.Verdict{Writable: true}, false, &sx, &out.EntryOut)
+	c.answerOpen(n, fd, nil, who, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, nil, &out.OpenOut)
 	if text {
 		c.holdText(n, out.Fh)
 	}

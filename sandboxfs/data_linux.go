@@ -22,6 +22,9 @@ func (c *connection) readable(in *fuse.InHeader, fh uint64) (fd int, done func()
 		if err != nil {
 			return -1, nil, err
 		}
+		if h.shown != nil {
+			return h.shown.fd, func() {}, nil
+		}
 		return h.fd, func() {}, nil
 	}
 	c.moves.RLock()
@@ -42,6 +45,16 @@ func (c *connection) readable(in *fuse.InHeader, fh uint64) (fd int, done func()
 	if err := c.refuseRead(in, "read", place); err != nil {
 		closeFD(fd)
 		return -1, nil, err
+	}
+	shown, err := c.shown(in, "read", n, fd)
+	if err != nil || shown != nil {
+		closeFD(fd)
+	}
+	switch {
+	case err != nil:
+		return -1, nil, err
+	case shown != nil:
+		return shown.fd, func() { c.v.masks.drop(shown) }, nil
 	}
 	return fd, func() { closeFD(fd) }, nil
 }
@@ -126,6 +139,9 @@ func (c *connection) CopyFileRange(_ <-chan struct{}, in *fuse.CopyFileRangeIn) 
 	}
 	if to.text {
 		return 0, fuse.EACCES
+	}
+	if from.shown != nil {
+		return 0, fuse.Status(unix.EXDEV) // the kernel copies by reading and writing
 	}
 	const most = 1 << 30    // the answer has 32 bits
 	const little = 64 << 10 // is copied so soon that others may wait for it

@@ -90,7 +90,7 @@ func (c *connection) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 			return true
 		}
 		if n := c.tab.fixedChild(l.dir, e.name); n == nil {
-			c.answer(l.dir, e.name, !c.ReadOnly && verdict.Writable, l.watched, &sx, answer)
+			c.answer(l.dir, e.name, verdict, l.watched, &sx, answer)
 		} else {
 			_ = c.answerFixed(n, answer)
 		}

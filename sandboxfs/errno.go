@@ -17,6 +17,8 @@ var errnoOf = map[access.Code]syscall.Errno{
 	pathresolver.RuleAsk:           syscall.EACCES,
 	pathresolver.RuleNoWritePath:   syscall.EROFS,
 	pathresolver.RuleProtected:     syscall.EROFS,
+	pathresolver.RuleMasked:        syscall.EROFS,
+	RuleUnclear:                    syscall.EACCES,
 	pathresolver.RuleWritePathSelf: syscall.EBUSY,
 	pathresolver.RuleEscapes:       syscall.EACCES,
 	pathresolver.RuleHardLink:      syscall.EACCES,

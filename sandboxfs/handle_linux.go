@@ -16,6 +16,8 @@ type handle struct {
 	id       uint64
 	node     *node
 	fd       int
+	shown    *maskedCopy // what is read of it, if it is masked; nil otherwise
+	masks    *masks
 	who      uint32 // holds it (descriptors)
 	writable bool
 	text     bool         // what is written is checked (writeText)
@@ -27,6 +29,9 @@ type handle struct {
 
 func (h *handle) drop() {
 	if h.users.Add(-1) == 0 {
+		if h.shown != nil {
+			h.masks.drop(h.shown)
+		}
 		closeFD(h.fd)
 		budget.give(h.who)
 	}
@@ -238,11 +243,11 @@ func (c *connection) passes() bool { return c.passthrough.Load() }
 
 // answerOpen makes a handle of fd, which it owns from now on, and tells the kernel how
 // to use it. sx is how the file was when it was opened; nil if it was made, or is about
-// to change. who holds it (descriptors).
-func (c *connection) answerOpen(n *node, fd int, who uint32, writable bool, sx *unix.Statx_t, out *fuse.OpenOut) {
-	h := &handle{node: n, fd: fd, who: who, writable: writable}
+// to change. who holds it (descriptors). shown, if set, is read in the file's stead.
+func (c *connection) answerOpen(n *node, fd int, shown *maskedCopy, who uint32, writable bool, sx *unix.Statx_t, out *fuse.OpenOut) {
+	h := &handle{node: n, fd: fd, shown: shown, masks: &c.v.masks, who: who, writable: writable}
 	backing := c.opens.add(h, func() int32 {
-		if !c.passes() || c.isGitText(n) {
+		if !c.passes() || shown != nil || c.isGitText(n) {
 			return 0
 		}
 		id, e := c.conn.RegisterBacking(fd)

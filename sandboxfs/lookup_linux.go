@@ -5,6 +5,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pinfold-dev/pinfold/internal/fsat"
+	"github.com/pinfold-dev/pinfold/internal/resolved"
 )
 
 // Lookup answers what a name in a directory is. Here the rules are asked:
@@ -51,7 +52,7 @@ func (c *connection) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, ou
 	if verdict.TraverseOnly && sx.Mode&unix.S_IFMT != unix.S_IFDIR {
 		return c.hidden(h, child, out)
 	}
-	c.answer(dir, name, verdict.Writable, watched, &sx, out)
+	c.answer(dir, name, verdict, watched, &sx, out)
 	return fuse.OK
 }
 
@@ -80,10 +81,14 @@ func (c *connection) statIn(in *cachedDir, place, name string, sx *unix.Statx_t)
 }
 
 // answer tells the kernel of a file that was found at name in dir.
-func (c *connection) answer(dir *node, name string, writable, watched bool, sx *unix.Statx_t, out *fuse.EntryOut) *node {
+func (c *connection) answer(dir *node, name string, v resolved.Verdict, watched bool, sx *unix.Statx_t, out *fuse.EntryOut) *node {
 	typ := sx.Mode & unix.S_IFMT
-	linked := !c.ReadOnly && sx.Nlink > 1 && typ != unix.S_IFDIR
-	n := c.tab.found(dir, name, identityOf(sx), typ, linked, writable)
+	// A masked name has a node of its own, whose pages are stand-ins.
+	linked := !c.ReadOnly && sx.Nlink > 1 && typ != unix.S_IFDIR && !v.Masked
+	n := c.tab.found(dir, name, identityOf(sx), typ, linked, !c.ReadOnly && v.Writable)
+	if v.Masked && typ == unix.S_IFREG {
+		n.masked.Store(&name)
+	}
 	c.entry(n, watched, sx, out)
 	return n
 }

@@ -60,6 +60,7 @@ var childActions = map[string]func(path string) error{
 	"serve":     serveInChild,
 	"lock":      lockInChild,
 	"map":       mapInChild,
+	"print-map": printMap,
 	"open-many": openManyInChild,
 	"no-capset": viewWithoutCapset,
 	"stat1000": func(prefix string) error {

@@ -50,6 +50,15 @@ func (c *connection) openFor(who uint32, in *fuse.OpenIn, out *fuse.OpenOut, gra
 	if err != nil {
 		return err
 	}
+	shown, err := c.shown(&in.InHeader, "open", n, fd)
+	if shown != nil && writing { // no rule allows it
+		c.v.masks.drop(shown)
+		err = unix.EROFS
+	}
+	if err != nil {
+		closeFD(fd)
+		return err
+	}
 	if in.Flags&unix.O_TRUNC != 0 {
 		err := unix.Ftruncate(fd, 0)
 		if err == nil && in.Mode&fuse.OPEN_KILL_SUIDGID != 0 {
@@ -61,7 +70,7 @@ func (c *connection) openFor(who uint32, in *fuse.OpenIn, out *fuse.OpenOut, gra
 		}
 		was = nil
 	}
-	c.answerOpen(n, fd, who, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, was, out)
+	c.answerOpen(n, fd, shown, who, int(in.Flags)&unix.O_ACCMODE != unix.O_RDONLY, was, out)
 	if writing {
 		c.holdText(n, out.Fh)
 		c.changedNode(access.OpWrite, n, sx.Mode)

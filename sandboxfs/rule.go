@@ -13,6 +13,10 @@ const (
 	RuleChown access.Code = "chown"
 )
 
+// RuleUnclear means that a file is masked, and that it is not shown since not every byte
+// of it is understood.
+const RuleUnclear access.Code = "mask_unclear"
+
 // RuleOpenOutside means that a program outside of the view has a lock of a database's
 // shared memory. Where the server moves the data, memory is not shared with it.
 const RuleOpenOutside access.Code = "open_outside"

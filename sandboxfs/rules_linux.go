@@ -123,7 +123,7 @@ func (v *View) replace(next *pathresolver.Resolver) {
 	for _, c := range all {
 		c.moves.Lock()
 	}
-	v.held.Store(&heldRules{resolved.Of(next).(resolver), next})
+	v.held.Store(&heldRules{viewRules{resolved.Of(next).(resolver)}, next})
 	for _, c := range all {
 		c.moves.Unlock()
 	}

@@ -22,19 +22,20 @@ type identity struct {
 // node is what the kernel knows by one node id: a name in a directory and the
 // file that was found there. A file whose name the host gives to another one
 // becomes a new node; the old one answers ESTALE. Nodes hold no descriptor.
-// All fields but id, typ, held, fixed and listed are guarded by the table's lock.
+// All fields but id, typ, masked, held, fixed and listed are guarded by the table's lock.
 type node struct {
 	id      uint64
 	parent  *node // nil for the root of the mount, and when the last name is gone
 	name    string
 	ident   identity
-	lookups uint64       // how often the kernel was told, less what it forgot
-	kids    uint32       // names that have this node as their directory
-	watch   int32        // inotify watch on this directory, 0 if none
-	typ     uint16       // S_IFMT bits
-	held    atomic.Bool  // something is kept for it elsewhere
-	fixed   atomic.Bool  // the root, or a directory that leads to a nested mount: for good
-	listed  atomic.Int32 // age of the mount when a listing of it was given
+	lookups uint64                 // how often the kernel was told, less what it forgot
+	kids    uint32                 // names that have this node as their directory
+	watch   int32                  // inotify watch on this directory, 0 if none
+	typ     uint16                 // S_IFMT bits
+	held    atomic.Bool            // something is kept for it elsewhere
+	fixed   atomic.Bool            // the root, or a directory that leads to a nested mount: for good
+	listed  atomic.Int32           // age of the mount when a listing of it was given
+	masked  atomic.Pointer[string] // the masked name that it was found by, its only one
 }
 
 // nameKey is where a node is found by name.

@@ -28,6 +28,7 @@ type View struct {
 	o        Options
 	layout   layout
 	locks    lockTable
+	masks    masks
 	refusals *refusals
 	asks     *asks // nil without Options.Ask
 
@@ -59,6 +60,7 @@ type resolver interface {
 	HidesName(place string) bool
 	AskPlaces() []resolved.AskPlace
 	AsksRead() bool
+	MasksAny() bool
 
 	OpenPlace(place string, flags int, mode uint32) (int, error)
 	BreakLinks(place string) error
@@ -157,8 +159,9 @@ func New(r *pathresolver.Resolver, o Options) (*View, error) {
 	}
 	raiseOpenFiles()
 	v := &View{o: o, refusals: newRefusals(o.OnRefusal), asks: newAsks(&o), within: func(f func()) { f() }}
-	v.held.Store(&heldRules{rules, r})
+	v.held.Store(&heldRules{viewRules{rules}, r})
 	v.locks.init()
+	v.masks.init()
 	if o.Unprivileged {
 		v.within = func(f func()) { withoutRights(o.Logger, f) }
 	}
@@ -226,6 +229,7 @@ func (v *View) Close() error {
 	for _, p := range v.layout.all() {
 		p.close()
 	}
+	v.masks.closeAll()
 	v.asks.close()
 	v.refusals.close()
 	return err

@@ -63,6 +63,7 @@ type ProjectRun struct {
 	Write   []string   `yaml:"write" doc:"Write paths, relative to this file: --write-path. Needs trust."`
 	Git     *bool      `yaml:"git" doc:"Whether git commit works inside: --git. true needs trust."`
 	Hide    []string   `yaml:"hide" doc:"Doublestar globs of names that do not exist inside: --hide."`
+	Mask    []string   `yaml:"mask" doc:"Doublestar globs of names that are read with stand-ins for their values, and not changed: --mask."`
 	Protect []string   `yaml:"protect" doc:"Doublestar globs of names that are never writable: --protect."`
 	RO      []string   `yaml:"ro" doc:"Paths of the host, beginning with / or ~/, that are shown read-only where they exist: --ro. Needs trust."`
 	Home    string     `yaml:"home" doc:"A directory, beginning with / or ~/, that is the home inside: --home. Needs trust."`

@@ -40,6 +40,7 @@ type Verdict struct {
 	Hidden       bool   // a hide glob covers it, or no read path does: it does not exist for the caller
 	TraverseOnly bool   // it leads to a read path: a directory that shows only what leads on
 	AskRead      bool   // its content is to be asked for; name and attributes are seen
+	Masked       bool   // its values are masked: Protected, and read with stand-ins only
 	Protected    bool   // never changed
 	AskWrite     bool   // changing it is to be asked for
 	Writable     bool   // a write path covers it, and none of the above

@@ -243,7 +243,7 @@ func writePathIndex(field string) (int, bool) {
 
 // historyWarning is the finding of check.
 func historyWarning(cfg pathresolver.Config) []pathresolver.Violation {
-	if len(cfg.Hide) == 0 {
+	if len(cfg.Hide)+len(cfg.Mask) == 0 {
 		return nil
 	}
 	git, err := gitbeside.Find(&cfg, "")

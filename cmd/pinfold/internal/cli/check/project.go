@@ -119,7 +119,7 @@ func (c *filesCheck) addGlobs(dir string, at func(part string) access.Position, 
 // addRun checks what the project says of runs, as run would with it.
 func (c *filesCheck) addRun(run *policies.ProjectRun, at func(part string) access.Position) {
 	c.files[c.project] = true
-	cfg := pathresolver.Config{Root: c.root, WritePaths: run.Write, Git: run.Git != nil && *run.Git, Hide: run.Hide, Protect: run.Protect}
+	cfg := pathresolver.Config{Root: c.root, WritePaths: run.Write, Git: run.Git != nil && *run.Git, Hide: run.Hide, Mask: run.Mask, Protect: run.Protect}
 	for _, v := range validateForRun(cfg) {
 		if part, ok := strings.CutPrefix(v.Field, "write_paths"); ok {
 			v.Field = "write" + part

@@ -19,14 +19,15 @@ type History struct {
 	First string // one of the names
 	more  int    // how many others there are
 	open  bool   // at least so many
+	kept  string // how the first is kept back: hidden or masked
 }
 
 // HiddenInHistory looks in the index of the project's repository for names that a hide
-// glob of cfg covers, as r decides. There are none where the repository cannot be read
+// or mask glob of cfg covers, as r decides. There are none where the repository cannot be read
 // inside. Where git's files cannot be understood none are named: the resolver says
 // what it refuses for that.
 func HiddenInHistory(cfg pathresolver.Config, r *pathresolver.Resolver, shown []string) (h History, found bool) {
-	if len(cfg.Hide) == 0 {
+	if len(cfg.Hide)+len(cfg.Mask) == 0 {
 		return h, false
 	}
 	repo, err := gitrepo.Inspect(r.Root(), gitrepo.HostEnvironment())
@@ -35,12 +36,16 @@ func HiddenInHistory(cfg pathresolver.Config, r *pathresolver.Resolver, shown []
 	}
 	names, complete, err := repo.Tracked(func(path string, _ []byte) bool {
 		v := resolved.VerdictAt(r, path)
-		return v.Hidden && v.Pattern != ""
+		return v.Hidden && v.Pattern != "" || v.Masked
 	}, maxHistory)
 	if err != nil || len(names) == 0 {
 		return h, false
 	}
-	return History{First: names[0], more: len(names) - 1, open: !complete}, true
+	kept := "hidden"
+	if resolved.VerdictAt(r, names[0]).Masked {
+		kept = "masked"
+	}
+	return History{First: names[0], more: len(names) - 1, open: !complete, kept: kept}, true
 }
 
 // objectsReadable reports whether the repository's objects can be read inside:
@@ -74,11 +79,11 @@ func (h History) String() string {
 	}
 	switch {
 	case h.more > 0:
-		return fmt.Sprintf("%s and %s%d more are hidden", first, atLeast, h.more)
+		return fmt.Sprintf("%s and %s%d more are %s", first, atLeast, h.more, h.kept)
 	case h.open:
-		return first + " is hidden, maybe not alone,"
+		return first + " is " + h.kept + ", maybe not alone,"
 	}
-	return first + " is hidden"
+	return first + " is " + h.kept
 }
 
 // Shows is the command that reads the first name out of the history.

@@ -39,6 +39,7 @@ type shownPolicy struct {
 	WritePaths  []cli.PathText `json:"write_paths"`
 	ReadPaths   []cli.PathText `json:"read_paths,omitempty"` // none: everything
 	Hide        []cli.PathText `json:"hide"`
+	Mask        []cli.PathText `json:"mask,omitempty"`
 	AskRead     []cli.PathText `json:"ask_read,omitempty"`
 	Protect     []cli.PathText `json:"protect"`
 	AskWrite    []cli.PathText `json:"ask_write,omitempty"`
@@ -68,6 +69,7 @@ func ShowPolicy(cfg pathresolver.Config, r *pathresolver.Resolver, arrangement s
 		WritePaths:  cli.Convert[cli.PathText](r.WritePaths()),
 		ReadPaths:   cli.Convert[cli.PathText](r.ReadPaths()),
 		Hide:        cli.Convert[cli.PathText](cfg.Hide),
+		Mask:        cli.Convert[cli.PathText](cfg.Mask),
 		AskRead:     cli.Convert[cli.PathText](cfg.AskRead),
 		Protect:     cli.Convert[cli.PathText](cfg.Protect),
 		AskWrite:    cli.Convert[cli.PathText](cfg.AskWrite),
@@ -127,6 +129,7 @@ func Policy() (cfg pathresolver.Config, git *gitbeside.Dir, ok bool, err error) 
 			Root:           string(p.Root),
 			WritePaths:     cli.Convert[string](p.WritePaths),
 			Hide:           cli.Convert[string](p.Hide),
+			Mask:           cli.Convert[string](p.Mask),
 			AskRead:        cli.Convert[string](p.AskRead),
 			Protect:        cli.Convert[string](p.Protect),
 			AskWrite:       cli.Convert[string](p.AskWrite),

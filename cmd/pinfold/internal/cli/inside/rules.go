@@ -39,6 +39,9 @@ func Rules(cfg pathresolver.Config, r *pathresolver.Resolver, about RulesAbout) 
 	if len(cfg.Hide) > 0 {
 		line("- Hidden names, which look as if they did not exist and cannot be made: %s.", quotedList(cfg.Hide))
 	}
+	if len(cfg.Mask) > 0 {
+		line("- Masked names, which you read with stand-ins of the same length in the place of values, and cannot change: %s.", quotedList(cfg.Mask))
+	}
 	if asked := append(append([]string{}, cfg.AskRead...), cfg.AskWrite...); len(asked) > 0 && about.Asks {
 		line("- A person is asked, and may take a while to answer, about: %s.", quotedList(asked))
 	}

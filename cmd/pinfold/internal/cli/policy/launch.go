@@ -46,8 +46,8 @@ func fileNotes(p *permission.Policy, program string, told bool) []string {
 		fs := src.Document.FS
 		switch {
 		case fs == nil:
-		case len(fs.Protect)+len(fs.AskRead)+len(fs.AskWrite) > 0, len(fs.Hide) > 0 && !told:
-			return append(notes, program+" cannot be told what is hidden, protected or asked for: the view holds it")
+		case len(fs.Protect)+len(fs.Mask)+len(fs.AskRead)+len(fs.AskWrite) > 0, len(fs.Hide) > 0 && !told:
+			return append(notes, program+" cannot be told what is hidden, masked, protected or asked for: the view holds it")
 		case len(fs.Hide) > 0:
 			return append(notes, program+" is told what is hidden for its own tools, and commands get round that: the view holds it")
 		}

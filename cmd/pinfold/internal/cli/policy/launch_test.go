@@ -55,7 +55,7 @@ func TestFlagsClaude(t *testing.T) {
 	require.Contains(t, hides.Notes, "claude is told what is hidden for its own tools, and commands get round that: the view holds it")
 	hides = flagsClaude(compile(t, "version: 1\nextends: READ_ONLY\nfs: {hide: ['**/.env', '*.{a,b}']}"), launchOptions{})
 	require.Contains(t, strings.Join(hides.Args, " "), ",Write,Read(**/.env) ")
-	require.Contains(t, hides.Notes, "claude cannot be told what is hidden, protected or asked for: the view holds it")
+	require.Contains(t, hides.Notes, "claude cannot be told what is hidden, masked, protected or asked for: the view holds it")
 
 	// What has to be confirmed is offered, but not allowed beforehand.
 	ask := flagsClaude(compile(t, "version: 1\nextends: READ_ONLY\ntools: {Grep: {requires_confirmation: true}}"), launchOptions{})

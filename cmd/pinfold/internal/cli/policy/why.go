@@ -258,6 +258,8 @@ func ruleHint(rule access.Code, place string) string {
 		return "" // it was said
 	case pathresolver.RuleProtected:
 		return "protected by default or by --protect; --unprotect takes a default away"
+	case pathresolver.RuleMasked:
+		return "masked by --mask: programs in the view read it with stand-ins for its values"
 	case pathresolver.RuleHidden:
 		return "hidden by --hide: inside it does not exist, and the directory that holds it cannot be removed"
 	case pathresolver.RuleHardLink:

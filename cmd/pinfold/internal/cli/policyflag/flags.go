@@ -32,6 +32,7 @@ type Flags struct {
 	Null       bool
 	Git        bool
 	Hide       []string
+	Mask       []string
 	Protect    []string
 	Unprotect  []string
 	HardLinks  string
@@ -54,11 +55,12 @@ func (p *Flags) Add(cmd *cobra.Command) {
 	f.BoolVarP(&p.Null, "null", "0", false, "the write paths in FILE end in NUL, not in a newline")
 	f.BoolVar(&p.Git, "git", false, "let the unprotected part of .git be written, so that git commit works")
 	f.StringArrayVar(&p.Hide, "hide", nil, "names that match `GLOB` do not exist inside (repeatable)")
+	f.StringArrayVar(&p.Mask, "mask", nil, "names that match `GLOB` are read with stand-ins for their values, and are not changed (repeatable)")
 	f.StringArrayVar(&p.Protect, "protect", nil, "names that match `GLOB` are never writable (repeatable)")
 	f.StringArrayVar(&p.Unprotect, "unprotect", nil, "take `NAME` off the list of what is protected by default (repeatable)")
 	f.StringVar(&p.HardLinks, "hardlinks", "deny", "writing to a file with several hard links: `deny|break|allow`")
 	f.BoolVar(&p.broad, "allow-broad-root", false, "admit /, the home directory and system directories as DIR")
-	cli.Heading(cmd, "Flags", "directory", "write-path", "git", "hide", "policy", "preset")
+	cli.Heading(cmd, "Flags", "directory", "write-path", "git", "hide", "mask", "policy", "preset")
 	cli.Heading(cmd, "The policy in detail", "agent", "role", "protect", "unprotect", "hardlinks", "write-paths-from", "null", "allow-broad-root")
 	_ = cmd.MarkFlagFilename("write-paths-from")
 	_ = cmd.RegisterFlagCompletionFunc("hardlinks", cobra.FixedCompletions([]string{"deny", "break", "allow"}, cobra.ShellCompDirectiveNoFileComp))
@@ -96,7 +98,7 @@ func unprotectable(*cobra.Command, []string, string) ([]cobra.Completion, cobra.
 func (p *Flags) Config(stdin io.Reader) (pathresolver.Config, error) {
 	if err := cmp.Or(
 		cli.RefuseDashes("-C", p.Root), cli.RefuseDashes("--write-path", p.WritePaths...), cli.RefuseDashes("--write-paths-from", p.ListFrom),
-		cli.RefuseDashes("--hide", p.Hide...), cli.RefuseDashes("--protect", p.Protect...), cli.RefuseDashes("--unprotect", p.Unprotect...),
+		cli.RefuseDashes("--hide", p.Hide...), cli.RefuseDashes("--mask", p.Mask...), cli.RefuseDashes("--protect", p.Protect...), cli.RefuseDashes("--unprotect", p.Unprotect...),
 	); err != nil {
 		return pathresolver.Config{}, err
 	}
@@ -113,6 +115,7 @@ func (p *Flags) Config(stdin io.Reader) (pathresolver.Config, error) {
 		WritePaths:     slices.Concat(p.WritePaths, listed),
 		Git:            p.Git,
 		Hide:           p.Hide,
+		Mask:           p.Mask,
 		Protect:        slices.Concat(p.Protect, ProtectList(p.Root, p.ListFrom)),
 		Unprotect:      p.Unprotect,
 		HardLinks:      links,
@@ -265,7 +268,7 @@ func Warnings(found []permission.Problem) []permission.Problem {
 
 // Given reports whether a flag describes a policy.
 func Given(cmd *cobra.Command) bool {
-	for _, name := range []string{"directory", "write-path", "write-paths-from", "git", "hide", "protect", "unprotect", "hardlinks", "allow-broad-root", "policy", "preset", "agent", "role"} {
+	for _, name := range []string{"directory", "write-path", "write-paths-from", "git", "hide", "mask", "protect", "unprotect", "hardlinks", "allow-broad-root", "policy", "preset", "agent", "role"} {
 		if cmd.Flags().Changed(name) {
 			return true
 		}

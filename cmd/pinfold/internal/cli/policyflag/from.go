@@ -192,7 +192,7 @@ func (p *Flags) hold(cfg pathresolver.Config) (pathresolver.Config, error) {
 	held.NameFiles(p.Named.placedFile)
 	p.Held, p.Found, p.At = policy, found, held.Positions
 	cfg.WritePaths, cfg.Git = held.Config.WritePaths, held.Config.Git
-	cfg.Hide, cfg.ReadPaths = held.Config.Hide, held.Config.ReadPaths
+	cfg.Hide, cfg.Mask, cfg.ReadPaths = held.Config.Hide, held.Config.Mask, held.Config.ReadPaths
 	cfg.AskRead, cfg.AskWrite = held.Config.AskRead, held.Config.AskWrite
 	cfg.Unprotect = held.Config.Unprotect
 	cfg.Protect = slices.Concat(held.Config.Protect, cfg.Protect)
@@ -207,7 +207,7 @@ func (p *Flags) hold(cfg pathresolver.Config) (pathresolver.Config, error) {
 
 // CallerOf is what the flags say, as a document. nil: they say nothing.
 func CallerOf(cfg pathresolver.Config) *permission.Document {
-	files := permission.FS{Hide: cfg.Hide, Protect: cfg.Protect}
+	files := permission.FS{Hide: cfg.Hide, Mask: cfg.Mask, Protect: cfg.Protect}
 	for _, wp := range cfg.WritePaths {
 		files.Write = append(files.Write, filepath.ToSlash(wp))
 	}

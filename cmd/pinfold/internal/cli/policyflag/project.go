@@ -110,6 +110,7 @@ func (p *Flags) TakeProject(flags *pflag.FlagSet, run *policies.ProjectRun, trus
 		}
 	}
 	set("hide", run.Hide...)
+	set("mask", run.Mask...)
 	set("protect", run.Protect...)
 	if named {
 		stands.Preset = ""

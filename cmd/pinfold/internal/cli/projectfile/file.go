@@ -188,6 +188,9 @@ func (f *File) Narrows() []string {
 	if len(run.Hide) > 0 {
 		list = append(list, "does not see: "+strings.Join(run.Hide, ", "))
 	}
+	if len(run.Mask) > 0 {
+		list = append(list, "reads with stand-ins for the values: "+strings.Join(run.Mask, ", "))
+	}
 	if len(run.Protect) > 0 {
 		list = append(list, "never writes: "+strings.Join(run.Protect, ", "))
 	}

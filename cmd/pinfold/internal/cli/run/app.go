@@ -268,6 +268,9 @@ func (f *runFlags) tellProfile(o *cli.Output, r *pathresolver.Resolver) {
 	if len(f.Hide) > 0 {
 		parts = append(parts, "does not see "+listed(f.Hide))
 	}
+	if len(f.Mask) > 0 {
+		parts = append(parts, "sees stand-ins for the values in "+listed(f.Mask))
+	}
 	parts = append(parts, "keeps its home in "+short(f.home), "has "+f.network())
 	o.Stderr.Printf("pinfold: %s %s\n", strings.TrimSpace(p.Program+" "+pathresolver.EscapePath(f.found.Version)), pathresolver.EscapePath(strings.Join(parts, ", ")))
 	if v := f.found.Version; v != "" && !p.Known(v) {
@@ -351,6 +354,7 @@ func (f *runFlags) printDry(flags *pflag.FlagSet, o *cli.Output, cfg pathresolve
 	say("writes", writes)
 	say("asks", slices.Concat(cfg.AskRead, cfg.AskWrite))
 	say("hides", cfg.Hide)
+	say("masks", cfg.Mask)
 	home := "private and empty"
 	if f.home != "" {
 		home = f.home + ", kept"

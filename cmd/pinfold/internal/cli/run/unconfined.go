@@ -79,7 +79,7 @@ func (f *runFlags) notHeld(program string) (launched, error) {
 	if given, err := f.Named.Given(); !given {
 		return told, err
 	}
-	policy, _, err := f.Named.Load(f.Root, policyflag.CallerOf(pathresolver.Config{WritePaths: f.WritePaths, Git: f.Git, Hide: f.Hide, Protect: f.Protect}))
+	policy, _, err := f.Named.Load(f.Root, policyflag.CallerOf(pathresolver.Config{WritePaths: f.WritePaths, Git: f.Git, Hide: f.Hide, Mask: f.Mask, Protect: f.Protect}))
 	if err != nil {
 		return told, err
 	}

@@ -310,7 +310,7 @@ func endOf(path string) (string, error) {
 func (j *claudeJudge) hides(place string, content bool) string {
 	globs := j.cfg.Hide
 	if content {
-		globs = append(globs[:len(globs):len(globs)], j.cfg.AskRead...)
+		globs = slices.Concat(globs, j.cfg.AskRead, j.cfg.Mask)
 	}
 	for _, glob := range globs {
 		head := strings.TrimPrefix(filepath.ToSlash(glob), "./")

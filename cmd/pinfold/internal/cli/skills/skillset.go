@@ -51,7 +51,7 @@ type skillFlags struct {
 
 // saysWhat reports whether the flags say anything of what may be done.
 func (f *skillFlags) saysWhat() bool {
-	return f.Named.Preset != "" || f.Named.Policy != "" || f.Named.Agent != "" || f.Named.Role != "" || f.Git || f.ListFrom != "" || len(f.WritePaths)+len(f.Hide)+len(f.Protect)+len(f.Unprotect) > 0
+	return f.Named.Preset != "" || f.Named.Policy != "" || f.Named.Agent != "" || f.Named.Role != "" || f.Git || f.ListFrom != "" || len(f.WritePaths)+len(f.Hide)+len(f.Mask)+len(f.Protect)+len(f.Unprotect) > 0
 }
 
 func (f *skillFlags) addAll(cmd *cobra.Command) {
