@@ -22,6 +22,7 @@ func TestGlobsHaveBounds(t *testing.T) {
 	} {
 		for _, set := range []func(*pathresolver.Config){
 			func(c *pathresolver.Config) { c.Hide = []string{"ok", text} },
+			func(c *pathresolver.Config) { c.Mask = []string{"ok", text} },
 			func(c *pathresolver.Config) { c.Protect = []string{"ok", text} },
 			func(c *pathresolver.Config) { c.AskWrite = []string{"ok", text} },
 		} {
@@ -31,7 +32,7 @@ func TestGlobsHaveBounds(t *testing.T) {
 			var refused *pathresolver.ConfigError
 			require.True(t, errors.As(err, &refused), "%.20s: %v", text, err)
 			require.ErrorContains(t, err, want)
-			require.Regexp(t, `^(hide|protect|ask_write)\[1\]$`, refused.Violations[0].Field)
+			require.Regexp(t, `^(hide|mask|protect|ask_write)\[1\]$`, refused.Violations[0].Field)
 		}
 	}
 	r, err := pathresolver.New(pathresolver.Config{Root: root, WritePaths: []string{"."}, Hide: []string{strings.Repeat("{a,b}", 9), "{a,{b,{c,d}}}x"}})

@@ -44,6 +44,7 @@ type HireBody struct {
 	WritePaths []string  `json:"write_paths,omitempty"` // beneath cwd
 	Git        bool      `json:"git,omitempty"`         // the unprotected part of .git may be written
 	Hide       []string  `json:"hide,omitempty"`        // globs of what does not exist for it
+	Mask       []string  `json:"mask,omitempty"`        // globs of what it reads with stand-ins for the values
 	Protect    []string  `json:"protect,omitempty"`     // globs of what it may never write
 	Route      string    `json:"route,omitempty"`       // where its answers go, such as a channel
 	Until      time.Time `json:"until,omitzero"`        // when its time is over, and it and all beneath it are fired

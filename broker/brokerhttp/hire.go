@@ -142,8 +142,8 @@ func (c *call) policy(ctx context.Context, body *HireBody) (*permission.Policy, 
 		return nil, err
 	}
 	opt := permission.Options{Root: filepath.ToSlash(root)}
-	if len(body.WritePaths)+len(body.Hide)+len(body.Protect) > 0 || body.Git {
-		opt.Caller = &permission.Document{FS: &permission.FS{Write: slices.Clone(body.WritePaths), Hide: body.Hide, Protect: body.Protect}}
+	if len(body.WritePaths)+len(body.Hide)+len(body.Mask)+len(body.Protect) > 0 || body.Git {
+		opt.Caller = &permission.Document{FS: &permission.FS{Write: slices.Clone(body.WritePaths), Hide: body.Hide, Mask: body.Mask, Protect: body.Protect}}
 		if body.Git {
 			opt.Caller.FS.Write = append(opt.Caller.FS.Write, ".git")
 		}

@@ -32,7 +32,7 @@ func checked(t *testing.T, format string) string {
 	require.NoError(t, os.WriteFile(list, []byte("/etc\n"+strings.Repeat("x", 5000)+"\na\x00b\n"), 0o600))
 	require.NoError(t, os.Symlink("..", filepath.Join(dir, clitest.Hostile)))
 	code, out := call(t, "check", "-C", dir, "-C", dir+"/missing", "-w", "src", "-w", "src", "-w", "", "-w", clitest.Hostile,
-		"-w", "../"+clitest.Hostile, "--hide", "[", "--unprotect", "x", "--write-paths-from", list, "--format", format)
+		"-w", "../"+clitest.Hostile, "--hide", "[", "--mask", "[", "--unprotect", "x", "--write-paths-from", list, "--format", format)
 	require.Equal(t, cli.ExitFailed, code)
 	return out
 }

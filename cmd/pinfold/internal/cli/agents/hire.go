@@ -40,7 +40,7 @@ PINFOLD_SOCKET is the agent's own way to the broker. Without CMD the agent is
 only registered: whoever runs it is told by --json where its socket is. Where CMD
 cannot be started hire says why, and the ID is free again.
 
---git, --hide and --protect narrow the policy. What CMD gets of the host beyond it
+--git, --hide, --mask and --protect narrow the policy. What CMD gets of the host beyond it
 (--ro, --home, --env KEY) the operator gives as they like; an agent gives what the
 operator allows at 'pinfold serve', or --launch NAME: a command of the operator's
 with what belongs to it, a default for TASK alone.
@@ -109,6 +109,7 @@ and mailbox that it had.`,
 	flags.StringArrayVarP(&body.WritePaths, "write-path", "w", nil, "let `PATH` beneath DIR be written (repeatable)")
 	flags.BoolVar(&body.Git, "git", false, "let the unprotected part of .git be written, so that git commit works")
 	flags.StringArrayVar(&body.Hide, "hide", nil, "names that match `GLOB` do not exist for it (repeatable)")
+	flags.StringArrayVar(&body.Mask, "mask", nil, "names that match `GLOB` are read with stand-ins for their values, and are not changed (repeatable)")
 	flags.StringArrayVar(&body.Protect, "protect", nil, "names that match `GLOB` are never writable (repeatable)")
 	flags.StringVar(&launch.Profile, "launch", "", "start the command of the operator's launch profile `NAME`, with what belongs to it")
 	flags.StringArrayVar(&launch.RO, "ro", nil, "show CMD `PATH` of the host, read-only; an agent only what 'serve' allows (repeatable)")
