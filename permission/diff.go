@@ -118,7 +118,7 @@ const maskedText = "with stand-ins in the view only"
 // masked reports whether a request to read is refused only since programs in a view are to
 // read stand-ins, which is more than nothing.
 func masked(w *witness, d *access.Decision) bool {
-	return d.Code == pathresolver.RuleMasked && w.Request.Action.Kind() != access.KindWrite
+	return d.Code == pathresolver.RuleMasked && w.Action.Kind() != access.KindWrite
 }
 
 func effectText(e access.Effect) string {

@@ -162,17 +162,17 @@ func (g *gateway) pass(f *flow, in stream, reset func(), out stream, watch watch
 		}
 		_ = out.Close()
 	}
-	back, answer := make(chan error, 1), make(chan []byte, 1)
+	back, answer := make(chan struct{}), make(chan []byte, 1)
 	watch.answer = answer
 	go func() {
 		_, err := io.CopyBuffer(onlyWriter{in}, &opening{counting{out, &f.received}, answer}, make([]byte, copyChunk))
 		if err == nil {
-			err = in.CloseWrite()
+			_ = in.CloseWrite() // or it is closed
 		} else {
 			cut()
 		}
 		close(answer)
-		back <- err
+		close(back)
 	}()
 	err := watch.copy(onlyWriter{out}, counting{in, &f.sent})
 	if err == nil {

@@ -80,7 +80,7 @@ func (g *gateway) serveNames() error {
 
 // serveNamesOver answers DNS on a connection.
 func (g *gateway) serveNamesOver(conn net.Conn) {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // nothing is owed on it
 	for {
 		_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
 		var length [2]byte

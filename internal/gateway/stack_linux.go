@@ -99,7 +99,7 @@ func (g *gateway) start(device *os.File) error {
 // takes them for the next connection as soon as its own side is done with them.
 func tcpOptions(s *stack.Stack) tcpip.Error {
 	sack, moderate := tcpip.TCPSACKEnabled(true), tcpip.TCPModerateReceiveBufferOption(true)
-	wait, linger, reuse := tcpip.TCPTimeWaitTimeoutOption(time.Millisecond), tcpip.TCPLingerTimeoutOption(shortlyOver), tcpip.TCPTimeWaitReuseOption(tcpip.TCPTimeWaitReuseGlobal)
+	wait, linger, reuse := tcpip.TCPTimeWaitTimeoutOption(time.Millisecond), tcpip.TCPLingerTimeoutOption(shortlyOver), tcpip.TCPTimeWaitReuseGlobal
 	receive := tcpip.TCPReceiveBufferSizeRangeOption{Min: 4 << 10, Default: 1 << 20, Max: maxBuffer}
 	send := tcpip.TCPSendBufferSizeRangeOption{Min: 4 << 10, Default: 1 << 20, Max: maxBuffer}
 	for _, o := range []tcpip.SettableTransportProtocolOption{&sack, &moderate, &wait, &linger, &reuse, &receive, &send} {

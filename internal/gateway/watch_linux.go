@@ -126,12 +126,11 @@ type peeker struct {
 }
 
 func (p *peeker) Read(b []byte) (int, error) {
-	seen, err := p.br.Peek(p.n + 1)
-	if err != nil {
+	if _, err := p.br.Peek(p.n + 1); err != nil {
 		p.err = err
 		return 0, err
 	}
-	seen, _ = p.br.Peek(p.br.Buffered())
+	seen, _ := p.br.Peek(p.br.Buffered())
 	n := copy(b, seen[p.n:])
 	p.n += n
 	return n, nil

@@ -223,11 +223,10 @@ func (m *masker) pem() error {
 				m.value(m.blanks(at+1, end), end)
 				return nil
 			}
-			if at := m.run(i, end, func(b byte) bool { return isWord(b) && b != '_' || b == '+' || b == '/' }); len(bytes.Trim(m.in[at:end], "=")) > 0 || end-at > 2 {
+			if at := m.run(i, end, isBase64); len(bytes.Trim(m.in[at:end], "=")) > 0 || end-at > 2 {
 				return m.unclear(i, "a line that is no base64")
-			} else {
-				m.value(i, at)
 			}
+			m.value(i, m.run(i, end, isBase64))
 		}
 		return nil
 	})
@@ -241,3 +240,6 @@ func (m *masker) pem() error {
 func isLabel(s string) bool {
 	return s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ") == "" && len(s) <= 40
 }
+
+// isBase64 are the bytes of base64 but for those that fill up its end.
+func isBase64(b byte) bool { return isWord(b) && b != '_' || b == '+' || b == '/' }
