@@ -100,6 +100,13 @@ type Config struct {
 	// Env are additions to the environment allowlist: KEY copies the
 	// caller's value, KEY=VALUE sets one.
 	Env []string
+	// Secrets are further variables, by their names, whose values no message, plan or
+	// report shows. CheckSecretName says which names there are; a value has no NUL.
+	// One that Env sets too is refused.
+	Secrets map[string]Secret
+	// SecretFiles are files in SecretsDir, by their names, that only the command's user
+	// can read, and nobody write.
+	SecretFiles map[string]Secret
 	// Self, if set, shows the running program inside as /run/pinfold/bin/Self
 	// and adds that directory to the end of PATH, also of login shells that read
 	// /etc/profile.
@@ -109,8 +116,16 @@ type Config struct {
 	Files map[string][]byte
 	// Sockets are unix sockets of the host to show, by absolute path inside,
 	// beneath /run. The command can connect to these and to no other; what it
-	// reaches through them is the caller's to think about.
+	// reaches through them is the caller's to think about. Shown is the socket that
+	// lay there when the run began, whatever takes its place later. The paths outside
+	// lead over no link: who chooses them decides where their names lead.
 	Sockets map[string]string
+
+	// Devices are character devices of the host to show beneath /dev, at their own real
+	// paths, with the permissions that they have there: graphics, computing and sound,
+	// /dev/kvm, cameras and serial lines. Others are refused, and so is a name that
+	// leads out of /dev.
+	Devices []string
 
 	// Stdin, Stdout and Stderr are the command's streams; nil is /dev/null.
 	// A directory is refused. Only bytes pass: the descriptors themselves are

@@ -202,6 +202,38 @@ func TestSocketIsShown(t *testing.T) {
 	})
 }
 
+// A device that is named is reached, through a link of /dev as well, and no other; what
+// has the name of a known device alone is refused. There is no driver behind it: ENXIO
+// comes from the device, and not from the file system.
+func TestDeviceIsShown(t *testing.T) {
+	if os.Getuid() != 0 {
+		return // root makes the device, and is an ordinary user here as well
+	}
+	as(t, func(t *testing.T, uid int) {
+		root, _ := project(t, uid)
+		const device = "/dev/dri/renderD128"
+		j := job{UID: uid, Root: root, Dev: true, Command: []string{"sh", "-c", "ls /dev/dri; chmod 600 " + device + "; : <> " + device}}
+		got := run(t, j, nil)
+		assert.NotZero(t, got.code)
+		assert.NotContains(t, got.errOut, "No such device")
+		for _, name := range []string{device, "/dev/dri/by-path/pci-render"} {
+			j.Devices = []string{name, device}
+			got = run(t, j, nil)
+			assert.Contains(t, got.errOut, "No such device or address", name)
+			assert.Contains(t, got.errOut, "Read-only file system", "its mode stays the host's")
+			assert.Equal(t, "renderD128\n", got.out)
+		}
+		for name, says := range map[string]string{
+			"/dev/dri/card0": "not on the list", "/dev/fuse": "--nested", "/dev/tty": "type into", "/dev/dri": "is a directory", "/etc/passwd": "devices lie in /dev", "/dev/dri/missing": "no such file",
+		} {
+			j.Devices = []string{name}
+			got = run(t, j, nil)
+			assert.Equal(t, ExitSetup, got.code, name)
+			assert.Contains(t, got.errOut, says, name)
+		}
+	})
+}
+
 // A file given as a stream cannot be opened again through it.
 func TestStreamIsNotReopened(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {

@@ -70,7 +70,7 @@ func (in *initProcess) startFurther(id, request int) (name string, ends *execEnd
 		return name, ends, err
 	}
 	p := in.cfg.Plan
-	env := slices.DeleteFunc(slices.Clone(p.Env), func(kv string) bool {
+	env := slices.DeleteFunc(p.environ(), func(kv string) bool {
 		k, _, _ := strings.Cut(kv, "=")
 		return slices.ContainsFunc(r.Env, func(added string) bool { return strings.HasPrefix(added, k+"=") })
 	})

@@ -121,7 +121,7 @@ func supervisor(t testing.TB, j job) *exec.Cmd {
 		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWNS
 		cmd.Env = append(os.Environ(), "HOME=/home/ordinary", "USER=ordinary", "LOGNAME=ordinary")
 	}
-	if j.Etc != "" {
+	if j.Etc != "" || j.Dev && os.Getuid() == 0 {
 		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWNS
 	}
 	return cmd

@@ -1,6 +1,9 @@
 package launcher
 
-import "slices"
+import (
+	"os"
+	"slices"
+)
 
 // systemDirs are shown where they exist, parents first: programs, libraries,
 // their configuration, and the package stores of distributions that keep
@@ -38,6 +41,10 @@ type hostFacts struct {
 	// RO are Config.RO resolved: the real path, and a link for each name that
 	// was given and is not the real path.
 	RO []hostEntry
+	// Sockets are Config.Sockets, sorted by their places inside.
+	Sockets []hostNode
+	// Devices are Config.Devices, each once and sorted.
+	Devices []hostNode
 	// HomeDir is the real path of Config.Home, if given.
 	HomeDir string
 	// Private are Config.Private under all their names. Credentials are what
@@ -56,6 +63,8 @@ type hostFacts struct {
 	Tasks int
 	// Env is the caller's environment.
 	Env []string
+
+	held []*os.File // Sockets and Devices; the caller lets them go once they are shown
 }
 
 // hostEntry is a path of the host that is shown inside.
@@ -63,6 +72,16 @@ type hostEntry struct {
 	Path string
 	Link string // for a symbolic link: where it leads
 }
+
+// hostNode is a socket or a device of the host that was opened.
+type hostNode struct {
+	Path string // inside
+	From string // outside, without links
+	Is   fileID
+}
+
+// fileID tells a file from all others, as long as somebody has it open.
+type fileID struct{ Dev, Ino uint64 }
 
 // userID is a user.
 type userID struct {

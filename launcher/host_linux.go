@@ -65,6 +65,12 @@ func lookAtHost(c Config) (hostFacts, error) {
 		}
 		h.RO = append(h.RO, entries...)
 	}
+	if err := h.lookAtSockets(c); err != nil {
+		return h, err
+	}
+	if err := h.lookAtDevices(c); err != nil {
+		return h, err
+	}
 	if err := h.lookAtPrivate(c); err != nil {
 		return h, &SetupError{Step: "find what is private", Err: err}
 	}

@@ -163,7 +163,7 @@ func (in *initProcess) start() error {
 	}
 	attr := &syscall.ProcAttr{
 		Dir:   p.Dir,
-		Env:   p.Env,
+		Env:   p.environ(),
 		Files: []uintptr{fdStdin, fdStdout, fdStderr},
 		Sys:   &syscall.SysProcAttr{Setpgid: true},
 	}

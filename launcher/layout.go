@@ -61,6 +61,10 @@ func (b *builder) devices(nested bool) {
 		} {
 			b.add(planStep{Do: doLink, Path: "/dev/" + l[0], From: l[1]})
 		}
+		for _, d := range b.host.Devices {
+			b.dir(path.Dir(d.Path))
+			b.add(planStep{Do: doDevice, Path: d.Path, From: d.From, Is: d.Is})
+		}
 		b.dir("/dev/pts")
 		b.add(planStep{Do: doDevpts, Path: "/dev/pts"})
 	})
@@ -157,11 +161,12 @@ func (b *builder) files(files map[string][]byte) {
 
 // sockets shows the caller's sockets. A read-only mount does not keep anybody
 // from connecting to one.
-func (b *builder) sockets(sockets map[string]string) {
-	for _, p := range slices.Sorted(maps.Keys(sockets)) {
-		b.dir(path.Dir(p))
-		b.add(planStep{Do: doBind, Path: p, From: sockets[p]})
-		b.plan.Sockets = append(b.plan.Sockets, p)
+func (b *builder) sockets() {
+	for _, s := range b.host.Sockets {
+		// gpg looks for its agent's only in a directory that is its user's alone.
+		b.dirOf(path.Dir(s.Path), 0o700)
+		b.add(planStep{Do: doBind, Path: s.Path, From: s.From, Is: s.Is})
+		b.plan.Sockets = append(b.plan.Sockets, s.Path)
 	}
 }
 

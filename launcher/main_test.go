@@ -74,6 +74,8 @@ type job struct {
 	Env        []string
 	Files      map[string][]byte
 	Sockets    map[string]string
+	Devices    []string
+	Dev        bool // a /dev with a graphics device, which has no driver, and with another that is none
 	Background bool
 	Nested     bool
 	Hang       time.Duration
@@ -99,6 +101,11 @@ func supervise(spec string) int {
 	var j job
 	if err := json.Unmarshal([]byte(spec), &j); err != nil {
 		return complain(err)
+	}
+	if j.Dev && os.Getuid() == 0 {
+		if err := replaceDev(); err != nil {
+			return complain(err)
+		}
 	}
 	if j.UID != 0 && os.Getuid() != j.UID {
 		return complain(becomeUser(j.UID))
@@ -207,7 +214,7 @@ func supervise(spec string) int {
 		MaxTasks: j.Tasks, TmpSize: j.Tmp, Grace: cmp.Or(j.Grace, deadline),
 		OnRefusal: watch,
 		Resolver:  r, View: v, Beside: beside, Command: j.Command, Dir: j.Dir, RO: j.RO, Home: j.Home, User: j.User,
-		Env: j.Env, Files: j.Files, Sockets: j.Sockets, Self: "probe", WaitBackground: j.Background, Nested: j.Nested, HangTimeout: j.Hang,
+		Env: j.Env, Files: j.Files, Sockets: j.Sockets, Devices: j.Devices, Self: "probe", WaitBackground: j.Background, Nested: j.Nested, HangTimeout: j.Hang,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	})
 	if err != nil {
@@ -292,6 +299,37 @@ func replaceEtc(kind string) error {
 		return err
 	}
 	return os.WriteFile("/etc/private/key", []byte("old key\n"), 0o644)
+}
+
+// replaceDev mounts a /dev that has what a test of devices needs, in the mount namespace
+// that this process has been given for it.
+func replaceDev() error {
+	own, err := os.Readlink("/proc/self/ns/mnt")
+	if err != nil {
+		return err
+	}
+	if parents, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/mnt", os.Getppid())); err != nil || own == parents {
+		return fmt.Errorf("not in a mount namespace of its own: %s, %v", own, err)
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	if err := unix.Mount("none", "/dev", "tmpfs", 0, "mode=0755"); err != nil {
+		return err
+	}
+	if err := os.MkdirAll("/dev/dri/by-path", 0o755); err != nil {
+		return err
+	}
+	unix.Umask(0)
+	for name, number := range map[string][2]uint32{
+		"null": {1, 3}, "zero": {1, 5}, "full": {1, 7}, "random": {1, 8}, "urandom": {1, 9}, "tty": {5, 0}, "fuse": {10, 229},
+		"dri/renderD128": {226, 128}, "dri/card0": {1, 3},
+	} {
+		if err := unix.Mknod("/dev/"+name, unix.S_IFCHR|0o666, int(unix.Mkdev(number[0], number[1]))); err != nil {
+			return err
+		}
+	}
+	return os.Symlink("../renderD128", "/dev/dri/by-path/pci-render")
 }
 
 func complain(err error) int {

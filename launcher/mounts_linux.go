@@ -55,7 +55,7 @@ func build(p *runPlan, mountView func(t *tree, s planStep) error) (t *tree, lost
 		if s.NoExec {
 			attr |= unix.MOUNT_ATTR_NOEXEC
 		}
-		fd, err := take(p, s, attr)
+		fd, err := take(s, attr)
 		if err != nil && s.Maybe {
 			continue
 		}
@@ -100,24 +100,41 @@ func build(p *runPlan, mountView func(t *tree, s planStep) error) (t *tree, lost
 
 // take copies what a step shows of the host. lookAtHost has found where the paths
 // that were named lead: no link is followed any more, so that what was decided
-// about is what is shown, whatever somebody puts at the path meanwhile. Only the
-// caller's sockets may be named over links.
-func take(p *runPlan, s planStep, attr uint64) (int, error) {
-	if slices.Contains(p.Sockets, s.Path) {
-		return clone(unix.AT_FDCWD, s.From, attr, unix.AT_SYMLINK_NOFOLLOW)
-	}
+// about is what is shown, whatever somebody puts at the path meanwhile.
+func take(s planStep, attr uint64) (int, error) {
 	top, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return -1, err
 	}
 	defer unix.Close(top)
 	host := tree{fd: top}
+	if s.Is != (fileID{}) {
+		return takeSame(&host, s, attr)
+	}
 	fd := -1
 	err = host.inParent(s.From, func(dir int, name string) error {
 		fd, err = clone(dir, name, attr, unix.AT_SYMLINK_NOFOLLOW)
 		return err
 	})
 	return fd, err
+}
+
+// takeSame takes a file only if it is the one that lookAtHost has opened, which the
+// supervisor holds open until then: what is looked at here is what is shown.
+func takeSame(host *tree, s planStep, attr uint64) (int, error) {
+	at, err := host.open(s.From)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(at)
+	id, _, err := identify(at)
+	if err == nil && id != s.Is {
+		err = errors.New("something else has taken its place")
+	}
+	if err != nil {
+		return -1, err
+	}
+	return clone(at, "", attr, unix.AT_EMPTY_PATH)
 }
 
 func attachScaffold(root int) error {
@@ -141,7 +158,7 @@ func (m *mounter) do(s planStep) error {
 	case doLink:
 		return t.symlink(s.Path, s.From)
 	case doFile:
-		return t.file(s.Path, s.Mode, s.Data)
+		return m.file(s)
 	case doTmpfs:
 		return m.tmpfs(s)
 	case doDevpts:
@@ -167,13 +184,30 @@ func (m *mounter) do(s planStep) error {
 	return fmt.Errorf("unknown step %q", s.Do)
 }
 
+// file writes a file. One with a secret is the command's user's.
+func (m *mounter) file(s planStep) error {
+	if !s.Owned {
+		return m.tree.file(s.Path, s.Mode, s.Data)
+	}
+	if err := m.tree.file(s.Path, s.Mode, s.Secret); err != nil {
+		return err
+	}
+	return m.tree.inParent(s.Path, func(dir int, name string) error {
+		return unix.Fchownat(dir, name, m.plan.ID.UID, m.plan.ID.GID, unix.AT_SYMLINK_NOFOLLOW)
+	})
+}
+
 func (m *mounter) tmpfs(s planStep) error {
 	options := []string{"mode=" + strconv.FormatUint(uint64(s.Mode), 8),
 		"size=" + strconv.FormatInt(s.Size, 10), "nr_inodes=" + strconv.FormatInt(max(s.Size/bytesPerInode, leastInodes), 10)}
 	if s.Owned {
 		options = append(options, "uid="+strconv.Itoa(m.plan.ID.UID), "gid="+strconv.Itoa(m.plan.ID.GID))
 	}
-	fd, err := newMount("tmpfs", attrQuiet, options...)
+	attr := attrQuiet
+	if s.NoExec {
+		attr |= unix.MOUNT_ATTR_NOEXEC
+	}
+	fd, err := newMount("tmpfs", attr, options...)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ type runPlan struct {
 	Command  []string
 	Dir      string
 	Env      []string
+	Secrets  map[string]Secret // further variables
 	Root     string
 	Beside   []string // where the other views are shown
 	ID       userID
@@ -50,6 +51,7 @@ func newPlan(c Config, host hostFacts) (*runPlan, error) {
 		Command:    c.Command,
 		Root:       c.Root,
 		Dir:        c.Dir,
+		Secrets:    c.Secrets,
 		ID:         host.ID,
 		SetID:      host.Privileged,
 
@@ -76,6 +78,9 @@ func newPlan(c Config, host hostFacts) (*runPlan, error) {
 	for _, v := range c.Beside {
 		p.Beside = append(p.Beside, v.Root)
 	}
+	if err := checkSecrets(c, host); err != nil {
+		return nil, err
+	}
 	b := builder{plan: p, host: host, made: map[string]bool{"/": true}}
 	b.system()
 	b.machine()
@@ -92,9 +97,10 @@ func newPlan(c Config, host hostFacts) (*runPlan, error) {
 	}
 	b.place()
 	b.files(c.Files)
+	b.secrets(c.SecretFiles)
 	b.loginPath(c.Self)
 	b.names(c)
-	b.sockets(c.Sockets)
+	b.sockets()
 	for i, v := range c.views() {
 		b.view(i, v)
 	}
@@ -146,13 +152,16 @@ func (b *builder) place() {
 func (b *builder) add(s planStep) { b.plan.Steps = append(b.plan.Steps, s) }
 
 // dir makes a directory and its parents in what has been built so far.
-func (b *builder) dir(p string) {
+func (b *builder) dir(p string) { b.dirOf(p, 0o755) }
+
+// dirOf makes one of another mode, unless it is there.
+func (b *builder) dirOf(p string, mode uint32) {
 	if b.made[p] {
 		return
 	}
 	b.dir(path.Dir(p))
 	b.made[p] = true
-	b.add(planStep{Do: doDir, Path: p, Mode: 0o755})
+	b.add(planStep{Do: doDir, Path: p, Mode: mode})
 }
 
 // mountpoint makes a directory to mount on, unless a tree of the host that is
@@ -267,9 +276,9 @@ func checkPlaces(c Config, host hostFacts) error {
 			return &SetupError{Step: "place a file", Err: fmt.Errorf("%q is not a clean path beneath /run", f)}
 		}
 	}
-	for at, from := range c.Sockets {
-		if !inRun(at) || !path.IsAbs(from) {
-			return &SetupError{Step: "place a socket", Err: fmt.Errorf("%q is not a clean path beneath /run, or %q not absolute", at, from)}
+	for at := range c.Sockets {
+		if !inRun(at) {
+			return &SetupError{Step: "place a socket", Err: fmt.Errorf("%q is not a clean path beneath /run", at)}
 		}
 	}
 	for _, ro := range host.RO {

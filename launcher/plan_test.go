@@ -156,6 +156,11 @@ func TestPlans(t *testing.T) {
 			c.Files = map[string][]byte{"/run/pinfold/policy.json": []byte("{}")}
 			c.Sockets = map[string]string{"/run/pinfold/broker.sock": "/state/agents/a.sock"}
 			h := debian()
+			h.Sockets = []hostNode{{Path: "/run/pinfold/broker.sock", From: "/state/agents/a.sock", Is: fileID{1, 2}}}
+			h.Sockets = append(h.Sockets, hostNode{Path: "/run/user/1000/gnupg/S.gpg-agent", From: "/run/user/1000/gnupg/S.gpg-agent.extra", Is: fileID{1, 3}})
+			h.Devices = []hostNode{{Path: "/dev/dri/renderD128", From: "/dev/dri/renderD128", Is: fileID{1, 4}}}
+			c.Secrets = map[string]Secret{"TOKEN": Secret("x")}
+			c.SecretFiles = map[string]Secret{"key": Secret("x")}
 			h.Profile = []byte("PATH=/usr/bin:/bin\n")
 			return c, h
 		},
@@ -211,7 +216,6 @@ func TestPlansRefused(t *testing.T) {
 		"beside each other":   func(c *Config, _ *hostFacts) { c.Beside = []Placed{{Root: "/data/a"}, {Root: "/data/a/b"}} },
 		"file outside of run": func(c *Config, _ *hostFacts) { c.Files = map[string][]byte{"/etc/passwd": nil} },
 		"socket in project":   func(c *Config, _ *hostFacts) { c.Sockets = map[string]string{"/srv/project/s": "/s"} },
-		"socket of nowhere":   func(c *Config, _ *hostFacts) { c.Sockets = map[string]string{"/run/s": "s"} },
 		"ro in our state": func(_ *Config, h *hostFacts) {
 			h.RO, h.Private = []hostEntry{{Path: "/x/state/run"}}, []string{"/x/state"}
 		},

@@ -48,6 +48,14 @@ func Credentials(environ []string) (found []Credential) {
 	return found
 }
 
+// passes reports whether Config.Env passes a variable on.
+func passes(env []string, variable string) bool {
+	return slices.ContainsFunc(env, func(kv string) bool {
+		key, _, _ := strings.Cut(kv, "=")
+		return key == variable
+	})
+}
+
 // programPlaces are what the users of daemons have as their home although it
 // holds programs and data of the system.
 var programPlaces = []string{
@@ -106,7 +114,7 @@ func (b *builder) cover(c Config, home string) error {
 				continue // the home that is this run's
 			}
 			if beneath(t.from, p) {
-				return &SetupError{Step: "show " + t.from, Err: fmt.Errorf("%q holds the state of pinfold itself, which no run shows", p),
+				return &SetupError{Step: "show " + t.from, Err: fmt.Errorf("%q holds the state of pinfold itself, or a secret's file, which no run shows", p),
 					Fix: "name another directory"}
 			}
 			if beneath(p, t.from) {

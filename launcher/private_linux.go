@@ -110,14 +110,6 @@ func (h *hostFacts) shows(p string) bool {
 	return slices.ContainsFunc(h.RO, func(e hostEntry) bool { return e.Link == "" && beneath(p, e.Path) })
 }
 
-// passes reports whether Config.Env passes a variable on.
-func passes(env []string, variable string) bool {
-	return slices.ContainsFunc(env, func(kv string) bool {
-		key, _, _ := strings.Cut(kv, "=")
-		return key == variable
-	})
-}
-
 // passwdHomes are the homes that a file in the format of passwd(5) names, each
 // once. Those of users that only a directory service knows are not among them.
 func passwdHomes(r io.Reader) (homes []string, err error) {

@@ -41,6 +41,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		return Result{}, err
 	}
 	defer s.std.close()
+	defer s.held()
 	return s.run(ctx)
 }
 
@@ -56,6 +57,11 @@ func begin(c Config) (s *session, err error) {
 		return nil, &SetupError{Step: "show the project", Err: fmt.Errorf("no view given")}
 	}
 	host, err := lookAtHost(c)
+	defer func() {
+		if err != nil {
+			host.letGo()
+		}
+	}()
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +73,7 @@ func begin(c Config) (s *session, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s = &session{config: c, plan: plan, std: std, messages: make(chan message), gone: make(chan struct{}),
+	s = &session{config: c, plan: plan, std: std, held: host.letGo, messages: make(chan message), gone: make(chan struct{}),
 		suspendKeys: make(chan struct{}, 1),
 		masters:     make(chan *os.File, 1), setupDone: make(chan struct{}), judged: make(chan struct{})}
 	if err := s.start(); err != nil {
@@ -82,6 +88,7 @@ type session struct {
 	config Config
 	plan   *runPlan
 	std    *streams
+	held   func() // lets go of what has to stay open until it is shown
 
 	pid    int // of the set-up helper
 	mu     sync.Mutex

@@ -2,6 +2,8 @@ package launcher
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -11,7 +13,7 @@ type stepKind string
 // The kinds of step. Path is always a path inside.
 const (
 	doDir    stepKind = "dir"    // make a directory
-	doFile   stepKind = "file"   // write a read-only file with Data
+	doFile   stepKind = "file"   // write a read-only file with Data, or Secret
 	doLink   stepKind = "link"   // make a symbolic link to From
 	doTmpfs  stepKind = "tmpfs"  // mount an empty temporary file system
 	doBind   stepKind = "bind"   // show the host's From, recursively, at Path
@@ -41,6 +43,8 @@ type planStep struct {
 	Mount  int
 	Size   int64 // of a tmpfs, in bytes; of others as Do says
 	Data   []byte
+	Secret Secret // of a file, instead of Data
+	Is     fileID // of a bind or device: what From has to be; zero: whatever it is
 }
 
 // String shows the step on one line, for messages and golden tests.
@@ -64,6 +68,9 @@ func (s planStep) String() string {
 	}
 	if s.Data != nil {
 		fmt.Fprintf(&b, " (%d bytes)", len(s.Data))
+	}
+	if s.Secret != nil {
+		b.WriteString(" " + s.Secret.String())
 	}
 	for _, f := range []struct {
 		on   bool
@@ -100,6 +107,9 @@ func (p *runPlan) String() string {
 	}
 	for _, e := range p.Env {
 		line("env      %q", e)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Secrets)) {
+		line("env      %s=%s", name, p.Secrets[name])
 	}
 	line("command  %q", p.Command)
 	return b.String()

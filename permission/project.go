@@ -86,8 +86,34 @@ func (v *validator) run(run *policies.ProjectRun) {
 			v.bad(at, fmt.Sprintf("%s: '%s' is not the name of a variable", at, name), "name it here, and set it where you type the command")
 		}
 	}
+	v.secrets("run.secrets", run.Secrets)
+	v.secrets("run.secret_files", run.SecretFiles)
+	for i, entry := range run.Sockets {
+		if at, _, _ := strings.Cut(entry, ":"); !slices.Contains([]string{"ssh-agent", "gpg-agent", "docker"}, entry) {
+			v.hostPath(fmt.Sprintf("run.sockets[%d]", i), at)
+		}
+	}
+	for i, p := range run.Devices {
+		if at := fmt.Sprintf("run.devices[%d]", i); v.plain(at, p) && (!strings.HasPrefix(p, "/dev/") || strings.Contains(p+"/", "/../")) {
+			v.bad(at, fmt.Sprintf("%s: '%s' does not begin with /dev/, or leads up", at, p), "")
+		}
+	}
 	if run.Preset != "" && !slices.Contains(Builtins(), run.Preset) {
 		v.badCode("unknown_word", "run.preset", fmt.Sprintf("run.preset: unknown preset %q", run.Preset), didyoumean.Hint(run.Preset, Builtins()))
+	}
+}
+
+// secrets refuses what is not NAME=FILE with a path of the host. A value that stands
+// there by mistake is not repeated.
+func (v *validator) secrets(at string, list []string) {
+	for i, entry := range list {
+		at := fmt.Sprintf("%s[%d]", at, i)
+		name, file, ok := strings.Cut(entry, "=")
+		if !ok || !variableName().MatchString(name) {
+			v.bad(at, at+" is not NAME=FILE", "the value stands in a file outside of the project, and not here")
+			continue
+		}
+		v.hostPath(at, file)
 	}
 }
 

@@ -60,16 +60,20 @@ type Project struct {
 // empty differ: an empty Write, or a Git that is false, narrows what a launch profile
 // would open.
 type ProjectRun struct {
-	Write   []string   `yaml:"write" doc:"Write paths, relative to this file: --write-path. Needs trust."`
-	Git     *bool      `yaml:"git" doc:"Whether git commit works inside: --git. true needs trust."`
-	Hide    []string   `yaml:"hide" doc:"Doublestar globs of names that do not exist inside: --hide."`
-	Mask    []string   `yaml:"mask" doc:"Doublestar globs of names that are read with stand-ins for their values, and not changed: --mask."`
-	Protect []string   `yaml:"protect" doc:"Doublestar globs of names that are never writable: --protect."`
-	RO      []string   `yaml:"ro" doc:"Paths of the host, beginning with / or ~/, that are shown read-only where they exist: --ro. Needs trust."`
-	Home    string     `yaml:"home" doc:"A directory, beginning with / or ~/, that is the home inside: --home. Needs trust."`
-	Env     []string   `yaml:"env" doc:"Names of variables that are passed on where they are set: --env. Needs trust."`
-	Net     NetworkOff `yaml:"net" doc:"none takes the network away: --net none."`
-	Preset  string     `yaml:"preset" doc:"A preset or profile that is held, by its name: --preset. Needs trust."`
+	Write       []string   `yaml:"write" doc:"Write paths, relative to this file: --write-path. Needs trust."`
+	Git         *bool      `yaml:"git" doc:"Whether git commit works inside: --git. true needs trust."`
+	Hide        []string   `yaml:"hide" doc:"Doublestar globs of names that do not exist inside: --hide."`
+	Mask        []string   `yaml:"mask" doc:"Doublestar globs of names that are read with stand-ins for their values, and not changed: --mask."`
+	Protect     []string   `yaml:"protect" doc:"Doublestar globs of names that are never writable: --protect."`
+	RO          []string   `yaml:"ro" doc:"Paths of the host, beginning with / or ~/, that are shown read-only where they exist: --ro. Needs trust."`
+	Home        string     `yaml:"home" doc:"A directory, beginning with / or ~/, that is the home inside: --home. Needs trust."`
+	Env         []string   `yaml:"env" doc:"Names of variables that are passed on where they are set: --env. Needs trust."`
+	Secrets     []string   `yaml:"secrets" doc:"NAME=FILE: variables that hold what a file of the host does, beginning with / or ~/, where it exists: --secret. Needs trust."`
+	SecretFiles []string   `yaml:"secret_files" doc:"NAME=FILE: likewise as a file in /run/secrets: --secret-file. Needs trust."`
+	Sockets     []string   `yaml:"sockets" doc:"Unix sockets of the host, where they exist: ssh-agent, gpg-agent, docker, or PATH[:INSIDE] with a PATH that begins with / or ~/: --socket. Needs trust."`
+	Devices     []string   `yaml:"devices" doc:"Devices of the host, beginning with /dev/, where they exist: --device. Needs trust."`
+	Net         NetworkOff `yaml:"net" doc:"none takes the network away: --net none."`
+	Preset      string     `yaml:"preset" doc:"A preset or profile that is held, by its name: --preset. Needs trust."`
 }
 
 // NetworkOff is what a project may say of the network: to take it away.

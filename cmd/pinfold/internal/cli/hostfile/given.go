@@ -14,13 +14,15 @@ import (
 // link that a run may have planted (writtenPlaces): otherwise an agent that makes
 // report.jsonl a link to ~/.bashrc would have the next run's --report written there.
 // The path is walked again without links, so that what was decided about is what is
-// opened. A record that cannot be read is reported when a run begins, not here.
-func Open(flag, name string, mode int, perm os.FileMode) (*os.File, error) {
+// opened. A record that cannot be read is reported when a run begins, not here. A link in
+// one of the directories of also, real paths, is not followed out of it either.
+func Open(flag, name string, mode int, perm os.FileMode, also ...string) (*os.File, error) {
 	path, err := followGiven(name)
 	if err != nil {
 		return nil, err
 	}
 	places, _ := writtenPlaces()
+	places = append(places, also...)
 	if err := plantedError(flag, name, path, places); err != nil {
 		return nil, err
 	}
@@ -48,14 +50,14 @@ func Refuse(flag, name string) error {
 }
 
 // Real is Refuse, and where the name leads, a path without links; "" where it leads
-// nowhere.
-func Real(flag, name string) (string, error) {
+// nowhere. also are as in Open.
+func Real(flag, name string, also ...string) (string, error) {
 	path, err := followGiven(name)
 	if err != nil {
 		return "", nil // whoever opens it says why
 	}
 	places, _ := writtenPlaces()
-	return path.Real, plantedError(flag, name, path, places)
+	return path.Real, plantedError(flag, name, path, append(places, also...))
 }
 
 // followGiven is where a name leads that need not exist.

@@ -42,14 +42,62 @@ func HidePrivate(cfg pathresolver.Config) (pathresolver.Config, error) {
 				return cfg, &cli.ExitError{Code: cli.ExitFailed, Err: fmt.Errorf("'%s' lies in '%s', where pinfold keeps its own state", pathresolver.EscapePath(root.Real), pathresolver.EscapePath(name)),
 					Hint: "choose another directory with -C"}
 			}
-			place, in := hostpath.Beneath(name, root.Real)
-			glob := EscapeGlob(filepath.ToSlash(place))
-			if in && !slices.Contains(cfg.Hide, glob) {
-				cfg.Hide = append(slices.Clip(cfg.Hide), glob)
-			}
+			hide(&cfg, root.Real, name)
 		}
 	}
 	return cfg, nil
+}
+
+// HideFiles hides files in a project, real absolute paths, under each name that the
+// host's mounts give them.
+func HideFiles(cfg pathresolver.Config, files []string) (pathresolver.Config, error) {
+	root, err := hostpath.Resolve(cfg.Root)
+	if err != nil || len(files) == 0 {
+		return cfg, nil // which the resolver refuses, and says why
+	}
+	mounts, err := hostpath.ReadMounts()
+	if err != nil {
+		return cfg, err
+	}
+	for _, file := range files {
+		for _, name := range mounts.Names(file) {
+			hide(&cfg, root.Real, name)
+		}
+	}
+	return cfg, nil
+}
+
+// hide hides a path of the host in the project at root, if it lies there.
+func hide(cfg *pathresolver.Config, root, path string) {
+	place, in := hostpath.Beneath(path, root)
+	glob := EscapeGlob(filepath.ToSlash(place))
+	if in && !slices.Contains(cfg.Hide, glob) {
+		cfg.Hide = append(slices.Clip(cfg.Hide), glob)
+	}
+}
+
+// IsPrivate reports whether a path without links is or lies in one of dirs, under any
+// name that the host's mounts give them.
+func IsPrivate(real string, dirs []string) (bool, error) {
+	mounts, err := hostpath.ReadMounts()
+	if err != nil {
+		return false, err
+	}
+	for _, dir := range dirs {
+		at, _, err := hostpath.Place(dir)
+		if hostpath.Unreachable(err) {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		for _, name := range mounts.Names(at) {
+			if _, in := hostpath.Beneath(real, name); in {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
 
 // RealPath is absolute and without links.

@@ -14,7 +14,8 @@ const RulesFile = "/run/pinfold/rules.md"
 type RulesAbout struct {
 	Asks      bool // somebody answers what is asked for
 	NoNetwork bool
-	KeptHome  bool // the home is kept from run to run
+	KeptHome  bool     // the home is kept from run to run
+	Given     []string // what of the host it was given by name, beside files: secrets, sockets, devices
 }
 
 // Rules tells a model what it may do in a run with this policy, so that it neither
@@ -49,6 +50,9 @@ func Rules(cfg pathresolver.Config, r *pathresolver.Resolver, about RulesAbout) 
 		line("- $HOME and /tmp may be written. $HOME is kept for the next run, /tmp is not.")
 	} else {
 		line("- $HOME and /tmp may be written, and are gone when this run ends.")
+	}
+	if len(about.Given) > 0 {
+		line("- Given to you by name: %s. What a secret holds is not for files, messages or logs.", quotedList(about.Given))
 	}
 	if about.NoNetwork {
 		line("- There is no network.")

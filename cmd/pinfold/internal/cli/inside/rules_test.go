@@ -27,6 +27,10 @@ func TestRules(t *testing.T) {
 	require.Contains(t, text, "There is no network.")
 	require.Contains(t, text, "Nobody can give leave during this run.")
 	require.NotContains(t, text, "Hidden")
+	require.NotContains(t, text, "Given")
+
+	text = rulesOf(t, pathresolver.Config{}, RulesAbout{Given: []string{"secret TOKEN", "socket ssh-agent"}})
+	require.Contains(t, text, "- Given to you by name: `secret TOKEN`, `socket ssh-agent`.")
 
 	text = rulesOf(t, pathresolver.Config{WritePaths: []string{"."}, Hide: []string{"**/.env"}}, RulesAbout{KeptHome: true})
 	require.Contains(t, text, "You may write all of the project, but not")

@@ -115,14 +115,23 @@ func diffHost(before, after *project) []policies.Change {
 	default:
 		list = append(list, told(true, after.place("home"), "reading and writing '%s', outside the project, as the home: allowed, was '%s'", is.Home, was.Home))
 	}
-	for i, name := range is.Env {
-		if !slices.Contains(was.Env, name) {
-			list = append(list, told(true, after.place(fmt.Sprintf("env[%d]", i)), "your variable '%s': passed on, was not", name))
+	list = append(list, diffEntries("env", "your variable '%s'", was.Env, is.Env, before, after)...)
+	list = append(list, diffEntries("secrets", "the secret '%s', as a variable", was.Secrets, is.Secrets, before, after)...)
+	list = append(list, diffEntries("secret_files", "the secret '%s', as a file", was.SecretFiles, is.SecretFiles, before, after)...)
+	list = append(list, diffEntries("sockets", "the socket '%s', of a program outside", was.Sockets, is.Sockets, before, after)...)
+	return append(list, diffEntries("devices", "the device '%s'", was.Devices, is.Devices, before, after)...)
+}
+
+// diffEntries are the entries of a list that are passed on by one file and not by another.
+func diffEntries(key, what string, was, is []string, before, after *project) (list []policies.Change) {
+	for i, entry := range is {
+		if !slices.Contains(was, entry) {
+			list = append(list, told(true, after.place(fmt.Sprintf("%s[%d]", key, i)), what+": passed on, was not", entry))
 		}
 	}
-	for i, name := range was.Env {
-		if !slices.Contains(is.Env, name) {
-			list = append(list, told(false, before.place(fmt.Sprintf("env[%d]", i)), "your variable '%s': not passed on, was", name))
+	for i, entry := range was {
+		if !slices.Contains(is, entry) {
+			list = append(list, told(false, before.place(fmt.Sprintf("%s[%d]", key, i)), what+": not passed on, was", entry))
 		}
 	}
 	return list

@@ -157,6 +157,21 @@ func Widens(run *policies.ProjectRun) []string {
 		env = append(env, name)
 	}
 	say("is given your variables: ", env...)
+	say("is given secrets, as variables, from files: ", run.Secrets...)
+	say("is given secrets, as files, from files: ", run.SecretFiles...)
+	var sockets []string
+	for _, entry := range run.Sockets {
+		at, _, _ := strings.Cut(entry, ":")
+		if entry == "docker" {
+			at = "docker.sock"
+		}
+		if danger := hostfile.SocketDanger(at); danger != "" {
+			entry += " (which " + danger + ")"
+		}
+		sockets = append(sockets, entry)
+	}
+	say("connects to sockets of your programs: ", sockets...)
+	say("uses devices: ", run.Devices...)
 	if run.Preset != "" {
 		say("is held to what this preset allows: ", run.Preset)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerhost"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/viewhost"
+	"github.com/pinfold-dev/pinfold/internal/hostpath"
 	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -176,9 +177,20 @@ func (f *runFlags) asks(cfg pathresolver.Config) bool {
 func (w *answers) into(c *launcher.Config) {
 	if w != nil {
 		c.Env = append(c.Env, "PINFOLD_SOCKET="+brokerhost.SocketInside)
-		c.Sockets = map[string]string{brokerhost.SocketInside: w.Socket}
+		showBroker(c, w.Socket)
 		c.Signals, c.Pause = w.signals, w.pause
 	}
+}
+
+// showBroker shows the socket of a broker.
+func showBroker(c *launcher.Config, socket string) {
+	if path, err := hostpath.Resolve(socket); err == nil {
+		socket = path.Real
+	}
+	if c.Sockets == nil {
+		c.Sockets = map[string]string{}
+	}
+	c.Sockets[brokerhost.SocketInside] = socket
 }
 
 // while is ctx until the command's agent is fired.

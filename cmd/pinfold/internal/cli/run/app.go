@@ -369,6 +369,9 @@ func (f *runFlags) printDry(flags *pflag.FlagSet, o *cli.Output, cfg pathresolve
 		names = append(names, name)
 	}
 	say("variables", names)
+	say("secrets", f.secrets.names())
+	say("sockets", f.sockets.names())
+	say("devices", f.devices)
 	reaches := []string{f.network()}
 	if f.profile != nil && !f.NoNetwork() && f.reach.net != netAllow && len(f.profile.Hosts) > 0 {
 		reaches[0] += ", of which it needs " + strings.Join(f.profile.Hosts, " ")

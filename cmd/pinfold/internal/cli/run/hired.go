@@ -135,8 +135,7 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View, running *launc
 			inside.PolicyFile: shown,
 			inside.RulesFile:  inside.Rules(v.Policy, r, inside.RulesAbout{Asks: true, NoNetwork: v.NoNetwork, KeptHome: v.Home != ""}),
 		},
-		Sockets: map[string]string{brokerhost.SocketInside: v.Socket},
-		Stdout:  cli.File(a.Out.Stdout.Writer), Stderr: cli.File(a.Out.Stderr.Writer),
+		Stdout: cli.File(a.Out.Stdout.Writer), Stderr: cli.File(a.Out.Stderr.Writer),
 		NoNetwork: v.NoNetwork,
 		OnRefusal: told.fromKernel(),
 		Control:   running,
@@ -148,6 +147,7 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View, running *launc
 		c.Files[authorFile] = author
 		c.Env = append(c.Env, "GIT_CONFIG_GLOBAL="+authorFile)
 	}
+	showBroker(&c, v.Socket)
 	beside.Into(&c)
 	c.Env = append(c.Env, gitbeside.Environment(c.Env, os.LookupEnv, beside.Settings(v.Policy, r))...)
 	result, err := launcher.Run(ctx, c)

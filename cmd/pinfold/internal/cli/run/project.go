@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -57,6 +58,9 @@ func (f *runFlags) takeProject(flags *pflag.FlagSet, o *cli.Output) error {
 // setting is a flag that is set for the user.
 type setting struct{ flag, value string }
 
+// projectKeys are the keys of a project's file that are not called as their flags are.
+var projectKeys = map[string]string{"secret": "secrets", "secret-file": "secret_files", "socket": "sockets", "device": "devices"}
+
 // ofHost are the flags that only run has, of a project's file, and the keys of those
 // that are not taken without trust. A path that is not there and a variable that is not
 // set are left out: the file is of everybody who works in the project.
@@ -88,15 +92,45 @@ func (f *runFlags) ofHost(flags *pflag.FlagSet, run *policies.ProjectRun) (add [
 			wide = append(wide, setting{"env", name})
 		}
 	}
+	wide = append(wide, secretsOf("secret", run.Secrets, f.secrets.variables)...)
+	wide = append(wide, secretsOf("secret-file", run.SecretFiles, f.secrets.files)...)
+	for _, entry := range run.Sockets {
+		at, rest, _ := strings.Cut(entry, ":")
+		if strings.Contains(at, "/") {
+			entry = strings.TrimSuffix(projectfile.Expand(at)+":"+rest, ":")
+		}
+		if socketThere(entry) && !slices.Contains(f.sockets.given, entry) {
+			wide = append(wide, setting{"socket", entry})
+		}
+	}
+	for _, path := range run.Devices {
+		if exists(path) {
+			wide = append(wide, setting{"device", path})
+		}
+	}
 	if f.trusted {
 		return append(add, wide...), nil
 	}
 	for _, s := range wide {
-		if !slices.Contains(left, s.flag) {
-			left = append(left, s.flag)
+		key := cmp.Or(projectKeys[s.flag], s.flag)
+		if !slices.Contains(left, key) {
+			left = append(left, key)
 		}
 	}
 	return add, left
+}
+
+// secretsOf are the secrets of a project's file whose own files are there, but for names
+// that a flag gives already.
+func secretsOf(flag string, list, given []string) (add []setting) {
+	for _, entry := range list {
+		name, file, _ := strings.Cut(entry, "=")
+		named := slices.ContainsFunc(given, func(g string) bool { return strings.HasPrefix(g, name+"=") })
+		if file = projectfile.Expand(file); !named && exists(file) {
+			add = append(add, setting{flag, name + "=" + file})
+		}
+	}
+	return add
 }
 
 func exists(path string) bool {

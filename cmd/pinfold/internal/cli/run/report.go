@@ -177,6 +177,10 @@ type launched struct {
 	Hash    string `json:"hash,omitempty"`   // of the policy, or of what policyFile shows; "" where nothing is held
 	Program string `json:"program"`
 	Sandbox bool   `json:"sandbox"`
+
+	Secrets []string       `json:"secrets,omitempty"` // their names
+	Sockets []string       `json:"sockets,omitempty"` // of the host, as --socket names them
+	Devices []cli.PathText `json:"devices,omitempty"` // of the host
 }
 
 // launchLine is the first line that a launch adds to --report.

@@ -37,6 +37,9 @@ type runFlags struct {
 	home       string
 	user       string
 	env        []string
+	secrets    secretFlags
+	sockets    socketFlags
+	devices    []string
 	reach      networkFlags
 	report     string
 	failOnDeny bool
@@ -132,13 +135,16 @@ func newRun(a *cli.App, f *runFlags, cmd *cobra.Command) *cobra.Command {
 	flags.BoolVar(&f.noSandbox, "no-sandbox", false, "for finding out whether pinfold is in the way: run CMD with all of your rights; announced, and recorded for 'pinfold logs'")
 	f.limits.add(cmd)
 	f.reach.add(cmd)
+	f.secrets.add(cmd)
+	f.sockets.add(cmd)
+	flags.StringArrayVar(&f.devices, "device", nil, "let CMD use a device of the host: `PATH` of graphics, computing or sound, of /dev/kvm, a camera or a serial line (repeatable)")
 	f.approveFlag(cmd)
 	flags.BoolVar(&f.mcp, "mcp", false, "connect 'pinfold mcp' to the agent, whose refusals say why and whose calls wait for an answer; by itself where something is asked for")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no line about the policy, and on a terminal no hints and no summary")
 	flags.BoolVar(&f.noProject, "no-project", false, "take nothing from the project's .pinfold.yaml")
 	flags.StringVar(&f.name, "name", "", "call the run `NAME`, besides its id, for 'pinfold ps', stop, exec and the like")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the line that would be run, and what it could read and write, and start nothing")
-	cli.Heading(cmd, "Flags", "git-author", "ro", "home", "env", "approve", "mcp")
+	cli.Heading(cmd, "Flags", "git-author", "ro", "home", "env", "secret", "secret-file", "socket", "device", "approve", "mcp")
 	cli.Heading(cmd, "What is told", "dry-run", "report", "fail-on-deny", "fail-on-left", "quiet")
 	cli.Heading(cmd, "The policy in detail", "no-project")
 	cli.Heading(cmd, "Users, processes and limits", "name", "user", "wait-background", "grace", "max-tasks", "tmp-size", "nested", "no-sandbox")
@@ -173,6 +179,15 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 		return err
 	}
 	cfg.Widens = true // by 'pinfold allow'
+	if err := f.secrets.read(a.Out, cfg.Root, f.env, f.quiet); err != nil {
+		return err
+	}
+	if err := f.sockets.resolve(cfg.Root, f.env); err != nil {
+		return err
+	}
+	if cfg, err = hostfile.HideFiles(cfg, f.secrets.sources); err != nil {
+		return err
+	}
 	if err := f.checkPolicy(); err != nil {
 		return err
 	}
@@ -186,8 +201,9 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
 	f.warnNoNetwork(a.Out)
+	f.sockets.warn(a.Out)
 	a.Out.WarnUnset(f.env)
-	f.rules = inside.Rules(cfg, r, inside.RulesAbout{Asks: f.asks(cfg), NoNetwork: f.NoNetwork(), KeptHome: f.home != ""})
+	f.rules = inside.Rules(cfg, r, inside.RulesAbout{Asks: f.asks(cfg), NoNetwork: f.NoNetwork(), KeptHome: f.home != "", Given: f.given()})
 	if command, err = f.tellModel(cmd.Flags(), a.Out, f.asks(cfg), command); err != nil {
 		return err
 	}
@@ -214,6 +230,7 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	if watched {
 		f.tellProfile(a.Out, r)
 		f.tellProject(a.Out)
+		f.tellHost(a.Out)
 		f.beside.Tell(a.Out)
 		policyflag.PrintProblems(a.Out, policyflag.Warnings(f.Found))
 		f.hints(a.Out, cfg, r, command)
@@ -280,6 +297,7 @@ func (f *runFlags) NoNetwork() bool { return f.reach.net == netNone || f.Flags.N
 func (f *runFlags) refuseDashes() error {
 	return cmp.Or(
 		cli.RefuseDashes("--ro", f.ro...), cli.RefuseDashes("--home", f.home), cli.RefuseDashes("--user", f.user), cli.RefuseDashes("--env", f.env...),
+		cli.RefuseDashes("--secret", f.secrets.variables...), cli.RefuseDashes("--secret-file", f.secrets.files...), cli.RefuseDashes("--socket", f.sockets.given...), cli.RefuseDashes("--device", f.devices...),
 		cli.RefuseDashes("--report", f.report), cli.RefuseDashes("--approve", f.approve), cli.RefuseDashes("--app", f.app), cli.RefuseDashes("--name", f.name),
 	)
 }
@@ -327,6 +345,7 @@ func (f *runFlags) launch(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 		return launcher.Result{}, err
 	}
 	told := describeLaunch(&f.Flags, command[0], policy)
+	told.Secrets, told.Sockets, told.Devices = f.secrets.names(), f.sockets.names(), cli.Convert[cli.PathText](f.devices)
 	refused.launched(told)
 	c := launcher.Config{
 		Resolver: r, View: view,
@@ -368,6 +387,9 @@ func (f *runFlags) launch(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 		viewhost.BecomeServer()
 	}()
 	f.limits.into(&c)
+	f.secrets.into(&c)
+	f.sockets.into(&c)
+	c.Devices = f.devices
 	if !f.quiet {
 		c.OnStopped = func(stop syscall.Signal, interactive bool) { onStopped(a.Out, stop, interactive) }
 	}

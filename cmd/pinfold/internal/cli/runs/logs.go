@@ -93,10 +93,13 @@ type logPrinter struct {
 type logLine struct {
 	Time   string `json:"time"`
 	Launch *struct {
-		Program string `json:"program"`
-		Policy  string `json:"policy"`
-		Hash    string `json:"hash"`
-		Sandbox bool   `json:"sandbox"`
+		Program string   `json:"program"`
+		Policy  string   `json:"policy"`
+		Hash    string   `json:"hash"`
+		Sandbox bool     `json:"sandbox"`
+		Secrets []string `json:"secrets"`
+		Sockets []string `json:"sockets"`
+		Devices []string `json:"devices"`
 	} `json:"launch"`
 	Left *struct {
 		Kind string `json:"kind"`
@@ -182,6 +185,14 @@ func (p *logPrinter) line(text string) {
 		held := l.Launch.Policy + "  " + cli.ShortHash(l.Launch.Hash)
 		if !l.Launch.Sandbox {
 			held = "no sandbox  " + held
+		}
+		for _, of := range []struct {
+			what string
+			list []string
+		}{{"secrets", l.Launch.Secrets}, {"sockets", l.Launch.Sockets}, {"devices", l.Launch.Devices}} {
+			if len(of.list) > 0 {
+				held += "  with " + of.what + " " + strings.Join(of.list, " ")
+			}
 		}
 		say("started  %s  %s", esc(l.Launch.Program), p.o.Stdout.Paint(cli.ColourDim, esc(strings.TrimSpace(held))))
 	case l.Left != nil:
