@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pinfold-dev/pinfold/permission"
@@ -49,8 +51,8 @@ type Agent struct {
 	Turn int64 `json:"turn"`
 	// Interrupts counts the interrupts that it was sent.
 	Interrupts int64 `json:"interrupts"`
-	// Process is who runs its process, in words of whoever does; "" while none
-	// runs.
+	// Process is who runs its process, in words of whoever does, and how: see
+	// ProcessName; "" while none runs.
 	Process string `json:"process,omitempty"`
 	// Cause are the agents through which the message came that was last
 	// delivered to it: the chain that its own messages continue. nil
@@ -68,6 +70,23 @@ type Agent struct {
 	Until     time.Time `json:"until,omitzero"`    // when its time is over and it is fired; zero for never
 	EndedAt   time.Time `json:"ended_at,omitzero"` // zero until it has exited, or was fired and its process is gone
 	Exit      Exit      `json:"exit,omitzero"`     // how it ended
+}
+
+// howMark stands before the words about how a process runs.
+const howMark = "; user "
+
+// How says how a process runs, for Started: as which user, and what else is worth knowing,
+// such as its program.
+func How(uid int, more ...string) string {
+	return strings.TrimPrefix(howMark, "; ") + strings.Join(append([]string{strconv.Itoa(uid)}, more...), ", ")
+}
+
+// ProcessName is Process without the words about how it runs: what Started was given.
+func (a *Agent) ProcessName() string {
+	if i := strings.LastIndex(a.Process, howMark); i >= 0 {
+		return a.Process[:i]
+	}
+	return a.Process
 }
 
 // Exit says how a process ended.

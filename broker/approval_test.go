@@ -123,6 +123,29 @@ func TestAnswerTwice(t *testing.T) {
 	require.False(t, w.Gate(worker).Check(t.Context(), access.Request{Action: access.FSWrite, Resource: "src/a"}).Allowed())
 }
 
+// Who answers too late is told of the answer, and not of what has become of the leave alone.
+func TestAnswerAfterApproval(t *testing.T) {
+	w := newWorld(t)
+	manager, worker := w.pair()
+	late := func(r broker.Request) string {
+		t.Helper()
+		_, err := w.Deny(t.Context(), manager, r.ID, "no")
+		return refused(t, broker.CodeResolved, err)
+	}
+	const approved = `^Already approved by boss at \d{4}-[0-9T:-]+Z`
+	used := w.ask(worker, "src/used")
+	must(w.Approve(t.Context(), manager, used.ID, broker.Answer{}))
+	require.Regexp(t, approved+`$`, late(used))
+	require.True(t, w.Gate(worker).Decide(t.Context(), write("src/used")).Allowed())
+	require.Regexp(t, approved+`, and used$`, late(used))
+
+	withdrawn := w.ask(worker, "src/withdrawn")
+	must(w.Approve(t.Context(), manager, withdrawn.ID, broker.Answer{Scope: broker.Path}))
+	require.Regexp(t, approved+`$`, late(withdrawn))
+	must(w.Revoke(t.Context(), operator, withdrawn.ID))
+	require.Regexp(t, approved+`, and withdrawn since$`, late(withdrawn), "it was the manager who approved, and the operator who withdrew it")
+}
+
 // D21: who may not do it itself cannot approve it, and the request ends denied.
 func TestApproverLacksPermission(t *testing.T) {
 	w := newWorld(t)

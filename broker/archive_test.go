@@ -66,7 +66,7 @@ func TestArchivedAgentsCostNothing(t *testing.T) {
 	defer b.Close()
 	_, _, err = b.Hire(t.Context(), operator, broker.HireSpec{ID: "boss", Policy: policy(t, managerDoc), Cwd: "/project"})
 	require.NoError(t, err)
-	require.NoError(t, b.Started(t.Context(), "boss", "a process"))
+	require.NoError(t, b.Started(t.Context(), "boss", "a process", ""))
 
 	running := must(b.Running(t.Context()))
 	require.Len(t, running, 1)
@@ -110,11 +110,16 @@ func TestArchive(t *testing.T) {
 	require.NoError(t, w.Exited(t.Context(), "kid", broker.Exit{}))
 	require.Equal(t, []string{"kid", "lead"}, archived())
 	require.Len(t, must(w.Status(t.Context(), operator)).Agents, 4, "the last are shown all the same")
-	require.NoError(t, w.Started(t.Context(), "kid", "a process"))
+	require.NoError(t, w.Started(t.Context(), "kid", "a process", ""))
 	require.Empty(t, archived())
 	require.NoError(t, w.Exited(t.Context(), "kid", broker.Exit{}))
 	_, err = w.Fire(t.Context(), operator, "boss")
 	require.NoError(t, err)
 	require.Equal(t, []string{"again", "boss", "kid", "lead"}, archived())
-	require.Empty(t, must(w.Status(t.Context(), operator)).Agents)
+	fired := must(w.Status(t.Context(), operator)).Agents
+	require.Len(t, fired, 4, "whoever was fired is named")
+	for i, id := range []string{"boss", "again", "lead", "kid"} {
+		require.Equal(t, id, fired[i].ID)
+	}
+	require.Equal(t, broker.Fired, fired[0].State)
 }

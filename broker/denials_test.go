@@ -54,7 +54,7 @@ func TestDenialsOfAViewAreRecorded(t *testing.T) {
 		require.Error(t, second(w.RecordDenials(t.Context(), who, one)))
 	}
 	// Its view tells the last of an agent that was fired, until its process is gone.
-	require.NoError(t, w.Started(t.Context(), "worker", "p"))
+	require.NoError(t, w.Started(t.Context(), "worker", "p", ""))
 	go func() { _, _ = w.Fire(t.Context(), operator, "worker") }()
 	must(w.AwaitAgent(t.Context(), "worker", func(a broker.Agent) bool { return a.State == broker.Fired }))
 	require.NoError(t, second(w.RecordDenials(t.Context(), worker, one)))

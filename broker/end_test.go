@@ -78,7 +78,7 @@ func TestFire(t *testing.T) {
 	boss := w.hire(root, "boss", managerDoc)
 	a, b := w.hire(boss, "a", workerDoc), w.hire(boss, "b", workerDoc)
 	deep := must2(w.Hire(t.Context(), operator, broker.HireSpec{ID: "deep", ParentID: "a", Policy: policy(t, workerDoc)}))
-	require.NoError(t, w.Started(t.Context(), deep.ID, "pid 7"))
+	require.NoError(t, w.Started(t.Context(), deep.ID, "pid 7", ""))
 
 	granted := w.ask(a, "src/granted")
 	_, err := w.Approve(t.Context(), boss, granted.ID, broker.Answer{Scope: broker.Session})
@@ -170,8 +170,8 @@ func TestResume(t *testing.T) {
 			spec.Resume = []string{"agent", "--resume"}
 		}
 		must2(w.Hire(t.Context(), operator, spec))
-		require.NoError(t, w.Started(t.Context(), id, "host:7"))
-		refused(t, broker.CodeExists, w.Started(t.Context(), id, "host:8"))
+		require.NoError(t, w.Started(t.Context(), id, "host:7", ""))
+		refused(t, broker.CodeExists, w.Started(t.Context(), id, "host:8", ""))
 		require.NoError(t, w.Exited(t.Context(), id, broker.Exit{Signal: "killed"}))
 	}
 	back := background(func() (broker.Agent, error) {
@@ -182,8 +182,8 @@ func TestResume(t *testing.T) {
 	require.Contains(t, w.send(operator, "agent:back:main"), "✓")
 	a := soon(t, back).value
 	require.Equal(t, []string{"agent", "--resume"}, a.Resume)
-	require.NoError(t, w.Started(t.Context(), a.ID, "host:9"))
-	refused(t, broker.CodeExists, w.Started(t.Context(), a.ID, "other:9"))
+	require.NoError(t, w.Started(t.Context(), a.ID, "host:9", ""))
+	refused(t, broker.CodeExists, w.Started(t.Context(), a.ID, "other:9", ""))
 	require.Len(t, must(w.Running(t.Context())), 1)
 	require.Len(t, must(w.Receive(t.Context(), broker.AgentIdentity("back"), false)), 1)
 	require.NoError(t, w.Exited(t.Context(), "back", broker.Exit{Signal: "killed"}))
@@ -213,7 +213,7 @@ func TestResumeByHand(t *testing.T) {
 	a, err := w.Resume(t.Context(), root, worker.AgentID())
 	require.NoError(t, err)
 	require.Equal(t, broker.Exited, a.State, "it is only decided: Started claims it")
-	require.NoError(t, w.Started(t.Context(), a.ID, "host:1"))
+	require.NoError(t, w.Started(t.Context(), a.ID, "host:1", ""))
 	was := must(w.Agent(t.Context(), operator, a.ID))
 	require.Equal(t, []any{broker.Working, a.Session, a.PolicyHash, a.ParentID}, []any{was.State, was.Session, was.PolicyHash, was.ParentID})
 	require.NoError(t, w.Exited(t.Context(), a.ID, broker.Exit{}))
@@ -228,7 +228,7 @@ func TestResumeByHand(t *testing.T) {
 func TestResumeForWhatWasNotRead(t *testing.T) {
 	w := newWorld(t)
 	must2(w.Hire(t.Context(), operator, broker.HireSpec{ID: "back", Policy: policy(t, workerDoc), Cwd: "/project", Resume: []string{"again"}}))
-	require.NoError(t, w.Started(t.Context(), "back", "host:1"))
+	require.NoError(t, w.Started(t.Context(), "back", "host:1", ""))
 	require.Contains(t, w.send(operator, "agent:back:main"), "✓")
 	given := int64(0)
 	next := func() result[int64] {
@@ -240,7 +240,7 @@ func TestResumeForWhatWasNotRead(t *testing.T) {
 	require.NoError(t, w.Exited(t.Context(), "back", broker.Exit{}))
 	given = next().value
 	require.NotZero(t, given)
-	require.NoError(t, w.Started(t.Context(), "back", "host:1"))
+	require.NoError(t, w.Started(t.Context(), "back", "host:1", ""))
 	require.NoError(t, w.Exited(t.Context(), "back", broker.Exit{}))
 	none, cancel := context.WithCancel(t.Context())
 	looked := false
@@ -345,4 +345,22 @@ func TestTimesThatAreOver(t *testing.T) {
 		require.False(t, w.Gate(worker).Check(t.Context(), call).Allowed())
 		require.Empty(t, must(w.Grants(t.Context(), manager)))
 	})
+}
+
+// The record of a start says as which user it was, and how; the row too, while it runs.
+func TestHowItRuns(t *testing.T) {
+	w := newWorld(t)
+	w.hire(operator, "solo", workerDoc)
+	for process, how := range map[string]string{"serve, /a; user 7": broker.How(1000, "program sh", "launch profile x"), "b": broker.How(0), "c": ""} {
+		require.NoError(t, w.Started(t.Context(), "solo", process, how))
+		a := must(w.Agent(t.Context(), operator, "solo"))
+		last := must(w.Records(t.Context(), operator, broker.RecordFilter{Action: "start", Last: true, Limit: 1}))[0]
+		require.NoError(t, w.Exited(t.Context(), "solo", broker.Exit{}))
+		if how == "" {
+			require.Equal(t, []any{"c", "policy 'p'"}, []any{a.Process, last.Reason}, "nobody knows")
+			continue
+		}
+		require.Equal(t, []any{process + "; " + how, process, "policy 'p'; " + how}, []any{a.Process, a.ProcessName(), last.Reason})
+	}
+	require.Equal(t, "user 1000, program sh", broker.How(1000, "program sh"))
 }

@@ -53,9 +53,13 @@ func (b *Broker) AwaitStop(ctx context.Context, id string) error {
 }
 
 // Started says that a process runs, or is about to run, as the agent. process
-// is in words of whoever runs it; it is shown. An exited agent works again. The
+// is in words of whoever runs it; it is shown. how is How, or "" where that is not known;
+// it is shown and recorded. An exited agent works again. The
 // error has CodeExists where a process runs already.
-func (b *Broker) Started(ctx context.Context, id, process string) error {
+func (b *Broker) Started(ctx context.Context, id, process, how string) error {
+	if how != "" {
+		process += "; " + how
+	}
 	return b.update(ctx, func(t *tx) error {
 		a, err := t.agent(id)
 		if err != nil {
@@ -82,7 +86,11 @@ func (b *Broker) Started(ctx context.Context, id, process string) error {
 		if err != nil {
 			return err
 		}
-		t.record(Record{Action: "start", Resource: id, Effect: access.Allow, Code: permission.CodeAllowed, Reason: held(p), PolicyHash: a.PolicyHash})
+		reason := held(p)
+		if how != "" {
+			reason += "; " + shown(storable(how), maxShown)
+		}
+		t.record(Record{Action: "start", Resource: id, Effect: access.Allow, Code: permission.CodeAllowed, Reason: reason, PolicyHash: a.PolicyHash})
 		t.Notify(agentTopic(id))
 		return nil
 	})

@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pinfold-dev/pinfold/access"
@@ -46,10 +47,14 @@ type explainer interface {
 // was granted to it, and who is whose parent. It is for the operator, the agent's managers
 // and the agent itself, and does nothing: no grant is used up, nobody is asked, and nothing
 // is recorded.
+//
+// Where no tool is named, it is the one with which the broker itself decides about the
+// action, as nexus_send for messages. A message to a bare id is one to agent:ID:main.
 func (b *Broker) Explain(ctx context.Context, who Identity, id string, c access.Request) (Explained, error) {
 	if !slices.Contains(access.Actions(), c.Action) {
 		return Explained{}, refuse(CodeInvalid, "unknown action %q", shown(string(c.Action), maxShown))
 	}
+	asTheBroker(&c)
 	if err := checkCall(&c); err != nil {
 		return Explained{}, err
 	}
@@ -89,6 +94,37 @@ func (b *Broker) Explain(ctx context.Context, who Identity, id string, c access.
 		return nil
 	})
 	return e, b.guessed(ctx, who, "look", id, err)
+}
+
+// asTheBroker makes a request out of c that the broker would decide about, since what the
+// policy says of a tool holds only where the tool is named.
+func asTheBroker(c *access.Request) {
+	if strings.HasPrefix(string(c.Action), "msg.") && permission.CheckID(c.Resource) == nil {
+		c.Resource = "agent:" + c.Resource + ":main"
+	}
+	if c.Tool == "" {
+		c.Tool = toolFor(c)
+	}
+}
+
+// toolFor is the tool with which the broker decides about a request; "" for what is done
+// without one.
+func toolFor(c *access.Request) string {
+	switch c.Action {
+	case access.MsgSend, access.MsgContextualize, access.MsgExecute, access.MsgAsk, access.MsgAnswer:
+		return sendTool
+	case access.AgentSpawn:
+		return createTool
+	case access.AgentStatus:
+		return statusTool
+	case access.AgentCancel:
+		return cancelTool
+	case access.AgentDestroy:
+		return destroyTool
+	case access.ToolUse:
+		return c.Resource
+	}
+	return ""
 }
 
 // granted decides with what was granted, and says which of it that is.

@@ -58,3 +58,40 @@ func TestExplainOfALivingAgent(t *testing.T) {
 	_, err := w.Explain(t.Context(), operator, "worker", access.Request{Action: "fs.any", Resource: "a"})
 	refused(t, broker.CodeInvalid, err)
 }
+
+// What is explained without a tool is what the broker does, which decides with a tool.
+func TestExplainAsTheBroker(t *testing.T) {
+	w := newWorld(t)
+	w.pair()
+	for _, c := range []struct {
+		action         access.Action
+		resource, tool string
+		effect         access.Effect
+	}{
+		{access.MsgSend, "boss", "nexus_send", access.Allow},
+		{access.MsgAsk, "agent:boss:main", "nexus_send", access.Allow},
+		{access.MsgSend, "root", "nexus_send", access.Deny},
+		{access.MsgExecute, "agent:sibling:main", "nexus_send", access.Deny},
+		{access.AgentSpawn, "other", "nexus_create", access.Deny},
+		{access.AgentStatus, "boss", "nexus_status", access.Deny},
+		{access.AgentCancel, "boss", "nexus_cancel", access.Deny},
+		{access.AgentDestroy, "boss", "nexus_destroy", access.Deny},
+		{access.ToolUse, "read_file", "read_file", access.Allow},
+	} {
+		request := access.Request{Action: c.action, Resource: c.resource}
+		e := must(w.Explain(t.Context(), operator, "worker", request))
+		request.Tool = c.tool
+		require.Equal(t, must(w.Explain(t.Context(), operator, "worker", request)), e, "%s %s", c.action, c.resource)
+		require.Equal(t, c.effect, e.Effect, "%s %s: %s", c.action, c.resource, e.Text)
+	}
+	e := must(w.Explain(t.Context(), operator, "worker", access.Request{Action: access.MsgSend, Resource: "boss"}))
+	require.Equal(t, "agent:boss:main", e.Resource)
+
+	// What the tool alone refuses is refused, in the words that its user gets.
+	mute := w.hire(operator, "mute", "version: 1\nextends: trusted\ntools: {nexus_send: {allowed_targets: []}}\n")
+	e = must(w.Explain(t.Context(), operator, "mute", access.Request{Action: access.MsgSend, Resource: "boss"}))
+	require.Equal(t, []any{access.Deny, "Tool 'nexus_send' cannot target agent 'boss'"}, []any{e.Effect, e.Text})
+	require.Equal(t, e.Text, w.send(mute, "agent:boss:main"))
+	_, err := w.Explain(t.Context(), operator, "worker", access.Request{Action: access.MsgSend, Resource: "bo ss"})
+	require.NoError(t, err, "what is no id is decided about as it is")
+}

@@ -26,7 +26,7 @@ const (
 func (b *Broker) Fire(ctx context.Context, who Identity, id string) ([]Agent, error) {
 	var fired []Agent
 	heights := 1
-	call := access.Request{Action: access.AgentDestroy, Resource: id, Tool: "nexus_destroy"}
+	call := access.Request{Action: access.AgentDestroy, Resource: id, Tool: destroyTool}
 	err := b.control(ctx, who, "fire", call, func(t *tx, a Agent) (err error) {
 		if fired, heights, err = t.tree(a); err != nil {
 			return err
@@ -133,7 +133,7 @@ func (b *Broker) Interrupt(ctx context.Context, who Identity, id string) (Agent,
 
 // Cancel is Interrupt as the tool nexus_cancel asks for it.
 func (b *Broker) Cancel(ctx context.Context, who Identity, id string) (Agent, error) {
-	return b.interrupt(ctx, who, access.Request{Action: access.AgentCancel, Resource: id, Tool: "nexus_cancel"})
+	return b.interrupt(ctx, who, access.Request{Action: access.AgentCancel, Resource: id, Tool: cancelTool})
 }
 
 func (b *Broker) interrupt(ctx context.Context, who Identity, call access.Request) (Agent, error) {

@@ -172,7 +172,7 @@ func (s *HireSpec) call() access.Request {
 	if s.Policy != nil {
 		shown["policy"] = s.Policy.Hash()
 	}
-	return access.Request{Action: access.AgentSpawn, Resource: s.ID, Tool: "nexus_create", MayBlock: true, Input: jsonOf(shown)}
+	return access.Request{Action: access.AgentSpawn, Resource: s.ID, Tool: createTool, MayBlock: true, Input: jsonOf(shown)}
 }
 
 func (t *tx) hire(ctx context.Context, who Identity, spec *HireSpec, call *access.Request) (Agent, []permission.Excess, error) {

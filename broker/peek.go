@@ -23,7 +23,7 @@ func (b *Broker) StatusOf(ctx context.Context, who Identity, id string) (Seen, e
 	if !b.attempts.admit(who) {
 		return Seen{}, tooOften()
 	}
-	call := access.Request{Action: access.AgentStatus, Resource: id, Tool: "nexus_status", MayBlock: true}
+	call := access.Request{Action: access.AgentStatus, Resource: id, Tool: statusTool, MayBlock: true}
 	var seen Seen
 	err := b.asking(ctx, who, &call, func() error {
 		return b.update(ctx, func(t *tx) error {

@@ -146,11 +146,28 @@ func (t *tx) again(who Identity, verb string, r *Request) error {
 	if r.Resolver == who.String() && (verb == "approve" && approved || verb == "deny" && denied) {
 		return nil
 	}
-	by := r.Resolver
+	return t.refused(who, verb, r.ID, refuse(CodeResolved, "%s", r.answerText()))
+}
+
+// answerText says which answer a request has, whose it is, and what has become of leave
+// that was given with it.
+func (r *Request) answerText() string {
+	answer, by, since := string(r.Status), r.Resolver, ""
 	if by == "" {
 		by = "the broker (" + string(r.Code) + ")"
 	}
-	return t.refused(who, verb, r.ID, refuse(CodeResolved, "Already %s by %s at %s", r.Status, by, r.ResolvedAt.Format(time.RFC3339)))
+	if r.Scope != "" { // no other row has one
+		answer = string(Approved)
+		switch r.Status {
+		case Consumed:
+			since = ", and used"
+		case Revoked:
+			since = ", and withdrawn since"
+		case Expired:
+			since = ", and expired since"
+		}
+	}
+	return "Already " + answer + " by " + by + " at " + r.ResolvedAt.Format(time.RFC3339) + since
 }
 
 // lacks says why the approver may not do itself what it approves; "" if it may.

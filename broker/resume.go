@@ -51,7 +51,7 @@ func (b *Broker) AwaitResume(ctx context.Context, wanted func(Agent, Message) bo
 // ended. Started comes next, and claims it.
 func (b *Broker) Resume(ctx context.Context, who Identity, id string) (Agent, error) {
 	var a Agent
-	call := access.Request{Action: access.AgentSpawn, Resource: id, Tool: "nexus_create"}
+	call := access.Request{Action: access.AgentSpawn, Resource: id, Tool: createTool}
 	err := b.control(ctx, who, "resume", call, func(t *tx, target Agent) error {
 		switch target.State {
 		case Exited:

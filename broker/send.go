@@ -9,8 +9,15 @@ import (
 	"github.com/pinfold-dev/pinfold/permission"
 )
 
-// sendTool is the tool whose rules hold for every message, however it is sent.
-const sendTool = "nexus_send"
+// The tools whose rules hold for what the broker does for an agent, however it is asked
+// to: sendTool for every message.
+const (
+	sendTool    = "nexus_send"
+	createTool  = "nexus_create"
+	statusTool  = "nexus_status"
+	cancelTool  = "nexus_cancel"
+	destroyTool = "nexus_destroy"
+)
 
 // Outgoing is a message to be sent.
 type Outgoing struct {
@@ -135,8 +142,12 @@ func (t *tx) deliver(who Identity, sender, target Agent, m *Outgoing, ask Messag
 			return Receipt{}, err
 		}
 		bytes := costMessage + len(out.Content)
-		if target.State == Exited {
-			bytes += costAgent // it is started again
+		starts, err := t.startsAgain(target, out)
+		if err != nil {
+			return Receipt{}, err
+		}
+		if starts {
+			bytes += costAgent
 		}
 		if err := t.keep(who, bytes); err != nil {
 			return Receipt{}, err
@@ -161,6 +172,20 @@ func (t *tx) deliver(who Identity, sender, target Agent, m *Outgoing, ask Messag
 		t.Notify(answerTopic(ask.ID))
 	}
 	return Receipt{Message: out, Key: target.Session, Route: target.Route, Text: sentText(m.Verb, target)}, nil
+}
+
+// startsAgain reports whether an agent that has exited is started again because of this
+// message: it wakes, and none that came since the exit has done so already.
+func (t *tx) startsAgain(target Agent, m Message) (bool, error) {
+	if target.State != Exited {
+		return false, nil
+	}
+	waiting, err := t.Messages(MessageFilter{RecipientID: target.ID, Undelivered: true, Limit: maxDelivered})
+	if err != nil {
+		return false, err
+	}
+	waiting = slices.DeleteFunc(waiting, func(m Message) bool { return m.CreatedAt.Before(target.EndedAt) })
+	return !wakes(waiting) && wakes(append(waiting, m)), nil
 }
 
 // sentText says where a message went, and that an answer from there reaches no channel,

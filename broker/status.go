@@ -28,7 +28,7 @@ type AgentStatus struct {
 }
 
 // Status looks and changes nothing: no message is delivered or acknowledged.
-// Fired agents are left out.
+// Fired agents are among those that are archived.
 func (b *Broker) Status(ctx context.Context, who Identity) (Overview, error) {
 	var s Overview
 	if err := b.expireDue(ctx); err != nil {
@@ -67,7 +67,7 @@ func (s *Overview) beneath(tx ReadTx, id string, depth int, now time.Time) error
 		return err
 	}
 	if left := maxArchived - s.archived; left > 0 {
-		ended, err := tx.Agents(AgentFilter{ParentID: &id, States: []State{Exited}, LastArchived: left})
+		ended, err := tx.Agents(AgentFilter{ParentID: &id, States: []State{Exited, Fired}, LastArchived: left})
 		if err != nil {
 			return err
 		}

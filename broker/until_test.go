@@ -25,7 +25,7 @@ func TestAgentForATime(t *testing.T) {
 		refused(t, broker.CodeInvalid, hire("late", start))
 		wide, other := broker.AgentIdentity("wide"), broker.AgentIdentity("other")
 		w.hire(wide, "child", workerDoc)
-		require.NoError(t, w.Started(t.Context(), "wide", "p"))
+		require.NoError(t, w.Started(t.Context(), "wide", "p", ""))
 		allowed := func(who broker.Identity) bool { return w.Gate(who).Check(t.Context(), write("docs/a")).Allowed() }
 		time.Sleep(time.Hour - time.Second)
 		require.True(t, allowed(wide))
@@ -40,7 +40,7 @@ func TestAgentForATime(t *testing.T) {
 			require.Equal(t, want, must(w.Agent(t.Context(), operator, id)).State, id)
 		}
 		require.NoError(t, w.Exited(t.Context(), "wide", broker.Exit{Signal: "terminated"}))
-		refused(t, broker.CodeNotFound, w.Started(t.Context(), "wide", "p"))
+		refused(t, broker.CodeNotFound, w.Started(t.Context(), "wide", "p", ""))
 		box := must(w.Receive(t.Context(), operator, false))
 		require.Len(t, box, 1)
 		require.Equal(t, "wide was fired", box[0].Content)

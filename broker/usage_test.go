@@ -190,6 +190,44 @@ func TestRowsAreBounded(t *testing.T) {
 	require.NotEmpty(t, must(w.Receive(t.Context(), boss, false)), "the control")
 }
 
+// Who writes to an agent that has exited pays for its start, once for each: not for further
+// messages that lie there when it is started, nor for one that wakes nobody.
+func TestStartIsPaidOnce(t *testing.T) {
+	keeping(t, 24<<10, func(w *world) {
+		other := w.hire(operator, "other", managerDoc)
+		must2(w.Hire(w.Context(), operator, broker.HireSpec{ID: "back", Policy: policy(w, workerDoc), Cwd: "/project", Resume: []string{"again"}}))
+		exit := func() {
+			require.NoError(w, w.Started(w.Context(), "back", "a process", ""))
+			require.NoError(w, w.Exited(w.Context(), "back", broker.Exit{}))
+		}
+		used := int64(0)
+		costs := func(kib int64, verb broker.Verb) {
+			w.Helper()
+			must(w.Send(w.Context(), other, broker.Outgoing{To: "agent:back:main", Verb: verb}))
+			var now int64
+			require.NoError(w, w.store.View(w.Context(), func(tx broker.ReadTx) error {
+				u, err := tx.Usage("other", broker.UsageRows)
+				now = u.Bytes
+				return err
+			}))
+			require.Equal(w, kib<<10, now-used)
+			used = now
+		}
+		exit()
+		costs(1, broker.VerbContextualize)
+		costs(1+8, broker.VerbExecute)
+		costs(1, broker.VerbSend)
+		exit() // it has read nothing, and a further message starts it once more
+		costs(1+8, broker.VerbSend)
+		costs(1, broker.VerbExecute)
+		require.NoError(w, w.Started(w.Context(), "back", "a process", ""))
+		costs(1, broker.VerbSend)
+		require.Equal(w, 2, untilRefused(w, func(int) error {
+			return second(w.Send(w.Context(), other, broker.Outgoing{To: "agent:back:main"}))
+		}), "the bound holds")
+	})
+}
+
 // untilRefused does something until there is no more room, and says how often it was
 // done.
 func untilRefused(w *world, do func(i int) error) int {

@@ -21,10 +21,18 @@ import (
 	"github.com/pinfold-dev/pinfold/integration/cases"
 )
 
-// TestRows holds that each row of testdata/rows.txt is cited by a test, and
-// with -v prints by which.
+// TestRows holds that each row of testdata/rows.txt is cited by a test, and each clause
+// of a row by an assertion. With -v it prints by which, and which rows have clauses.
 func TestRows(t *testing.T) {
-	rows, proofs := loadRows(t, "../testdata/rows.txt")
+	rows, proofs, clauses := loadRows(t, "../testdata/rows.txt")
+	asserting := assertions{}
+	split := map[string]bool{}
+	for _, c := range clauses {
+		split[c.row] = true
+		assert.NoError(t, asserting.hold(filepath.Join("..", c.file), c.text), "%s.%s %s", c.row, c.letter, c.what)
+		t.Logf("%s.%s %s: %s", c.row, c.letter, c.what, c.file)
+	}
+	t.Logf("%d of %d rows have clauses, %d in all", len(split), len(rows), len(clauses))
 	cited := citations(t, "..")
 	for _, row := range rows {
 		if rowProved.MatchString(row) {
@@ -42,13 +50,30 @@ func TestRows(t *testing.T) {
 	require.Empty(t, cited["W9"], "there is no such row: the scan finds what is not there")
 }
 
-// loadRows reads the names of the rows, and of the tests that some name.
-func loadRows(t *testing.T, file string) (rows []string, proofs map[string]string) {
+// clause is a part of a row that holds by itself, and the text of an assertion about it.
+type clause struct{ row, letter, what, file, text string }
+
+// clauseLine is a clause beneath its row: "  a what holds | FILE: text of the assertion".
+var clauseLine = regexp.MustCompile(`^  ([a-z]) (.+) \| (\S+\.(?:go|txtar)): (.{8,})$`)
+
+// loadRows reads the names of the rows, of the tests that some name, and the clauses.
+func loadRows(t *testing.T, file string) (rows []string, proofs map[string]string, clauses []clause) {
 	f, err := os.Open(file)
 	require.NoError(t, err)
 	defer f.Close()
 	proofs = map[string]string{}
+	letter := byte('a')
 	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), " ") {
+			m := clauseLine.FindStringSubmatch(lines.Text())
+			require.NotNil(t, m, "no clause: %q", lines.Text())
+			require.NotEmpty(t, rows)
+			require.Equal(t, string(letter), m[1], "the clauses of %s", rows[len(rows)-1])
+			clauses = append(clauses, clause{rows[len(rows)-1], m[1], m[2], m[3], m[4]})
+			letter++
+			continue
+		}
+		letter = 'a'
 		name, what, _ := strings.Cut(lines.Text(), " ")
 		if name == "" || name == "#" {
 			continue
@@ -62,7 +87,77 @@ func loadRows(t *testing.T, file string) (rows []string, proofs map[string]strin
 		rows = append(rows, name)
 	}
 	require.NotEmpty(t, rows)
-	return rows, proofs
+	return rows, proofs, clauses
+}
+
+// assertions are the texts of a file's assertions, by its name, as far as it was read.
+type assertions map[string][]string
+
+// hold returns nil if one of the assertions of a file has the text in it.
+func (a assertions) hold(file, text string) error {
+	if _, read := a[file]; !read {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if a[file], err = assertionsOf(file, data); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(a[file], func(of string) bool { return strings.Contains(of, text) }) {
+		return fmt.Errorf("%s: no assertion has %q in it", file, text)
+	}
+	return nil
+}
+
+// assertionsOf are the calls of require and assert in a file of Go, and of the helpers that
+// are called refused, and the lines of a command session that fail where something is not as
+// they say.
+func assertionsOf(file string, data []byte) (list []string, err error) {
+	if strings.HasSuffix(file, ".txtar") {
+		commands, _, _ := strings.Cut(string(data), "\n-- ")
+		for line := range strings.Lines(commands) {
+			words := strings.Fields(strings.TrimPrefix(line, "! "))
+			if len(words) > 1 && slices.Contains([]string{"exec", "stdout", "stderr", "exists", "cmp", "cmpenv", "grep"}, words[0]) {
+				list = append(list, strings.TrimSuffix(line, "\n"))
+			}
+		}
+		return list, nil
+	}
+	set := token.NewFileSet()
+	parsed, err := parser.ParseFile(set, file, data, 0)
+	if err != nil {
+		return nil, err
+	}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if ok && asserts(call.Fun) {
+			list = append(list, string(data[set.Position(call.Pos()).Offset:set.Position(call.End()).Offset]))
+		}
+		return true
+	})
+	return list, nil
+}
+
+func asserts(called ast.Expr) bool {
+	switch f := called.(type) {
+	case *ast.Ident:
+		return f.Name == "refused"
+	case *ast.SelectorExpr:
+		x, ok := f.X.(*ast.Ident)
+		return f.Sel.Name == "refused" || ok && (x.Name == "require" || x.Name == "assert")
+	}
+	return false
+}
+
+// What is said beside an assertion is none.
+func TestAssertionsOf(t *testing.T) {
+	list, err := assertionsOf("a_test.go", []byte("package a\n// require.Zero(x)\nfunc f() { s := `require.Zero(y)`; g(h); require.Equal(t,\n\t1, z); _ = s }\n"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"require.Equal(t,\n\t1, z)"}, list)
+	list, err = assertionsOf("a.txtar", []byte("# stdout x\nenv A=stdout\nexec a\n! stdout 'b c'\nwait b\n-- f --\nstdout y\n"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"exec a", "! stdout 'b c'"}, list)
 }
 
 // rowProved are the rows that name their tests: "package TestA TestB; package TestC".

@@ -210,7 +210,7 @@ func TestExecPassesThrough(t *testing.T) {
 		assert.Equal(t, outcome{out: big}, further(t, j, big, "cat"))
 		assert.Equal(t, outcome{out: "in the project"}, further(t, j, "", "sh", "-c", "[ $PWD = "+j.Root+" ] && [ $(pwd -P) = "+j.Root+" ] && printf 'in the project'"))
 
-		// One whose caller is killed gets SIGHUP, one whose run ends is killed.
+		// One whose caller is killed gets SIGHUP, one whose run ends is killed, and its caller told.
 		gone := joiner(t, j, "sh", "-c", "trap 'touch out/hup; exit' HUP; touch out/one; while :; do sleep 0.01; done")
 		require.NoError(t, gone.Start())
 		there := func(name string) func() bool {
@@ -222,6 +222,8 @@ func TestExecPassesThrough(t *testing.T) {
 		eventually(t, "it has heard", there("hup"))
 
 		last := joiner(t, j, "sh", "-c", "trap '' HUP TERM; touch out/two; while :; do sleep 0.01; done")
+		var said bytes.Buffer
+		last.Stderr = &said
 		require.NoError(t, last.Start())
 		eventually(t, "it runs", there("two"))
 		pids := family(cmd.Process.Pid)
@@ -232,6 +234,7 @@ func TestExecPassesThrough(t *testing.T) {
 		end(t, last)
 		assert.Equal(t, 143, cmd.ProcessState.ExitCode())
 		assert.Equal(t, 137, last.ProcessState.ExitCode())
+		assert.Equal(t, runEnded+"\n", said.String())
 		eventually(t, "nothing is left", func() bool { return noneAlive(pids) })
 	})
 }
@@ -241,12 +244,20 @@ func TestControlStops(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {
 		for _, first := range []string{"trap '' TERM", "trap '' TERM; (sleep 1; kill -STOP 0) &"} {
 			j, cmd := running(t, uid, first)
+			beside := joiner(t, j, "sh", "-c", "trap '' TERM; touch out/beside; while :; do sleep 1000; done")
+			var said bytes.Buffer
+			beside.Stderr = &said
+			require.NoError(t, beside.Start())
+			eventually(t, "it runs", func() bool { _, err := os.Stat(filepath.Join(j.Root, "out/beside")); return err == nil })
 			pids := family(cmd.Process.Pid)
 			c, err := net.Dial("unixpacket", filepath.Join(j.Control, "stop"))
 			require.NoError(t, err)
 			end(t, cmd)
+			end(t, beside)
 			require.NoError(t, c.Close())
 			assert.Equal(t, 137, cmd.ProcessState.ExitCode())
+			assert.Equal(t, 137, beside.ProcessState.ExitCode(), "a further command is killed with it")
+			assert.Equal(t, runEnded+"\n", said.String())
 			eventually(t, "nothing is left", func() bool { return noneAlive(pids) })
 		}
 	})

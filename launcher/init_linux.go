@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -65,6 +66,8 @@ type initProcess struct {
 
 	mu      sync.Mutex  // guards further, and that no process is reaped before it is noted there
 	further map[int]int // process numbers of further commands, by their IDs
+
+	ending atomic.Bool // all are killed, because the run is to end
 }
 
 // enter makes the new root the only one and takes every right away, also from
@@ -273,6 +276,7 @@ func (in *initProcess) obey() int {
 			_ = unix.Kill(-in.pid, unix.SIGCONT)
 		case sayEnd:
 			// All but process 1, at one blow, whatever they fork meanwhile.
+			in.ending.Store(true)
 			_ = unix.Kill(-1, unix.SIGKILL)
 		}
 	}
@@ -350,7 +354,11 @@ func (in *initProcess) reap() int {
 		switch {
 		case err != nil || pid == 0: // a start that failed has reaped its own
 		case id != 0:
-			_ = send(fdInit, exitMessage(id, status), -1)
+			m := exitMessage(id, status)
+			if m.Signal == unix.SIGKILL && in.ending.Load() {
+				m.Reason = runEnded
+			}
+			_ = send(fdInit, m, -1)
 		case pid != in.pid:
 		case status.Stopped():
 			_ = send(fdInit, message{Verb: sayStopped, Signal: status.StopSignal()}, -1)

@@ -27,6 +27,9 @@ func Join(ctx context.Context, conn *os.File, c JoinConfig) (Result, error) {
 	return j.follow()
 }
 
+// runEnded says why a further command was killed.
+const runEnded = "the run has ended, and with it everything inside"
+
 // joined is a further command as its caller sees it.
 type joined struct {
 	conn  int
@@ -71,7 +74,7 @@ func (j *joined) follow() (res Result, err error) {
 		case err != nil && rel == nil:
 			return res, &SetupError{Step: "start the command", Err: errNotRunning, Fix: "'pinfold ps' lists what runs"}
 		case err != nil:
-			return Result{ExitCode: exitSignal + int(unix.SIGKILL), Signal: unix.SIGKILL, Reason: "the run has ended, and with it everything inside"}, nil
+			return Result{ExitCode: exitSignal + int(unix.SIGKILL), Signal: unix.SIGKILL, Reason: runEnded}, nil
 		}
 		switch m.Verb {
 		case sayStream:

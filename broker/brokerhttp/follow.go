@@ -27,13 +27,14 @@ func (s *Server) named(p *process) string {
 	return fmt.Sprintf("process %d, since %d, of %x", p.pid, p.start, s.place)
 }
 
-// followHirer has an agent last as long as the process that hired it.
+// followHirer has an agent last as long as the process that hired it, which is this
+// process's user's: no other is let in.
 func (c *call) followHirer(ctx context.Context, id string) error {
 	p, err := c.hirer()
 	if err != nil {
 		return err
 	}
-	if err := c.s.b.Started(ctx, id, c.s.named(p)); err != nil {
+	if err := c.s.b.Started(ctx, id, c.s.named(p), broker.How(os.Getuid())); err != nil {
 		return errors.Join(err, p.Close())
 	}
 	c.s.follow(id, p)
@@ -124,7 +125,7 @@ func (s *Server) recordVanished(id, name string) error {
 	s.resuming.Lock()
 	defer s.resuming.Unlock()
 	a, err := s.b.AwaitAgent(s.serves, id, func(broker.Agent) bool { return true })
-	if err != nil || a.Process != name {
+	if err != nil || a.ProcessName() != name {
 		return err
 	}
 	return s.gone(s.serves, a)
@@ -158,7 +159,7 @@ func (s *Server) rejoin(ctx context.Context) error {
 		}
 		p, err := openProcess(pid)
 		switch {
-		case err == nil && s.named(p) == a.Process:
+		case err == nil && s.named(p) == a.ProcessName():
 			s.follow(a.ID, p)
 			err = s.admit(ctx, a.ID, false)
 		case err == nil:

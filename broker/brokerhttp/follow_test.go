@@ -93,7 +93,7 @@ func TestFollowedSaysItsEnd(t *testing.T) {
 	_, err := c.Exit(t.Context(), "kid", broker.Exit{Code: 7})
 	require.NoError(t, err)
 	kill(t, kid)
-	require.NoError(t, s.b.Started(t.Context(), "kid", "another"))
+	require.NoError(t, s.b.Started(t.Context(), "kid", "another", ""))
 	go kill(t, fired)
 	_, err = s.as("").Fire(t.Context(), "fired")
 	require.NoError(t, err)
@@ -119,10 +119,10 @@ func TestFollowsByMoreThanANumber(t *testing.T) {
 	earlier.start--
 	mine, err := s.srv.OwnProcess()
 	require.NoError(t, err)
-	require.NoError(t, s.b.Started(t.Context(), "mine", mine))
-	require.NoError(t, s.b.Started(t.Context(), "old", s.srv.named(&earlier)))
+	require.NoError(t, s.b.Started(t.Context(), "mine", mine, ""))
+	require.NoError(t, s.b.Started(t.Context(), "old", s.srv.named(&earlier), ""))
 	other := Server{place: s.srv.place + 1}
-	require.NoError(t, s.b.Started(t.Context(), "elsewhere", other.named(&earlier)))
+	require.NoError(t, s.b.Started(t.Context(), "elsewhere", other.named(&earlier), ""))
 	s.end()
 	s = serve(t, dir, Options{})
 	for id, state := range map[string]broker.State{"old": broker.Exited, "elsewhere": broker.Working, "mine": broker.Working} {

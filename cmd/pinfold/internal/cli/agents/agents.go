@@ -92,6 +92,7 @@ func printAgent(a *cli.App, g broker.Agent, h broker.Holding) {
 	}
 	line("id", g.ID)
 	line("state", string(g.State))
+	line("run by", g.Process)
 	line("parent", cmp.Or(g.ParentID, broker.OperatorIdentity().String()))
 	line("session", g.Session)
 	line("directory", g.Cwd)
@@ -116,7 +117,7 @@ func printAgent(a *cli.App, g broker.Agent, h broker.Holding) {
 	for _, grant := range h.Grants {
 		line("granted", grantText(grant))
 	}
-	if g.State == broker.Exited {
+	if g.State == broker.Exited || g.Exit != (broker.Exit{}) { // who was fired may have had no process
 		line("exit", g.Exit.String())
 	}
 }

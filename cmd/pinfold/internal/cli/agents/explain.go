@@ -25,9 +25,11 @@ func NewExplain(a *cli.App) *cobra.Command {
 granted to it, and who is whose manager. Nothing is done, used up or recorded. It
 exits with 0 when the request is allowed, and with 1 when it is not or has to be
 asked for. RESOURCE is a path in the agent's directory, an agent's id or session
-key, or a tool. You, the agents above it and the agent itself may ask.
+key, or a tool. Where no --tool is named, it is the one that the broker itself decides
+with: nexus_send for a message, which an id alone sends to agent:ID:main. You, the
+agents above it and the agent itself may ask.
 'pinfold policy explain' asks a policy that no agent has yet.`,
-		Example: "  pinfold explain worker fs.write src/main.go\n  pinfold explain worker msg.send agent:boss:main --tool nexus_send",
+		Example: "  pinfold explain worker fs.write src/main.go\n  pinfold explain worker msg.send boss",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 3 {
 				return cli.UsageError(errors.New("explain takes an AGENT, an ACTION and a RESOURCE"), cli.SeeHelp(cmd))
@@ -50,7 +52,7 @@ key, or a tool. You, the agents above it and the agent itself may ask.
 		},
 	}
 	brokerclient.JSONFlag(cmd)
-	cmd.Flags().StringVar(&tool, "tool", "", "the `NAME` of the tool through which it asks")
+	cmd.Flags().StringVar(&tool, "tool", "", "the `NAME` of the tool through which it asks, if not the broker's own")
 	cmd.Flags().StringVar(&input, "input", "", "the arguments of the call, as `JSON`: what was granted once is for exactly these")
 	return cmd
 }

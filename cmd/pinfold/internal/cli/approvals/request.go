@@ -17,6 +17,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/brokerclient"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
 	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // askedFor are the operations on a path that can be asked for.
@@ -31,9 +32,9 @@ func NewRequest(a *cli.App) *cobra.Command {
 		Use:   "new [flags] PATH",
 		Short: "Ask your manager for leave to do something to PATH, and wait for the answer",
 		Long: `new asks for what the policy marks ask_read or ask_write, and exits with 0
-when it was approved and 1 when it was not. What the policy denies cannot be
-asked for, and what it allows need not be; nor can what lies outside the
-project, which --ro shows when a run is started. PATH is named from the project's
+when it was approved, or is allowed without asking, and 1 when it was not. What the
+policy denies cannot be asked for, nor can what lies outside the project, which
+--ro shows when a run is started. PATH is named from the project's
 directory; inside a run also from the working directory, as every program there
 names it.`,
 		Example: `  pinfold requests new --reason "the version stands there" src/version.go`,
@@ -48,6 +49,9 @@ names it.`,
 			body.Action, body.Resource = access.Action("fs."+op), placeOf(args[0])
 			return brokerclient.With(cmd, a, func(ctx context.Context, c *brokerhttp.Client) error {
 				r, err := c.Ask(ctx, body)
+				if allowed(err) {
+					return printAllowed(a, brokerclient.AsJSON(cmd), body)
+				}
 				if err != nil {
 					return err
 				}
@@ -92,6 +96,24 @@ func usualOp(path string) string {
 		}
 	}
 	return "write"
+}
+
+// allowed reports whether err says that nothing has to be asked for.
+func allowed(err error) bool {
+	var refused *broker.Error
+	return errors.As(err, &refused) && refused.Code == permission.CodeAllowed
+}
+
+// printAllowed says that nobody was asked, because it is allowed: who wanted leave has it.
+func printAllowed(a *cli.App, asJSON bool, q brokerhttp.DecideBody) error {
+	v := struct {
+		Status   string        `json:"status"`
+		Action   access.Action `json:"action"`
+		Resource string        `json:"resource"`
+	}{"allowed", q.Action, q.Resource}
+	return brokerclient.Print(a, asJSON, v, func() {
+		a.Out.Stdout.Printf("Allowed already: %s '%s'\n", q.Action, pathresolver.EscapePath(q.Resource))
+	})
 }
 
 // printAnswered says what became of a request.

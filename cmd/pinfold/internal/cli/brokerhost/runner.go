@@ -101,6 +101,15 @@ func tryDir(cfg pathresolver.Config) error {
 // name is how the agents' rows call this runner.
 func (r *Runner) name() string { return "pinfold serve, " + r.dir }
 
+// howRun says how a hired command runs: in a view it is this process's user.
+func howRun(command []string, plan planned) string {
+	more := []string{"program " + filepath.Base(command[0])}
+	if plan.Profile != "" {
+		more = append(more, "launch profile "+plan.Profile)
+	}
+	return broker.How(os.Getuid(), more...)
+}
+
 // Launch starts the command of an agent that was just hired.
 func (r *Runner) Launch(ctx context.Context, l brokerhttp.Launch) error {
 	id := l.Agent.ID
@@ -159,7 +168,7 @@ func (r *Runner) Launch(ctx context.Context, l brokerhttp.Launch) error {
 		return err
 	}
 	// From here on it counts as running: of several who start it one does.
-	if err := r.b.Started(ctx, id, r.name()); err != nil {
+	if err := r.b.Started(ctx, id, r.name(), howRun(command, plan)); err != nil {
 		return err
 	}
 	p, err := startView(View{
@@ -340,7 +349,7 @@ func (r *Runner) EndLost(ctx context.Context) error {
 		return err
 	}
 	for _, g := range agents {
-		if g.Process != r.name() {
+		if g.ProcessName() != r.name() {
 			continue
 		}
 		if err := r.b.Exited(ctx, g.ID, broker.Exit{Code: cli.ExitRunOwn, Output: "pinfold: the broker ended, and with it the command"}); err != nil {

@@ -65,7 +65,7 @@ func (p *hiredProcess) wait() broker.Exit {
 	close(p.gone)
 	_, _ = p.line.Close(), p.asks.Close() // nobody is at the other end any more
 	if said != nil {
-		end = End{Code: cli.ExitRunOwn, Reason: fmt.Sprintf("its view ended without a word (%v)", waited)}
+		end = endOfView(waited)
 	}
 	exit := broker.Exit{Code: end.Code, Output: p.out.String()}
 	if end.Signal != 0 {
@@ -75,6 +75,20 @@ func (p *hiredProcess) wait() broker.Exit {
 		exit.Output += "pinfold: " + end.Reason + "\n"
 	}
 	return exit
+}
+
+// endOfView is how a command ended whose process of ours has not told it. The command ended
+// with that: where it was killed, as it is where it does not end in time, so was the command.
+func endOfView(waited error) End {
+	end := End{Code: cli.ExitRunOwn, Reason: fmt.Sprintf("its view ended without a word (%v)", waited)}
+	var exited *exec.ExitError
+	if errors.As(waited, &exited) {
+		if status, ok := exited.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			end.Code, end.Signal = cli.ExitSignal+int(status.Signal()), status.Signal()
+			end.Reason = fmt.Sprintf("its view was ended (%v), and the command with it", status.Signal())
+		}
+	}
+	return end
 }
 
 // SocketInside is where an agent finds its broker inside its view.

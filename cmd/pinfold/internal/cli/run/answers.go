@@ -114,7 +114,7 @@ func (f *runFlags) answers(ctx context.Context, a *cli.App, cfg pathresolver.Con
 		a.Out.Warning("what the policy wants asked for is refused: nobody can be asked from inside a view; --approve says who answers")
 		return nil, nil
 	}
-	o := &asked{Run: f.live.ID(), Root: r.Root(), Task: cli.CommandText(command), Shown: f.shown(r.Root()), Policy: permission.EncodePolicy(f.Held), Wait: viewhost.FUSEWait(f.Held), Quiet: f.quiet}
+	o := &asked{Run: f.live.ID(), Root: r.Root(), Task: cli.CommandText(command), App: f.app, Shown: f.shown(r.Root()), Policy: permission.EncodePolicy(f.Held), Wait: viewhost.FUSEWait(f.Held), Quiet: f.quiet}
 	var err error
 	if joins && !inside.Run() {
 		o.Join = &brokerhttp.HireBody{Cwd: o.Root, Task: o.Task, WritePaths: slices.Clone(f.WritePaths), Follow: true}
@@ -137,6 +137,7 @@ type asked struct {
 	Run    string               // its id, or ""
 	Root   string
 	Task   string
+	App    string        // the launch profile, or ""
 	Policy []byte        // that the command holds, encoded
 	Wait   time.Duration // that an open may wait for an answer
 	Shown  []string      // what the command is to see of the host

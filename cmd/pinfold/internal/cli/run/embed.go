@@ -111,7 +111,11 @@ func (e *embedded) register(ctx context.Context, o *asked) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := e.b.Started(ctx, e.at.Agent, process); err != nil {
+	how := broker.How(os.Getuid())
+	if o.App != "" {
+		how = broker.How(os.Getuid(), "app "+o.App)
+	}
+	if err := e.b.Started(ctx, e.at.Agent, process, how); err != nil {
 		return "", err
 	}
 	if e.still, err = e.b.Head(ctx, broker.OperatorIdentity()); err != nil {
