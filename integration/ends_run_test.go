@@ -143,7 +143,7 @@ func TestStopsStayInside(t *testing.T) {
 			// As many processes as it can make.
 			sh := newShell(t, newSite(t, run.uid, true))
 			storm := "trap '' TERM; f() { f | f & }; f 2>/dev/null; while :; do :; done"
-			ends(sh, "as many processes as it can make", "--max-tasks", "400", "--", "bash", "-c", storm)
+			ends(sh, "as many processes as it can make", "--pids", "400", "--", "bash", "-c", storm)
 			sh.line("timeout 1 bash -c 'trap \"\" TERM; while :; do :; done' & sleep 2; kill -0 $! && echo a''live", "alive")
 			sh.line("kill -KILL -$!; wait; echo o''ver", "over")
 			tableRow(t, "deaf", run.name)

@@ -40,6 +40,8 @@ const (
 type childConfig struct {
 	Plan   *runPlan
 	Mounts [][]mountArgs // by view and mount
+	// Grouped: the set-up helper waits until it is in a control group.
+	Grouped bool
 	// Terminal: make a pseudo-terminal for the streams in TTY.
 	Terminal bool
 	TTY      [3]bool
@@ -57,7 +59,7 @@ type mountArgs struct {
 // packages that only that main needs are not initialized first, which is about a tenth
 // of the time that `pinfold run` takes to start.
 func init() {
-	if len(os.Args) > 0 && (os.Args[0] == setupName || os.Args[0] == initName || os.Args[0] == trialName) {
+	if len(os.Args) > 0 && (os.Args[0] == setupName || os.Args[0] == initName || os.Args[0] == trialName || os.Args[0] == keeperName) {
 		os.Exit(childMain())
 	}
 }
@@ -69,6 +71,9 @@ func childMain() int {
 	nameProcess()
 	if os.Args[0] == trialName {
 		return trialMain()
+	}
+	if os.Args[0] == keeperName {
+		return keeperMain()
 	}
 	cfg, err := readConfig()
 	if err != nil {

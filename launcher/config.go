@@ -188,8 +188,21 @@ type Config struct {
 	// 0 leaves the end to the command.
 	Grace time.Duration
 	// MaxTasks is how many processes and threads there may be inside at once;
-	// 0 is a bound by the number of processors. It needs Linux 6.14.
+	// 0 is a bound by the number of processors, where the kernel has one for a process
+	// namespace (Linux 6.14, and 301 at least). One that is asked for and cannot be had
+	// is an error.
 	MaxTasks int
+	// Memory is how many bytes everything inside may take, what lies in the temporary file
+	// systems included; there is no swap for it. When it takes more everything inside is
+	// killed. CPU is how many processors it may use. 0 is no bound. Both need a control
+	// group of version 2 that is delegated to the caller, or systemd, which makes one; so
+	// does MaxTasks where the kernel has no such bound for a process namespace.
+	Memory int64
+	CPU    float64
+	// Time is how long the command, and everything inside, may take, from its start;
+	// 0 is without bound. Then it gets SIGTERM, is continued if it is stopped, and Grace
+	// later (DefaultGrace where that is less than 0) everything inside is killed.
+	Time time.Duration
 	// TmpSize is how much each of the temporary file systems may hold, in bytes:
 	// /tmp, /var/tmp, /dev/shm and a private home. They lie in memory. 0 is a
 	// quarter of the machine's memory for /tmp and the home, and an eighth for
@@ -224,6 +237,8 @@ type Result struct {
 	// Reason explains 126, 127 and an end that was not the command's own
 	// doing; otherwise it is "".
 	Reason string
+	// Limit is the bound that ended it, which Reason explains; otherwise it is "".
+	Limit Limit
 	// Lost names the guarantees that this kernel could not give.
 	Lost []string
 	// Dropped is how many attempts, at least, came too fast to be judged, so
@@ -236,9 +251,19 @@ type Result struct {
 	Unwritten []error
 }
 
+// Limit is a bound on what a run may use up.
+type Limit string
+
+// The bounds that end a run.
+const (
+	LimitTime   Limit = "time"   // Config.Time
+	LimitMemory Limit = "memory" // Config.Memory
+)
+
 // Exit codes that are not the command's own.
 const (
 	ExitUnwritten     = 1   // it succeeded, but its output could not be written
+	ExitTime          = 124 // its time (Config.Time) was over, as timeout(1) has it
 	ExitSetup         = 125 // set-up failed, the command did not run
 	ExitNotExecutable = 126
 	ExitNotFound      = 127

@@ -1,12 +1,14 @@
 package launcher
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pinfold-dev/pinfold/internal/cgroup"
 	"github.com/pinfold-dev/pinfold/internal/confine"
 	"github.com/pinfold-dev/pinfold/internal/helper"
 )
@@ -17,7 +19,7 @@ func Probe() []Finding {
 	tried := tryNamespaces()
 	findings := []Finding{probeFuse(tried), probeNamespaces(tried), probeMounts(tried), probeProc(tried)}
 	findings = append(findings, probeAppArmor()...)
-	return append(findings, probePassthrough(), probeLandlock(), probeServing(), probeTasks(tried), probeTemporary(), probeCoreDumps(), probeSeccomp(), probeWatch(), probeOpenat2(), probeTun(), probeFusermount())
+	return append(findings, probePassthrough(), probeLandlock(), probeServing(), probeTasks(tried), probeGroup(), probeTemporary(), probeCoreDumps(), probeSeccomp(), probeWatch(), probeOpenat2(), probeTun(), probeFusermount())
 }
 
 func yes(name, detail, means string, required bool) Finding {
@@ -189,14 +191,23 @@ func probeServing() Finding {
 }
 
 func probeTasks(t trial) Finding {
-	const name, means = "tasks", "how many processes and threads a run may have (--max-tasks)"
+	const name, means = "tasks", "how many processes and threads a run may have (--pids)"
 	switch {
 	case t.Spawn != "":
 		return no(name, "not tried without namespaces", means, "see namespaces", false)
 	case t.Tasks != "":
-		return no(name, "not bounded: "+t.Tasks, means, "use Linux 6.14 or later, or systemd-run --scope -p TasksMax=2048 around it", false)
+		return no(name, "not bounded: "+t.Tasks, means, "use Linux 6.14 or later; --pids N works where control group says ok", false)
 	}
 	return yes(name, fmt.Sprintf("at most %d", tasks(0)), means, false)
+}
+
+func probeGroup() Finding {
+	const name, means = "control group", "how much memory and processor time a run may have (--memory, --cpu)"
+	where, err := cgroup.Look(context.Background(), cgroup.Limits{Memory: 1, CPU: 1})
+	if err != nil {
+		return no(name, err, means, "--memory and --cpu are refused; everything else works. Start pinfold in a group of its own", false).paste(groupFix())
+	}
+	return yes(name, where, means, false)
 }
 
 func probeTemporary() Finding {

@@ -61,6 +61,8 @@ type hostFacts struct {
 	// Tasks is how many processes and threads there may be inside; 0: cannot
 	// be bounded here.
 	Tasks int
+	// TasksAsked: without that bound nothing is run.
+	TasksAsked bool
 	// Env is the caller's environment.
 	Env []string
 

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,7 +21,13 @@ import (
 // lookAtHost collects what newPlan needs for c.
 func lookAtHost(c Config) (hostFacts, error) {
 	h := hostFacts{Privileged: privileged(), Env: os.Environ()}
-	h.Memory, h.Tasks = memory(), tasks(c.MaxTasks)
+	h.Memory, h.Tasks = memory(), tasks(0)
+	if c.Memory > 0 {
+		h.Memory = min(cmp.Or(h.Memory, c.Memory), c.Memory) // what lies in tmpfs counts
+	}
+	if c.MaxTasks > 0 && namespaceBounds(c.MaxTasks) {
+		h.Tasks, h.TasksAsked = c.MaxTasks, true
+	}
 	var err error
 	if h.ID, err = identity(c.User); err != nil {
 		return h, &SetupError{Step: "look up the user", Err: err}
@@ -231,10 +238,16 @@ func memory() int64 {
 	return int64(info.Totalram * uint64(info.Unit))
 }
 
+// boundsTasks reports whether the kernel has a bound for each process namespace.
+func boundsTasks() bool {
+	major, minor := kernelVersion()
+	return major > 6 || major == 6 && minor >= 14
+}
+
 // tasks is how many processes and threads there may be inside; 0 where the bound
 // would not be the process namespace's own but the whole machine's: before Linux 6.14.
 func tasks(wanted int) int {
-	if major, minor := kernelVersion(); major < 6 || major == 6 && minor < 14 {
+	if !boundsTasks() {
 		return 0
 	}
 	if wanted > 0 {

@@ -228,7 +228,7 @@ func (b *builder) readOnlyParent(tmp, p string) {
 func (b *builder) proc() {
 	b.plan.Inner = append(b.plan.Inner, planStep{Do: doProc, Path: "/proc"})
 	if n := b.host.Tasks; n > 0 {
-		b.plan.Inner = append(b.plan.Inner, planStep{Do: doTasks, Path: pidMax, Size: int64(n)})
+		b.plan.Inner = append(b.plan.Inner, planStep{Do: doTasks, Path: pidMax, Size: int64(n), Maybe: !b.host.TasksAsked})
 	}
 	b.dir("/proc")
 	if b.plan.Nested && b.plan.ID.UID != 0 {

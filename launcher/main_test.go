@@ -90,7 +90,10 @@ type job struct {
 	Unconfined bool   // the supervisor keeps its rights
 	Reach      string // say in the end whether the supervisor can still read this
 	Tasks      int
+	Time       time.Duration
 	Tmp        int64
+	Memory     int64
+	CPU        float64
 	Grace      time.Duration // 0 is as long as a test may take: a busy machine is no reason to kill
 	CancelOn   string        // cancel when this appears in the project
 	Control    string        // directory of the sockets at which further commands are started, and the run is stopped
@@ -211,7 +214,7 @@ func supervise(spec string) int {
 			fmt.Fprintf(os.Stderr, "stopped itself by %s interactive=%v\r\n", unix.SignalName(stop), interactive)
 		},
 		Confine:  !j.Unconfined,
-		MaxTasks: j.Tasks, TmpSize: j.Tmp, Grace: cmp.Or(j.Grace, deadline),
+		MaxTasks: j.Tasks, Time: j.Time, Memory: j.Memory, CPU: j.CPU, TmpSize: j.Tmp, Grace: cmp.Or(j.Grace, deadline),
 		OnRefusal: watch,
 		Resolver:  r, View: v, Beside: beside, Command: j.Command, Dir: j.Dir, RO: j.RO, Home: j.Home, User: j.User,
 		Env: j.Env, Files: j.Files, Sockets: j.Sockets, Devices: j.Devices, Self: "probe", WaitBackground: j.Background, Nested: j.Nested, HangTimeout: j.Hang,

@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/cgroup"
 )
 
 // verb is what a message between supervisor, keeper and init says.
@@ -25,6 +27,9 @@ const (
 	sayBeat    verb = "beat"    // supervisor: alive
 	sayPause   verb = "pause"   // supervisor: about to stop on purpose (Ctrl-Z)
 	sayHung    verb = "hung"    // set-up helper: gave up on the supervisor
+	sayKeep    verb = "keep"    // supervisor, to the keeper: Kept is the group to remove, whose place is attached
+	sayGo      verb = "go"      // supervisor: the set-up helper is in its control group
+	sayTime    verb = "time"    // set-up helper: ended everything inside, since the time for it was over
 	sayStarted verb = "started" // init: the command runs
 	sayStopped verb = "stopped" // init: the command was stopped (Ctrl-Z)
 	sayCont    verb = "cont"    // supervisor: continue it
@@ -56,6 +61,8 @@ type message struct {
 	Lost   []string       `json:",omitempty"`
 	Path   []byte         `json:",omitempty"` // need not be UTF-8
 	Args   *mountArgs     `json:",omitempty"`
+
+	Kept *cgroup.Kept `json:",omitempty"`
 
 	attached int // where a channel hands it on: the descriptor that came along, or -1
 }

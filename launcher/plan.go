@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pinfold-dev/pinfold/sandboxfs"
 )
@@ -36,6 +37,7 @@ type runPlan struct {
 	WaitBackground bool
 	Nested         bool
 	HangMillis     int64
+	Time           time.Duration // after which the set-up helper ends everything inside; 0: never
 }
 
 // newPlan decides what to do for c on host. It is pure: it reads no file.

@@ -3,6 +3,7 @@ package launcher
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/cgroup"
 )
 
 const (
@@ -42,6 +45,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	}
 	defer s.std.close()
 	defer s.held()
+	defer s.endGroup()
 	return s.run(ctx)
 }
 
@@ -56,6 +60,9 @@ func begin(c Config) (s *session, err error) {
 	if c.View == nil {
 		return nil, &SetupError{Step: "show the project", Err: fmt.Errorf("no view given")}
 	}
+	if err := c.checkLimits(); err != nil {
+		return nil, err
+	}
 	host, err := lookAtHost(c)
 	defer func() {
 		if err != nil {
@@ -68,6 +75,10 @@ func begin(c Config) (s *session, err error) {
 	plan, err := newPlan(c, host)
 	if err != nil {
 		return nil, err
+	}
+	if c.Time > 0 {
+		// The supervisor does it first, unless it is suspended.
+		plan.Time = c.Time + c.graceOfTime() + 2*endAfter
 	}
 	std, err := openStreams(c, plan.ID)
 	if err != nil {
@@ -104,8 +115,13 @@ type session struct {
 
 	suspendKeys chan struct{} // the operator typed the key that suspends
 	stops       stops         // of the goroutine that follows the command
-	deadline    time.Time     // after which everything inside is killed; zero: none
-	forced      bool          // it was
+	group       *cgroup.Group // nil: there is none
+	keeper      int           // removes it, and hears from keep; 0: there is none
+	keep        int
+
+	deadline time.Time // after which everything inside is killed; zero: none
+	forced   bool      // it was
+	timeOver bool      // Config.Time was over
 
 	attempts   *os.File // what the set-up helper heard of; nil where nobody wants to know
 	judged     chan struct{}
@@ -125,6 +141,11 @@ func (s *session) start() error {
 	if err != nil {
 		if s.attempts != nil {
 			s.attempts.Close()
+		}
+		s.endGroup()
+		var se *SetupError
+		if errors.As(err, &se) {
+			return se
 		}
 		return &SetupError{Step: "start the set-up helper in its namespaces", Err: err, Fix: spawnHint(err)}
 	}
@@ -196,7 +217,7 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 	signals, stopSignals := catchSignals()
 	defer stopSignals()
 	done := ctx.Done()
-	var end, kill <-chan time.Time
+	var end, kill, timeOver <-chan time.Time
 	var rel *relay
 	started, ended := false, false
 	for messages := s.messages; messages != nil; {
@@ -214,6 +235,9 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 			case sayStarted:
 				if !started {
 					s.config.Control.commandStarted()
+					if s.config.Time > 0 {
+						timeOver = time.After(s.config.Time)
+					}
 				}
 				started = true
 				res.Lost = m.Lost
@@ -224,6 +248,9 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 				s.stopped(m.Signal)
 			case sayExit:
 				ended = true
+				if !s.config.WaitBackground {
+					timeOver = nil
+				}
 				res.ExitCode, res.Signal, res.Reason = m.Code, m.Signal, m.Reason
 			case sayFailed:
 				err = m.setupError()
@@ -248,8 +275,15 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 				end = time.After(killAfter)
 			}
 			s.pass(unix.SIGTERM)
+		case <-timeOver:
+			s.timeOver = true
+			s.pass(unix.SIGTERM)
+			if grace := s.config.graceOfTime(); s.deadline.IsZero() || time.Until(s.deadline) > grace {
+				end = s.terminate(grace)
+			}
 		case <-end:
 			s.forced = true
+			s.group.Hurry()
 			_ = send(s.init, message{Verb: sayEnd}, -1)
 			kill = time.After(endAfter)
 		case <-kill:
@@ -281,9 +315,18 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 // conclude says how it ended when init could not say so.
 func (s *session) conclude(res Result, err error, started, ended bool) (Result, error) {
 	res.Dropped = s.dropped
+	memoryOver := s.group.OutOfMemory()
+	timeOver := s.timeOver || s.fromSetup.Verb == sayTime
 	switch {
 	case err != nil:
 		return Result{}, err
+	case started && memoryOver:
+		s.endedByMemory(&res)
+		return res, nil
+	case ended && timeOver:
+		s.endedByTime(&res)
+		res.Lost = slices.Concat(s.lost, res.Lost, s.unconfined)
+		return res, nil
 	case ended:
 		if s.forced {
 			res.Reason = tooLong
@@ -292,10 +335,16 @@ func (s *session) conclude(res Result, err error, started, ended bool) (Result, 
 		return res, nil
 	case s.fromSetup.Verb == sayFailed:
 		return Result{}, s.fromSetup.setupError()
+	case memoryOver:
+		return Result{}, &SetupError{Step: "set up", Err: errors.New(s.outOfMemory())}
 	case !started:
 		return Result{}, &SetupError{Step: "set up", Err: fmt.Errorf("a helper process ended without a word")}
 	}
 	res.ExitCode, res.Signal = exitSignal+int(unix.SIGKILL), unix.SIGKILL
+	if timeOver {
+		s.endedByTime(&res)
+		return res, nil
+	}
 	res.Reason = "everything inside was killed"
 	if s.forced {
 		res.Reason = tooLong
@@ -304,6 +353,23 @@ func (s *session) conclude(res Result, err error, started, ended bool) (Result, 
 		res.Reason = fmt.Sprintf("pinfold gave no sign of life for %v, so everything inside was ended", time.Duration(s.plan.HangMillis)*time.Millisecond)
 	}
 	return res, nil
+}
+
+// endedByTime says so.
+func (s *session) endedByTime(res *Result) {
+	res.ExitCode, res.Limit = ExitTime, LimitTime
+	res.Reason = fmt.Sprintf("ended after %v: --time %[1]v", s.config.Time)
+	if s.forced || s.fromSetup.Verb == sayTime {
+		res.Reason += "; it did not end by SIGTERM, so everything inside was killed"
+	}
+}
+
+// graceOfTime is what the command has after its time is over: it ends in any case.
+func (c *Config) graceOfTime() time.Duration {
+	if c.Grace < 0 {
+		return DefaultGrace
+	}
+	return cmp.Or(c.Grace, DefaultGrace)
 }
 
 const tooLong = "the command did not end in time after SIGTERM, so everything inside was killed"

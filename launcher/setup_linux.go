@@ -26,10 +26,18 @@ func setupMain(cfg *childConfig) (code int) {
 	if err := dieWithParent(); err != nil {
 		return ExitSetup
 	}
+	if cfg.Grouped {
+		if m, _, err := receive(fdSetup, -1); err != nil || m.Verb != sayGo {
+			return ExitSetup
+		}
+	}
 	k := &setupHelper{cfg: cfg}
 	if err := k.setUp(); err != nil {
 		_ = send(fdSetup, failure(err), -1)
 		return ExitSetup
+	}
+	if t := cfg.Plan.Time; t > 0 {
+		time.AfterFunc(t, k.timeOver)
 	}
 	go k.watch()
 	return k.wait()
@@ -187,6 +195,13 @@ func (k *setupHelper) watch() {
 			_ = send(fdSetup, k.change(m, attached), -1) // a supervisor that is gone is seen above
 		}
 	}
+}
+
+// timeOver ends everything inside where the supervisor has not: it is suspended.
+func (k *setupHelper) timeOver() {
+	_ = send(fdSetup, message{Verb: sayTime}, -1)
+	k.view.abort()
+	_ = unix.Kill(k.init, unix.SIGKILL)
 }
 
 // change changes what the command sees, and says how that went.

@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/cgroup"
 )
 
 // namespaceFlags are clone(2)'s, by the names of /proc/self/ns.
@@ -63,7 +65,15 @@ func (s *session) spawn() (theirs []int, err error) {
 	if slices.Contains(s.plan.Namespaces, "user") {
 		inUserNamespaceOfOwn(attr.Sys)
 	}
-	return theirs, s.launch(attr)
+	if err := s.launch(attr); err != nil {
+		return theirs, err
+	}
+	if err := s.enterGroup(); err != nil {
+		s.kill()
+		<-s.gone
+		return theirs, err
+	}
+	return theirs, nil
 }
 
 // inUserNamespaceOfOwn keeps the caller's own uid and gid, and the rights over
@@ -119,7 +129,7 @@ func (s *session) kill() {
 }
 
 func (s *session) childConfig() *childConfig {
-	cfg := &childConfig{Plan: s.plan}
+	cfg := &childConfig{Plan: s.plan, Grouped: s.config.groupLimits() != cgroup.Limits{}}
 	for _, v := range s.config.views() {
 		var mounts []mountArgs
 		for i := range v.View.Mounts() {

@@ -6,6 +6,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,10 +14,12 @@ import (
 // viewMounter mounts the views for the set-up helper, and keeps a
 // descriptor of each root so that it can end the connection later.
 type viewMounter struct {
-	cfg   *childConfig
-	self  int // the host's /proc/self/fd, which outlives the host's root
-	dev   int // the host's /dev, likewise
-	roots []int
+	cfg  *childConfig
+	self int // the host's /proc/self/fd, which outlives the host's root
+	dev  int // the host's /dev, likewise
+
+	mu    sync.Mutex
+	roots []int // guarded by mu
 
 	paused bool        // the supervisor is about to stop on purpose
 	tops   map[int]int // the roots of whole views, by view
@@ -91,7 +94,9 @@ func (v *viewMounter) attach(view, mount int, args mountArgs, target, mounted fu
 	if err != nil {
 		return err
 	}
+	v.mu.Lock()
 	v.roots = append(v.roots, root)
+	v.mu.Unlock()
 	if _, nested := v.tops[view]; !nested {
 		v.tops[view] = root
 	}
@@ -152,6 +157,8 @@ func (v *viewMounter) written() (list []string) {
 // help: umount(2) with MNT_FORCE aborts the requests that are under way. It
 // works on descriptors, since a path through a dead connection does not.
 func (v *viewMounter) abort() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if unix.Fchdir(v.self) != nil {
 		return
 	}

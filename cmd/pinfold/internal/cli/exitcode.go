@@ -17,6 +17,7 @@ const (
 
 	ExitLeft     = 122 // run --fail-on-left: something was left that can act later
 	ExitDenied   = 123 // run --fail-on-deny: something was refused, or came too fast to be judged
+	ExitTime     = 124 // run --time: its time was over
 	ExitRunOwn   = 125 // run: any error of pinfold's own; the command never ran
 	ExitNotExec  = 126 // run: the command cannot be executed
 	ExitNotFound = 127 // run: the command was not found
@@ -36,6 +37,7 @@ var (
 		{strconv.Itoa(ExitFailed), "CMD succeeded, but its output could not be written; or CMD's own"},
 		{strconv.Itoa(ExitLeft), "with --fail-on-left: something was left that can act later"},
 		{strconv.Itoa(ExitDenied), "with --fail-on-deny: something was refused, or came too fast to be judged"},
+		{strconv.Itoa(ExitTime), "with --time: its time was over"},
 		{strconv.Itoa(ExitRunOwn), "an error of pinfold's own; CMD did not run"},
 		{strconv.Itoa(ExitNotExec), "CMD cannot be executed"},
 		{strconv.Itoa(ExitNotFound), "CMD was not found inside"},

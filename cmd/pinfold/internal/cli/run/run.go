@@ -87,7 +87,7 @@ names the hosts that may be reached.
 
 The exit code is CMD's own, 128 plus the signal that ended it, 127 when it was
 not found, 126 when it cannot be executed, and 125 for every error of pinfold's
-own: CMD did not run then. Where it would be 0, but CMD's output could not be
+own: CMD did not run then. It is 124 when the time of --time was over. Where it would be 0, but CMD's output could not be
 written, as on a full disk, it is 1.`,
 		Example: `  pinfold run --git --write-path src -- bash
   pinfold run -w . --hide '**/.env' -- npm test
@@ -147,7 +147,7 @@ func newRun(a *cli.App, f *runFlags, cmd *cobra.Command) *cobra.Command {
 	cli.Heading(cmd, "Flags", "git-author", "ro", "home", "env", "secret", "secret-file", "socket", "device", "approve", "mcp")
 	cli.Heading(cmd, "What is told", "dry-run", "report", "fail-on-deny", "fail-on-left", "quiet")
 	cli.Heading(cmd, "The policy in detail", "no-project")
-	cli.Heading(cmd, "Users, processes and limits", "name", "user", "wait-background", "grace", "max-tasks", "tmp-size", "nested", "no-sandbox")
+	cli.Heading(cmd, "Users, processes and limits", "name", "user", "wait-background", "time", "grace", "pids", "memory", "cpu", "tmp-size", "nested", "no-sandbox")
 	return cmd
 }
 
@@ -238,6 +238,7 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	lacked := ofOthers(r)
 	result, problem, err := f.inView(ctx, a, cfg, r, refused, command)
 	f.ran = err == nil && result.ExitCode != cli.ExitNotFound && result.ExitCode != cli.ExitNotExec
+	refused.limited(result)
 	left := f.traces.Left()
 	refused.left(left)
 	problem = errors.Join(problem, refused.close())

@@ -165,6 +165,30 @@ func (c *refused) summary(o *cli.Output, advice ...func([]refusalKind) []string)
 	}
 }
 
+// endedLine is a line of --report: a bound on what the run may use up ended it.
+type endedLine struct {
+	Time  string   `json:"time"`
+	Ended endedFor `json:"ended"`
+}
+
+// endedFor is which bound that was, and how it is told.
+type endedFor struct {
+	Limit  launcher.Limit `json:"limit"`
+	Reason string         `json:"reason"`
+}
+
+// limited writes to the report which bound ended the run, if one did.
+func (c *refused) limited(result launcher.Result) {
+	if result.Limit == "" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, file := range c.files {
+		file.append(endedLine{cli.TimeText(time.Now()), endedFor{result.Limit, result.Reason}})
+	}
+}
+
 // leftLine is a line of --report.
 type leftLine struct {
 	Time string        `json:"time"`

@@ -105,6 +105,9 @@ type logLine struct {
 		Kind string `json:"kind"`
 		Path string `json:"path"`
 	} `json:"left"`
+	Ended *struct {
+		Reason string `json:"reason"`
+	} `json:"ended"`
 	Changed   *live.Change `json:"changed"`
 	Operation string       `json:"operation"`
 	Path      string       `json:"path"`
@@ -197,6 +200,8 @@ func (p *logPrinter) line(text string) {
 		say("started  %s  %s", esc(l.Launch.Program), p.o.Stdout.Paint(cli.ColourDim, esc(strings.TrimSpace(held))))
 	case l.Left != nil:
 		say("left     %s  %s", p.within(l.Left.Path), esc(l.Left.Kind))
+	case l.Ended != nil:
+		say("%s", esc(l.Ended.Reason))
 	case l.Changed != nil && len(l.Changed.Write) > 0:
 		say("allowed  write  %s", esc(strings.Join(cli.Convert[string](l.Changed.Write), " ")))
 	case l.Changed != nil:
