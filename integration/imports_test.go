@@ -62,6 +62,7 @@ var mayImport = map[string][]string{
 	"cmd/pinfold/internal/agenttools": {"access", "permission", "pathresolver", "fileskills", "fileskills/mcpserver", "broker", "broker/brokerhttp"},
 
 	// Parts of the command.
+	"cmd/pinfold/internal/caches":        {"internal/fsat", "golang.org/x/mod", "golang.org/x/sys"},
 	"cmd/pinfold/internal/proposal":      {"access", "pathresolver", "internal/resolved", "permission", "fileskills", "broker", "broker/brokerhttp", "github.com/go-json-experiment/json"},
 	"cmd/pinfold/internal/keyburst":      {},
 	"cmd/pinfold/internal/launchprofile": {"internal/didyoumean", "internal/hostpath", "github.com/goccy/go-yaml"},
@@ -75,13 +76,14 @@ var mayImport = map[string][]string{
 // package of what users type (run, check, policy, project, agents, approvals, skills,
 // mount, leftlog) imports no other of them but what runs left.
 var commandMayImport = map[string][]string{
-	"cmd/pinfold":      {"cli", "cli/agents", "cli/approvals", "cli/check", "cli/learn", "cli/leftlog", "cli/mount", "cli/policy", "cli/project", "cli/run", "cli/runs", "cli/skills", "github.com/spf13/cobra"},
+	"cmd/pinfold":      {"cli", "cli/agents", "cli/approvals", "cli/cache", "cli/check", "cli/learn", "cli/leftlog", "cli/mount", "cli/policy", "cli/project", "cli/run", "cli/runs", "cli/skills", "github.com/spf13/cobra"},
 	"cli":              {"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term", "internal/didyoumean", "pathresolver"},
 	"cli/agents":       {"access", "permission", "broker", "broker/brokerhttp", "broker/otelaudit", "cli", "cli/brokerclient", "cli/brokerhost", "cli/hostfile", "cli/inside", "cli/localnet", "cli/policyflag", "cli/state", "cmd/pinfold/internal/proposal", "cmd/pinfold/internal/webinbox", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "pathresolver"},
 	"cli/approvals":    {"access", "broker", "broker/brokerhttp", "cli", "cli/brokerclient", "cli/inside", "cmd/pinfold/internal/tuiinbox", "github.com/spf13/cobra", "pathresolver", "permission"},
 	"cli/approver":     {"access", "broker", "broker/brokerhttp", "cli", "cli/brokerhost", "cli/child", "cli/hostfile", "cmd/pinfold/internal/keyburst", "cmd/pinfold/internal/webinbox", "golang.org/x/sys", "internal/helper", "launcher", "pathresolver", "internal/resolved"},
 	"cli/brokerclient": {"broker", "broker/brokerhttp", "cli", "cli/state", "github.com/spf13/cobra", "pathresolver"},
 	"cli/brokerhost":   {"broker", "broker/brokerhttp", "broker/pgstore", "broker/sqlitestore", "cli", "cli/child", "cli/gitbeside", "cli/hostfile", "cli/localnet", "cli/policyflag", "cli/skillask", "cli/viewhost", "cmd/pinfold/internal/webinbox", "fileskills", "github.com/goccy/go-yaml", "internal/didyoumean", "internal/hostpath", "pathresolver", "permission"},
+	"cli/cache":        {"cli", "cli/hostfile", "cli/state", "cmd/pinfold/internal/caches", "github.com/spf13/cobra", "pathresolver"},
 	"cli/check":        {"access", "cli", "cli/gitbeside", "cli/hostfile", "cli/policyflag", "cli/projectfile", "github.com/spf13/cobra", "github.com/spf13/pflag", "internal/gitshare", "internal/trusted", "internal/policies", "pathresolver", "permission"},
 	"cli/child":        {"golang.org/x/sys"},
 	"cli/clitest":      {"access", "broker", "broker/brokerhttp", "broker/sqlitestore", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "github.com/santhosh-tekuri/jsonschema/v6", "github.com/stretchr/testify", "internal/trusted", "permission"},
@@ -97,7 +99,7 @@ var commandMayImport = map[string][]string{
 	"cli/policyflag":   {"access", "broker/brokerhttp", "cli", "cli/hostfile", "cli/projectfile", "github.com/spf13/cobra", "github.com/spf13/pflag", "internal/didyoumean", "internal/trusted", "internal/policies", "pathresolver", "permission"},
 	"cli/project":      {"cli", "cli/hostfile", "cli/inside", "cli/projectfile", "cmd/pinfold/internal/launchprofile", "github.com/spf13/cobra", "golang.org/x/sys", "internal/hostpath", "internal/policies", "launcher", "pathresolver"},
 	"cli/projectfile":  {"access", "cli/hostfile", "cli/state", "golang.org/x/sys", "internal/hostpath", "internal/policies", "permission"},
-	"cli/run":          {"access", "broker", "broker/brokerhttp", "cli", "cli/approver", "cli/brokerclient", "cli/brokerhost", "cli/child", "cli/gitbeside", "cli/hostfile", "cli/inside", "cli/leftlog", "cli/live", "cli/policyflag", "cli/projectfile", "cli/state", "cli/viewhost", "internal/policies", "cmd/pinfold/internal/launchprofile", "cmd/pinfold/internal/learned", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "internal/egress", "internal/gateway", "internal/gitrepo", "internal/hostpath", "launcher", "pathresolver", "internal/resolved", "permission", "sandboxfs"},
+	"cli/run":          {"access", "broker", "broker/brokerhttp", "cli", "cli/approver", "cli/brokerclient", "cli/brokerhost", "cli/child", "cli/gitbeside", "cli/hostfile", "cli/inside", "cli/leftlog", "cli/live", "cli/policyflag", "cli/projectfile", "cli/state", "cli/viewhost", "internal/policies", "cmd/pinfold/internal/caches", "cmd/pinfold/internal/launchprofile", "cmd/pinfold/internal/learned", "cmd/pinfold/internal/leftover", "cmd/pinfold/internal/proposal", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "internal/egress", "internal/gateway", "internal/gitrepo", "internal/hostpath", "launcher", "pathresolver", "internal/resolved", "permission", "sandboxfs"},
 	"cli/runs":         {"cli", "cli/hostfile", "cli/inside", "cli/live", "github.com/spf13/cobra", "launcher", "pathresolver"},
 	"cli/skillask":     {"access", "broker", "broker/brokerhttp", "cli/policyflag", "fileskills", "pathresolver", "permission"},
 	"cli/skills":       {"access", "broker/brokerhttp", "cmd/pinfold/internal/agenttools", "cmd/pinfold/internal/claudecode", "cli", "cli/brokerclient", "cli/hostfile", "cli/inside", "cli/localnet", "cli/policyflag", "cli/skillask", "cli/state", "cmd/pinfold/internal/shellshape", "fileskills", "fileskills/mcpserver", "github.com/spf13/cobra", "internal/confine", "internal/didyoumean", "internal/policies", "pathresolver", "internal/resolved", "permission"},

@@ -43,6 +43,24 @@ func (c *Config) views() []Placed {
 	return append([]Placed{{View: c.View, Root: c.Root, WritePaths: c.WritePaths}}, c.Beside...)
 }
 
+// Layer is a directory of the host, such as a program's cache, that the command sees at
+// its own path and may write, while what it writes lands in Dir: an overlay (overlayfs),
+// whose lower layer is the host's directory. It needs Linux 5.11 and, for Dir, a file
+// system with extended attributes of users, such as ext4, xfs or btrfs; without them
+// the run is refused. Where the host has no such directory, Dir alone is shown.
+type Layer struct {
+	// Path is where the directory is outside and inside, absolute and clean. It lies
+	// neither in a system directory nor in the project or a tree of Beside, and holds
+	// none of them, nor the home.
+	Path string
+	// Own leaves out the host's directory: Dir alone is shown.
+	Own bool
+	// Dir holds the layer in its directories "upper" and "work", which exist. It is the
+	// caller's, who sees to it that one run at a time uses it, and that it lies in
+	// Private: the command reaches what is in it at Path alone.
+	Dir string
+}
+
 // Config says what to run and what it may see. The zero value of every
 // optional field is the safest choice.
 type Config struct {
@@ -82,8 +100,11 @@ type Config struct {
 	// directory or file there to be mounted on, which is made and stays.
 	// "" makes a private, empty, temporary home at that path.
 	Home string
+	// Layers are directories that the command may write without changing the host's:
+	// see Layer. They hold for the caller's own user, so not together with User.
+	Layers []Layer
 	// Written are places of the host that earlier runs could write, real absolute
-	// paths. A path of RO, or Home, that a link in one of these leads out of it is
+	// paths. A path of RO, of Layers, or Home, that a link in one of these leads out of it is
 	// refused: the run that wrote there chose where. Home counts as one, too.
 	Written []string
 	// Private are directories and files of the host that are never seen inside,

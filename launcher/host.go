@@ -45,6 +45,8 @@ type hostFacts struct {
 	Sockets []hostNode
 	// Devices are Config.Devices, each once and sorted.
 	Devices []hostNode
+	// Layers are Config.Layers.
+	Layers []hostLayer
 	// HomeDir is the real path of Config.Home, if given.
 	HomeDir string
 	// Private are Config.Private under all their names. Credentials are what
@@ -84,6 +86,13 @@ type hostNode struct {
 
 // fileID tells a file from all others, as long as somebody has it open.
 type fileID struct{ Dev, Ino uint64 }
+
+// hostLayer is a Layer as it was found: paths without links.
+type hostLayer struct {
+	Path  string // where it is shown
+	Lower string // the host's directory; "" if none is shown
+	Dir   string // of the layer
+}
 
 // userID is a user.
 type userID struct {

@@ -78,6 +78,9 @@ func lookAtHost(c Config) (hostFacts, error) {
 	if err := h.lookAtDevices(c); err != nil {
 		return h, err
 	}
+	if h.Layers, err = lookAtLayers(c.Layers, written); err != nil {
+		return h, err
+	}
 	if err := h.lookAtPrivate(c); err != nil {
 		return h, &SetupError{Step: "find what is private", Err: err}
 	}

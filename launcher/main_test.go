@@ -68,6 +68,7 @@ type job struct {
 	Command    []string
 	Dir        string
 	RO         []string
+	Layers     []Layer
 	Home       string
 	UserHome   string // HOME outside, if set
 	User       string
@@ -216,7 +217,7 @@ func supervise(spec string) int {
 		Confine:  !j.Unconfined,
 		MaxTasks: j.Tasks, Time: j.Time, Memory: j.Memory, CPU: j.CPU, TmpSize: j.Tmp, Grace: cmp.Or(j.Grace, deadline),
 		OnRefusal: watch,
-		Resolver:  r, View: v, Beside: beside, Command: j.Command, Dir: j.Dir, RO: j.RO, Home: j.Home, User: j.User,
+		Resolver:  r, View: v, Beside: beside, Command: j.Command, Dir: j.Dir, RO: j.RO, Layers: j.Layers, Home: j.Home, User: j.User,
 		Env: j.Env, Files: j.Files, Sockets: j.Sockets, Devices: j.Devices, Self: "probe", WaitBackground: j.Background, Nested: j.Nested, HangTimeout: j.Hang,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	})

@@ -47,7 +47,7 @@ var modeCalls = append([]modeCall{
 // writesHost reports whether something of the host's can be written other than
 // through the view.
 func (p *runPlan) writesHost() bool {
-	return slices.ContainsFunc(p.Steps, func(s planStep) bool { return s.Do == doBind && s.Write })
+	return slices.ContainsFunc(p.Steps, func(s planStep) bool { return (s.Do == doBind || s.Do == doLayer) && s.Write })
 }
 
 // refuseSetID is the part of the filter that refuses to set setIDBits. It

@@ -42,6 +42,14 @@ func build(p *runPlan, mountView func(t *tree, s planStep) error) (t *tree, lost
 	// All that is taken from the host is taken before the scaffold covers
 	// some of it.
 	for _, s := range p.Steps {
+		if s.Do == doLayer {
+			fd, err := takeLayer(s)
+			if err != nil {
+				return nil, nil, err
+			}
+			m.sources[s.Path] = fd
+			continue
+		}
 		if s.Do != doBind && s.Do != doDevice {
 			continue
 		}
@@ -167,7 +175,7 @@ func (m *mounter) do(s planStep) error {
 			return err
 		}
 		return t.attach(fd, s.Path)
-	case doBind, doDevice:
+	case doBind, doDevice, doLayer:
 		return m.bind(s)
 	case doMask:
 		return m.covers.mask(t, s.Path)

@@ -92,6 +92,7 @@ func newPlan(c Config, host hostFacts) (*runPlan, error) {
 	if err := b.readOnly(home); err != nil {
 		return nil, err
 	}
+	b.layers()
 	b.readOnlyParents(c, home)
 	b.self(c.Self)
 	if err := b.cover(c, home); err != nil {
@@ -177,8 +178,8 @@ func (b *builder) mountpoint(p string) {
 // shown finds the innermost tree of the host that p lies in.
 func (b *builder) shown(p string) (last planStep, ok bool) {
 	for _, s := range b.plan.Steps {
-		if (s.Do == doBind || s.Do == doTmpfs) && beneath(p, s.Path) {
-			last, ok = s, s.Do == doBind
+		if (s.Do == doBind || s.Do == doLayer || s.Do == doTmpfs) && beneath(p, s.Path) {
+			last, ok = s, s.Do != doTmpfs
 		}
 	}
 	return last, ok
@@ -271,6 +272,9 @@ func checkPlaces(c Config, host hostFacts) error {
 			Fix: "choose a directory beside the project for --home"}
 	}
 	if err := checkBeside(c, host); err != nil {
+		return err
+	}
+	if err := checkLayers(c, host); err != nil {
 		return err
 	}
 	for f := range c.Files {

@@ -124,6 +124,14 @@ func TestPlans(t *testing.T) {
 			h.Homes = []string{"/opt/me", "/opt/other"}
 			return base, h
 		},
+		"caches": func() (Config, hostFacts) {
+			h := debian()
+			h.RO = []hostEntry{{Path: "/home/me/go"}}
+			h.Layers = []hostLayer{{Path: "/home/me/go/pkg/mod", Lower: "/home/me/go/pkg/mod", Dir: "/state/mod"},
+				{Path: "/home/me/.cache/go-build", Lower: "/data/build", Dir: "/state/build"}, {Path: "/home/me/.npm/index", Dir: "/state/npm"}}
+			h.Credentials = []string{"/home/me/go/pkg/mod/cache/token"}
+			return base, h
+		},
 		"private": func() (Config, hostFacts) {
 			h := debian()
 			h.RO = []hostEntry{{Path: "/home/me"}, {Path: "/data/keys/aws"}, {Path: "/srv/cloud/bin"}, {Path: "/home/me/link", Link: "/data/keys/aws"}}
@@ -221,7 +229,35 @@ func TestPlansRefused(t *testing.T) {
 		},
 		"ro is our state":   func(_ *Config, h *hostFacts) { h.RO, h.Private = []hostEntry{{Path: "/x/state"}}, []string{"/x/state"} },
 		"home in our state": func(_ *Config, h *hostFacts) { h.HomeDir, h.Private = "/x/state/h", []string{"/x/state"} },
-		"file with dots":    func(c *Config, _ *hostFacts) { c.Files = map[string][]byte{"/run/../etc/x": nil} },
+		"cache is relative": func(_ *Config, h *hostFacts) { h.Layers = []hostLayer{{Path: "c", Dir: "/s"}} },
+		"cache in project":  func(_ *Config, h *hostFacts) { h.Layers = []hostLayer{{Path: "/srv/project/c", Dir: "/s"}} },
+		"project in cache":  func(_ *Config, h *hostFacts) { h.Layers = []hostLayer{{Path: "/srv", Dir: "/s"}} },
+		"lower in project": func(_ *Config, h *hostFacts) {
+			h.Layers = []hostLayer{{Path: "/c", Lower: "/srv/project/c", Dir: "/s"}}
+		},
+		"cache in beside": func(c *Config, h *hostFacts) {
+			c.Beside, h.Layers = []Placed{{Root: "/data/git"}}, []hostLayer{{Path: "/data/git/c", Dir: "/s"}}
+		},
+		"cache is the home":    func(_ *Config, h *hostFacts) { h.Layers = []hostLayer{{Path: "/home/me", Dir: "/s"}} },
+		"lower holds the home": func(_ *Config, h *hostFacts) { h.Layers = []hostLayer{{Path: "/c", Lower: "/home", Dir: "/s"}} },
+		"lower in the home": func(_ *Config, h *hostFacts) {
+			h.HomeDir, h.Layers = "/data/home", []hostLayer{{Path: "/c", Lower: "/data/home/c", Dir: "/s"}}
+		},
+		"lower is etc": func(_ *Config, h *hostFacts) { h.Layers = []hostLayer{{Path: "/c", Lower: "/etc", Dir: "/s"}} },
+		"cache in usr": func(_ *Config, h *hostFacts) { h.Layers = []hostLayer{{Path: "/usr/cache", Dir: "/s"}} },
+		"caches in one another": func(_ *Config, h *hostFacts) {
+			h.Layers = []hostLayer{{Path: "/c", Dir: "/s"}, {Path: "/c/d", Dir: "/t"}}
+		},
+		"ro in a cache": func(_ *Config, h *hostFacts) {
+			h.RO, h.Layers = []hostEntry{{Path: "/c/d"}}, []hostLayer{{Path: "/c", Dir: "/s"}}
+		},
+		"lower is our state": func(_ *Config, h *hostFacts) {
+			h.Private, h.Layers = []string{"/x/state"}, []hostLayer{{Path: "/c", Lower: "/x/state/c", Dir: "/s"}}
+		},
+		"another user's cache": func(c *Config, h *hostFacts) {
+			h.Privileged, c.User, h.Layers = true, "www-data", []hostLayer{{Path: "/c", Dir: "/s"}}
+		},
+		"file with dots": func(c *Config, _ *hostFacts) { c.Files = map[string][]byte{"/run/../etc/x": nil} },
 	} {
 		c, h := ok, debian()
 		spoil(&c, &h)

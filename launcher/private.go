@@ -104,6 +104,11 @@ func (b *builder) cover(c Config, home string) error {
 			trees = append(trees, shownTree{from: e.Path, at: b.inHome(e.Path, home)})
 		}
 	}
+	for _, l := range b.host.Layers {
+		if l.Lower != "" {
+			trees = append(trees, shownTree{from: l.Lower, at: l.Path})
+		}
+	}
 	if h := b.host.HomeDir; h != "" {
 		trees = append(trees, shownTree{from: h, at: home, home: true})
 	}

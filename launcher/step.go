@@ -22,6 +22,7 @@ const (
 	doView   stepKind = "view"   // mount mount Mount of the view
 	doMask   stepKind = "mask"   // cover a file or directory with an empty, unreadable one
 	doOver   stepKind = "over"   // cover the file Path with the file From, which is inside, too
+	doLayer  stepKind = "layer"  // show the layer Layer over the host's From at Path; "" as From: the layer alone
 	doSeal   stepKind = "seal"   // make the file system mounted here read-only
 	doProc   stepKind = "proc"   // mount /proc for the new process namespace
 	doLock   stepKind = "lock"   // make this part of /proc read-only
@@ -45,6 +46,7 @@ type planStep struct {
 	Data   []byte
 	Secret Secret // of a file, instead of Data
 	Is     fileID // of a bind or device: what From has to be; zero: whatever it is
+	Layer  string // the directory of the host that holds it
 }
 
 // String shows the step on one line, for messages and golden tests.
@@ -53,6 +55,9 @@ func (s planStep) String() string {
 	fmt.Fprintf(&b, "%-6s %s", s.Do, s.Path)
 	if s.From != "" && s.From != s.Path {
 		fmt.Fprintf(&b, " <- %s", s.From)
+	}
+	if s.Layer != "" {
+		fmt.Fprintf(&b, " over=%s", s.Layer)
 	}
 	if s.Mode != 0 {
 		fmt.Fprintf(&b, " mode=%04o", s.Mode)

@@ -81,6 +81,9 @@ func (v *validator) run(run *policies.ProjectRun) {
 	if run.Home != "" {
 		v.hostPath("run.home", run.Home)
 	}
+	for i, name := range run.Cache {
+		v.word(fmt.Sprintf("run.cache[%d]", i), name, policies.Caches())
+	}
 	for i, name := range run.Env {
 		if at := fmt.Sprintf("run.env[%d]", i); !variableName().MatchString(name) {
 			v.bad(at, fmt.Sprintf("%s: '%s' is not the name of a variable", at, name), "name it here, and set it where you type the command")

@@ -9,6 +9,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/agents"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/approvals"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/cache"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/check"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/learn"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/leftlog"
@@ -55,7 +56,7 @@ path everything is read-only.`,
 		root.AddCommand(commands...)
 	}
 	group("apps", "Start an agent", append(run.NewAgents(a), run.NewApps(a))...)
-	group("sandbox", "Sandbox", run.New(a), runs.NewPs(a), runs.NewStop(a), runs.NewLogs(a), runs.NewExec(a), runs.NewAllow(a), runs.NewHide(a), project.NewInit(a), learn.New(a), project.NewTrust(a), leftlog.New(a), mount.New(a), mount.NewUnmount(a), run.NewDoctor(a))
+	group("sandbox", "Sandbox", run.New(a), runs.NewPs(a), runs.NewStop(a), runs.NewLogs(a), runs.NewExec(a), runs.NewAllow(a), runs.NewHide(a), project.NewInit(a), learn.New(a), project.NewTrust(a), leftlog.New(a), cache.New(a), mount.New(a), mount.NewUnmount(a), run.NewDoctor(a))
 	group("policy", "Policy", check.New(a), policy.NewWhy(a), policy.New(a))
 	group("approvals", "Approvals", approvals.NewRequests(a), approvals.NewApprove(a), approvals.NewDeny(a), approvals.NewGrants(a), approvals.NewRevoke(a))
 	group("agents", "Agents", agents.NewServe(a), agents.NewHire(a), agents.NewFire(a), agents.NewInterrupt(a), agents.New(a),

@@ -67,6 +67,7 @@ type ProjectRun struct {
 	Protect     []string   `yaml:"protect" doc:"Doublestar globs of names that are never writable: --protect."`
 	RO          []string   `yaml:"ro" doc:"Paths of the host, beginning with / or ~/, that are shown read-only where they exist: --ro. Needs trust."`
 	Home        string     `yaml:"home" doc:"A directory, beginning with / or ~/, that is the home inside: --home. Needs trust."`
+	Cache       []string   `yaml:"cache" doc:"Caches of package managers (go, npm, pip, cargo) that are shown with a private layer over them: --cache. Needs trust."`
 	Env         []string   `yaml:"env" doc:"Names of variables that are passed on where they are set: --env. Needs trust."`
 	Secrets     []string   `yaml:"secrets" doc:"NAME=FILE: variables that hold what a file of the host does, beginning with / or ~/, where it exists: --secret. Needs trust."`
 	SecretFiles []string   `yaml:"secret_files" doc:"NAME=FILE: likewise as a file in /run/secrets: --secret-file. Needs trust."`
@@ -75,6 +76,9 @@ type ProjectRun struct {
 	Net         NetworkOff `yaml:"net" doc:"none takes the network away: --net none."`
 	Preset      string     `yaml:"preset" doc:"A preset or profile that is held, by its name: --preset. Needs trust."`
 }
+
+// Caches are the names that ProjectRun.Cache may hold.
+func Caches() []string { return []string{"go", "npm", "pip", "cargo"} }
 
 // NetworkOff is what a project may say of the network: to take it away.
 type NetworkOff string

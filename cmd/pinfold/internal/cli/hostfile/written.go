@@ -162,6 +162,27 @@ func Written(o *cli.Output) []string {
 	return places
 }
 
+// WrittenPlace is the place that earlier runs could write and in which a file lies, or
+// what its name leads to; "" if it lies in none. A record that cannot be read is an error.
+func WrittenPlace(name string) (string, error) {
+	places, err := writtenPlaces()
+	if err != nil {
+		return "", fmt.Errorf("which places runs could write is not known: %w", err)
+	}
+	path, err := followGiven(name)
+	if err != nil {
+		return "", err
+	}
+	for _, at := range append([]string{path.Real}, path.Links...) {
+		for _, place := range places {
+			if _, in := hostpath.Beneath(at, place); in {
+				return place, nil
+			}
+		}
+	}
+	return "", nil
+}
+
 // Remember adds to the record before the command can write, and returns the record
 // with what was added. A run does not fail if it cannot be kept; on a terminal that is
 // reported.

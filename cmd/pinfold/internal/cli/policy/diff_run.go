@@ -115,6 +115,7 @@ func diffHost(before, after *project) []policies.Change {
 	default:
 		list = append(list, told(true, after.place("home"), "reading and writing '%s', outside the project, as the home: allowed, was '%s'", is.Home, was.Home))
 	}
+	list = append(list, diffEntries("cache", "your cache '%s'", was.Cache, is.Cache, before, after)...)
 	list = append(list, diffEntries("env", "your variable '%s'", was.Env, is.Env, before, after)...)
 	list = append(list, diffEntries("secrets", "the secret '%s', as a variable", was.Secrets, is.Secrets, before, after)...)
 	list = append(list, diffEntries("secret_files", "the secret '%s', as a file", was.SecretFiles, is.SecretFiles, before, after)...)

@@ -149,6 +149,7 @@ func Widens(run *policies.ProjectRun) []string {
 	if run.Home != "" {
 		say("reads and writes, as its home: ", described(run.Home))
 	}
+	say("reads, of your caches, those of: ", run.Cache...)
 	var env []string
 	for _, name := range run.Env {
 		if _, set := os.LookupEnv(name); !set {

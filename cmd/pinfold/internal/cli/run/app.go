@@ -360,6 +360,15 @@ func (f *runFlags) printDry(flags *pflag.FlagSet, o *cli.Output, cfg pathresolve
 		home = f.home + ", kept"
 	}
 	say("home", []string{home})
+	for _, plan := range f.planned {
+		for _, part := range plan.Parts {
+			of := "yours, beneath a private layer"
+			if part.Own {
+				of = "a private layer alone"
+			}
+			say("cache", []string{plan.Cache.Name + ": " + part.Path + ", " + of})
+		}
+	}
 	for _, line := range f.otherPrograms(o, r, command) {
 		say("program", []string{line})
 	}

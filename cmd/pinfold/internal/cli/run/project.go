@@ -87,6 +87,11 @@ func (f *runFlags) ofHost(flags *pflag.FlagSet, run *policies.ProjectRun) (add [
 			wide = append(wide, setting{"home", path})
 		}
 	}
+	for _, name := range run.Cache {
+		if f.user == "" {
+			wide = append(wide, setting{"cache", name})
+		}
+	}
 	for _, name := range run.Env {
 		if _, set := os.LookupEnv(name); set && !given[name] {
 			wide = append(wide, setting{"env", name})

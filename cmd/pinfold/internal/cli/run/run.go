@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/caches"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/gitbeside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
@@ -35,6 +36,7 @@ type runFlags struct {
 	limits     limitFlags
 	ro         []string
 	home       string
+	caches     []string
 	user       string
 	env        []string
 	secrets    secretFlags
@@ -68,6 +70,8 @@ type runFlags struct {
 	beside    *gitbeside.Dir             // what --git opens outside of the project, once that is known
 	traces    viewhost.Traces            // of what is changed
 	written   []string                   // places that runs, and this one, could write
+	planned   []caches.Plan              // of the caches that are shown
+	held      []*caches.Held             // their layers
 	learned   *learned.Record            // of learn, for which it is run; nil: of nobody
 	ran       bool                       // the command was started
 }
@@ -123,6 +127,7 @@ func newRun(a *cli.App, f *runFlags, cmd *cobra.Command) *cobra.Command {
 	flags.SetInterspersed(false) // what follows CMD belongs to CMD
 	flags.StringArrayVar(&f.ro, "ro", nil, "show `PATH` of the host inside, read-only, at its own path (repeatable)")
 	flags.StringVar(&f.home, "home", "", "show `DIR` as the home directory inside, writable, instead of a private empty one")
+	f.cacheFlag(cmd)
 	flags.StringVar(&f.user, "user", "", "as root: run CMD as the user `NAME`")
 	flags.StringArrayVar(&f.env, "env", nil, "pass `KEY[=VAL]` on to CMD, besides the few variables that always are (repeatable)")
 	flags.BoolVar(&f.gitAuthor, "git-author", false, "let git inside know your name, your e-mail and such settings of yours, without the rest of ~/.gitconfig")
@@ -144,7 +149,7 @@ func newRun(a *cli.App, f *runFlags, cmd *cobra.Command) *cobra.Command {
 	flags.BoolVar(&f.noProject, "no-project", false, "take nothing from the project's .pinfold.yaml")
 	flags.StringVar(&f.name, "name", "", "call the run `NAME`, besides its id, for 'pinfold ps', stop, exec and the like")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the line that would be run, and what it could read and write, and start nothing")
-	cli.Heading(cmd, "Flags", "git-author", "ro", "home", "env", "secret", "secret-file", "socket", "device", "approve", "mcp")
+	cli.Heading(cmd, "Flags", "git-author", "ro", "home", "cache", "env", "secret", "secret-file", "socket", "device", "approve", "mcp")
 	cli.Heading(cmd, "What is told", "dry-run", "report", "fail-on-deny", "fail-on-left", "quiet")
 	cli.Heading(cmd, "The policy in detail", "no-project")
 	cli.Heading(cmd, "Users, processes and limits", "name", "user", "wait-background", "time", "grace", "pids", "memory", "cpu", "tmp-size", "nested", "no-sandbox")
@@ -207,6 +212,9 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	if command, err = f.tellModel(cmd.Flags(), a.Out, f.asks(cfg), command); err != nil {
 		return err
 	}
+	if err := f.findCaches(); err != nil {
+		return err
+	}
 	if f.dryRun {
 		f.printDry(cmd.Flags(), a.Out, cfg, r, command)
 		return nil
@@ -219,6 +227,10 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	if err != nil {
 		return err
 	}
+	if err := f.holdCaches(a.Out, r.Root()); err != nil {
+		return err
+	}
+	defer f.releaseCaches()
 	if err := f.begin(a.Out, r, refused, command); err != nil {
 		return err
 	}
@@ -297,7 +309,7 @@ func (f *runFlags) NoNetwork() bool { return f.reach.net == netNone || f.Flags.N
 // RefuseDashes looks at the flags that only run has.
 func (f *runFlags) refuseDashes() error {
 	return cmp.Or(
-		cli.RefuseDashes("--ro", f.ro...), cli.RefuseDashes("--home", f.home), cli.RefuseDashes("--user", f.user), cli.RefuseDashes("--env", f.env...),
+		cli.RefuseDashes("--ro", f.ro...), cli.RefuseDashes("--home", f.home), cli.RefuseDashes("--cache", f.caches...), cli.RefuseDashes("--user", f.user), cli.RefuseDashes("--env", f.env...),
 		cli.RefuseDashes("--secret", f.secrets.variables...), cli.RefuseDashes("--secret-file", f.secrets.files...), cli.RefuseDashes("--socket", f.sockets.given...), cli.RefuseDashes("--device", f.devices...),
 		cli.RefuseDashes("--report", f.report), cli.RefuseDashes("--approve", f.approve), cli.RefuseDashes("--app", f.app), cli.RefuseDashes("--name", f.name),
 	)
@@ -391,6 +403,7 @@ func (f *runFlags) launch(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 	f.secrets.into(&c)
 	f.sockets.into(&c)
 	c.Devices = f.devices
+	f.cachesInto(&c)
 	if !f.quiet {
 		c.OnStopped = func(stop syscall.Signal, interactive bool) { onStopped(a.Out, stop, interactive) }
 	}

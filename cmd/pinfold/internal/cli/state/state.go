@@ -103,6 +103,15 @@ func LeftDir() (string, error) {
 	return filepath.Join(filepath.Dir(runs), "left"), nil
 }
 
+// CachesDir is where layers over caches lie.
+func CachesDir() (string, error) {
+	runs, err := RunsDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(filepath.Dir(runs), "caches"), nil
+}
+
 // LogDir is where the records of runs lie, and the sockets at which those obey that go on.
 func LogDir() (string, error) {
 	runs, err := RunsDir()
