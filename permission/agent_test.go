@@ -184,8 +184,7 @@ func TestAgentProfileFile(t *testing.T) {
 	require.Equal(t, access.Allow, file(p, access.FSWrite, "src/x/y").Effect)
 	require.Equal(t, access.Deny, file(p, access.FSWrite, "src/y").Effect)
 	require.Equal(t, access.Deny, file(p, access.FSWrite, "lib/y").Effect)
-	on, _, _ := p.Network()
-	require.False(t, on)
+	require.Equal(t, NetworkNone, p.Network().Mode)
 	require.Equal(t, pathresolver.RuleProtected, file(p, access.FSWrite, "agents/team.yaml").Code)
 }
 

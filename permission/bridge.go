@@ -203,27 +203,6 @@ func (p *Policy) writable() []string {
 // outside is what the chain says about files outside the project.
 func (p *Policy) outside() opinion { return p.over(stageOutside, &question{}, nil, nil).opinion }
 
-// Network reports whether the agent has the network, and the rule that says
-// so; without one, no document of the chain grants it.
-func (p *Policy) Network() (on bool, rule string, at access.Position) {
-	on = true
-	for _, g := range p.groups {
-		spoke := !g.sealed
-		for _, l := range g.layers {
-			switch l.network.opinion {
-			case denied:
-				return false, l.network.rule.id, l.network.rule.at
-			case allowed:
-				spoke, rule, at = true, l.network.rule.id, l.network.rule.at
-			}
-		}
-		if !spoke {
-			return false, "", access.Position{}
-		}
-	}
-	return on, rule, at
-}
-
 // bashPolicy is the narrowest shell policy of the chain, "" if none is set.
 func (p *Policy) bashPolicy() BashPolicy {
 	var least BashPolicy

@@ -66,6 +66,8 @@ func (d *decoder) value(path string, n ast.Node, v reflect.Value) {
 			}
 			v.Set(reflect.ValueOf(t))
 		}
+	case v.Type() == networkType:
+		d.network(path, n, v)
 	case v.Kind() == reflect.Pointer:
 		fresh := reflect.New(v.Type().Elem())
 		d.value(path, n, fresh.Elem())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -126,10 +127,36 @@ func (d *decoder) list(path string, n ast.Node, v reflect.Value) {
 	for i, item := range seq.Values {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		d.at[at] = positionOf(d.ps.file, item)
-		s, _ := d.text(at, item) // one of another type is an empty string, so that the others keep their index
+		s, is := withPort(item)
+		if !is {
+			s, _ = d.text(at, item) // one of another type is an empty string, so that the others keep their index
+		}
 		items = append(items, s)
 	}
 	v.Set(reflect.ValueOf(items))
+}
+
+// withPort is a string such as example.com:443, which the parser takes for a mapping where
+// it stands in brackets.
+func withPort(n ast.Node) (string, bool) {
+	var pair *ast.MappingValueNode
+	switch m := n.(type) {
+	case *ast.MappingValueNode:
+		pair = m
+	case *ast.MappingNode:
+		if m.IsFlowStyle || len(m.Values) != 1 {
+			return "", false
+		}
+		pair = m.Values[0]
+	default:
+		return "", false
+	}
+	key, value := pair.Key.GetToken(), pair.Value.GetToken()
+	if _, is := pair.Value.(*ast.IntegerNode); !is || key == nil || key.Value != key.Origin && key.Value != strings.TrimSpace(key.Origin) ||
+		value.Position.Line != key.Position.Line || value.Position.Column != key.Position.Column+len(key.Value)+1 {
+		return "", false
+	}
+	return key.Value + ":" + value.Value, true
 }
 
 // targets decodes a word such as "parent", or a list of agent ids.
@@ -152,4 +179,20 @@ func (d *decoder) targets(path string, n ast.Node, v reflect.Value) {
 		return
 	}
 	v.FieldByName("Word").SetString(s.Value)
+}
+
+// network decodes true, false, or a mapping that names hosts.
+func (d *decoder) network(path string, n ast.Node, v reflect.Value) {
+	switch b := n.(type) {
+	case *ast.BoolNode:
+		mode := NetworkNone
+		if b.Value {
+			mode = NetworkHost
+		}
+		v.Set(reflect.ValueOf(Network{Mode: mode}))
+	case *ast.MappingNode, *ast.MappingValueNode:
+		d.structure(path, n, v)
+	default:
+		d.wrongType(path, n, "true, false, or a mapping such as {mode: allow, allow: [example.com]}")
+	}
 }

@@ -32,7 +32,6 @@ roles: {verify: VERIFICATION}
 `
 
 func TestExample(t *testing.T) {
-	off := false
 	require.Equal(t, Document{
 		Version: 1, Name: "worker-docs", Extends: "sandboxed",
 		FS: &FS{
@@ -43,7 +42,7 @@ func TestExample(t *testing.T) {
 			"nexus_send": {Enabled: true, AllowedTargets: Targets{Word: "parent"}, Timeout: 30},
 			"run_python": {Enabled: false},
 		},
-		BashPolicy: "test", Network: &off,
+		BashPolicy: "test", Network: &Network{Mode: NetworkNone},
 		Targets:   map[access.Action]Targets{access.MsgSend: {Word: "parent"}, access.AgentStatus: {Word: "family"}},
 		CrossSend: &CrossSend{Mode: Allowlist, Allowlist: []string{"agent:main:main"}, Denylist: []string{}},
 		Approvals: &Approvals{Default: "ask", FUSEWait: Duration(20 * time.Second), MaxWait: Duration(time.Hour)},
@@ -68,7 +67,7 @@ func TestStrict(t *testing.T) {
 		{"version: 1\nfs: {write: docs}", `p.yaml:2:13: fs.write is a string; want a list`},
 		{"version: 1\nfs: {write: }", `p.yaml:2:12: fs.write is empty (null); want a list (leave the key out to inherit, or write the empty value: [] or {})`},
 		{"version: 1\nfs: {write: [1]}", `p.yaml:2:14: fs.write[0] is a integer; want a string (quote it: "1")`},
-		{"version: 1\nnetwork: yes", `p.yaml:2:10: network is a string; want true or false`},
+		{"version: 1\nnetwork: yes", `p.yaml:2:10: network is a string; want true, false, or a mapping such as {mode: allow, allow: [example.com]}`},
 		{"version: 1\nbash_policy: tests", `p.yaml:2:14: bash_policy: unknown word "tests" (did you mean 'test'?)`},
 		{"version: 1\nbash_policy: everything", `p.yaml:2:14: bash_policy: unknown word "everything" (want one of: none, read_only, explore, test, build_test)`},
 		{"version: 1\ntargets: {msg.sned: parent}", `p.yaml:2:11: targets: unknown action 'msg.sned' (did you mean 'msg.send'?)`},

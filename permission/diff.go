@@ -136,16 +136,7 @@ func (d *differ) settings() {
 	add := func(widens bool, rule string, at access.Position, format string, args ...any) {
 		d.changes = append(d.changes, change{widens: widens, text: fmt.Sprintf(format, args...), rule: rule, source: at})
 	}
-	was, oldRule, oldAt := d.before.Network()
-	is, rule, at := d.after.Network()
-	switch {
-	case is && !was:
-		add(true, rule, at, "the network: on, was off")
-	case was && !is && rule == "":
-		add(false, oldRule, oldAt, "the network: off, was on")
-	case was && !is:
-		add(false, rule, at, "the network: off, was on")
-	}
+	d.network()
 	if b, a := d.before.bashPolicy(), d.after.bashPolicy(); a != b {
 		runs := slices.ContainsFunc(execTools, func(tool string) bool { return d.after.toolEffect(tool) != access.Deny })
 		add(runs && b != "" && (a == "" || a.rank() > b.rank()), "", access.Position{}, "bash_policy: %s, was %s", orNone(string(a)), orNone(string(b)))

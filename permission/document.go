@@ -22,7 +22,7 @@ type Document struct {
 	Defaults     map[access.Action]access.Effect `yaml:"defaults" doc:"What holds for an action that no other rule of this document speaks of. Absent means that this document says nothing about it."`
 	BashPolicy   BashPolicy                      `yaml:"bash_policy" doc:"What the agent's shell is meant for. Advice to the agent's own command line, since the view is the boundary; but none refuses the tools that execute."`
 	BashCommands []string                        `yaml:"bash_commands" doc:"Commands that the agent's shell is meant to run, such as 'git add'. Advice, like bash_policy."`
-	Network      *bool                           `yaml:"network" doc:"Whether the agent has the network. Absent everywhere means no."`
+	Network      *Network                        `yaml:"network" doc:"What the agent reaches: true is all that the host reaches, false is nothing, and a mapping names the hosts. Absent everywhere means nothing."`
 	Targets      map[access.Action]Targets       `yaml:"targets" doc:"Which agents an action may be aimed at: parent, children, family (parent and children), siblings, or a list of agent ids. [] is nobody."`
 	CrossSend    *CrossSend                      `yaml:"cross_send" doc:"Which sessions messages may be sent to. Absent everywhere means the agent's parent and its own sessions."`
 	Approvals    *Approvals                      `yaml:"approvals" doc:"How what needs asking is asked for."`

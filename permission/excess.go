@@ -54,9 +54,7 @@ func (p *Policy) exceededBy(l *layer) []Excess {
 			add(path, "action '%s' is not allowed in '%s'", a, p.Name())
 		}
 	}
-	if on, _, _ := p.Network(); doc.Network != nil && *doc.Network && !on {
-		add("network", "the network is off in '%s'", p.Name())
-	}
+	p.networkExcess(l, add)
 	if b := p.bashPolicy(); doc.BashPolicy != "" && b != "" && doc.BashPolicy.rank() > b.rank() {
 		add("bash_policy", "bash_policy %s goes beyond %s of '%s'", doc.BashPolicy, b, p.Name())
 	}

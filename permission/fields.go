@@ -51,6 +51,7 @@ func wordsOf(t reflect.Type) []string {
 var (
 	targetsType  = reflect.TypeFor[Targets]()
 	durationType = reflect.TypeFor[Duration]()
+	networkType  = reflect.TypeFor[Network]()
 )
 
 // join is the path of a key within a document.

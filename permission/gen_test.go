@@ -101,8 +101,10 @@ var genDocument = rapid.Custom(func(t *rapid.T) Document {
 		d.Targets = rapid.MapOfN(rapid.SampledFrom(targetActions), genTargets, 0, 4).Draw(t, "targets")
 	}
 	if rapid.Bool().Draw(t, "network?") {
-		on := rapid.Bool().Draw(t, "network")
-		d.Network = &on
+		d.Network = rapid.SampledFrom([]*Network{
+			{Mode: NetworkHost}, {Mode: NetworkNone}, {Mode: NetworkAllow}, {Mode: NetworkAllow, Allow: []string{}},
+			{Mode: NetworkAllow, Allow: []string{"a.example", "*.b.example:443", "localhost:5432"}},
+		}).Draw(t, "network")
 	}
 	if rapid.Bool().Draw(t, "acl?") {
 		d.CrossSend = &CrossSend{

@@ -19,8 +19,8 @@ type layer struct {
 	defaults [16]statement // by Action.index
 	targets  [16]*targetRule
 	tools    map[string]*toolRule
-	network  statement
-	bash     statement // speaks only where bash_policy is none
+	network  *networkRule // nil: it says nothing
+	bash     statement    // speaks only where bash_policy is none
 	acl      *sendACL
 }
 
@@ -75,7 +75,7 @@ func newLayer(src *Source) *layer {
 		l.tools[name] = l.compileTool(join("tools", name), t)
 	}
 	if doc.Network != nil {
-		l.network = statement{yesNo(*doc.Network), l.newRule("network", "")}
+		l.network = l.compileNetwork(doc.Network)
 	}
 	if doc.BashPolicy == "none" {
 		l.bash = statement{denied, l.newRule("bash_policy", "none")}

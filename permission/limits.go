@@ -10,6 +10,7 @@ const (
 	maxDepth    = 12        // mappings and lists within each other; the schema needs 4
 	maxProblems = 50        // problems reported of one document
 	maxExtends  = 8         // documents that extend each other
+	maxHosts    = 500       // hosts of one document's network
 	maxName     = 128       // bytes of a name or an agent's id
 	maxPath     = 4096      // bytes of a path or glob (PATH_MAX); more about globs in package globs
 )

@@ -46,6 +46,7 @@ func (p *Policy) lintLayer(l *layer) []Problem {
 			add("too_many_rules", "fs", "begin globs with a directory", "so many globs begin with a wildcard that not all of them were compared with each other")
 		}
 	}
+	l.network.lint(add)
 	for _, name := range sorted(doc.Tools) {
 		path, t := join("tools", name), doc.Tools[name]
 		if hint := unknownTool(name); hint != "" {

@@ -118,6 +118,11 @@ func normal(d Document) Document {
 		}
 		d.FS = &fs
 	}
+	if d.Network != nil {
+		n := *d.Network
+		n.Allow = sortedList(n.Allow)
+		d.Network = &n
+	}
 	if d.CrossSend != nil {
 		x := *d.CrossSend
 		x.Allowlist, x.Denylist = sortedList(x.Allowlist), sortedList(x.Denylist)

@@ -101,6 +101,10 @@ func (v *validator) run(run *policies.ProjectRun) {
 			v.bad(at, fmt.Sprintf("%s: '%s' does not begin with /dev/, or leads up", at, p), "")
 		}
 	}
+	v.hosts("run.allow_host", run.AllowHost)
+	if run.Net == "none" && len(run.AllowHost) > 0 {
+		v.bad("run.allow_host", "run.allow_host lists hosts, and run.net is none", "write 'net: allow'")
+	}
 	if run.Preset != "" && !slices.Contains(Builtins(), run.Preset) {
 		v.badCode("unknown_word", "run.preset", fmt.Sprintf("run.preset: unknown preset %q", run.Preset), didyoumean.Hint(run.Preset, Builtins()))
 	}

@@ -23,8 +23,8 @@ func (o insideOptions) OfRun(run *policies.ProjectRun, at func(part string) acce
 		if err != nil {
 			return nil, err
 		}
-		on, builtIn := true, access.Position{File: "built in"}
-		view := &Source{File: callerFile, Document: Document{Version: 1, Name: runName, FS: &FS{Read: []string{"."}}, Network: &on},
+		builtIn := access.Position{File: "built in"}
+		view := &Source{File: callerFile, Document: Document{Version: 1, Name: runName, FS: &FS{Read: []string{"."}}, Network: &Network{Mode: NetworkHost}},
 			at: map[string]access.Position{"fs": builtIn, "network": builtIn}}
 		rest, err := besidesFiles(like)
 		if err != nil {
@@ -77,10 +77,16 @@ func runSource(run *policies.ProjectRun, at func(part string) access.Position, l
 		place(fmt.Sprintf("fs.protect[%d]", i), fmt.Sprintf("protect[%d]", i))
 	}
 	doc := Document{Version: 1, Name: runName, FS: files}
-	if run.Net == "none" {
-		off := false
-		doc.Network = &off
+	switch {
+	case run.Net == "none":
+		doc.Network = &Network{Mode: NetworkNone}
 		place("network", "net")
+	case run.Net != "" || run.AllowHost != nil:
+		doc.Network = &Network{Mode: NetworkAllow, Allow: run.AllowHost}
+		place("network", "net")
+		for i := range run.AllowHost {
+			place(fmt.Sprintf("network.allow[%d]", i), fmt.Sprintf("allow_host[%d]", i))
+		}
 	}
 	src, err := FromDocument(callerFile, doc)
 	if err != nil {

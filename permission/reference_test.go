@@ -40,6 +40,8 @@ func valueText(t reflect.Type) string {
 		return "word or list of agent ids"
 	case t == durationType:
 		return "time"
+	case t == networkType:
+		return "`true`, `false`, or mapping"
 	case wordsOf(t) != nil:
 		return "`" + strings.Join(wordsOf(t), "`, `") + "`"
 	}

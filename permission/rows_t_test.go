@@ -25,10 +25,10 @@ func TestSandboxedT1(t *testing.T) {
 		require.Equal(t, "sandboxed:tools."+tool+".enabled", d.Rule)
 		require.True(t, ask(preset(t, "trusted"), access.Request{Principal: "me", Action: access.ToolUse, Resource: tool}).Allowed())
 	}
-	on, rule, at := p.Network()
-	require.False(t, on)
-	require.Equal(t, "sandboxed:network", rule)
-	require.Equal(t, "preset:sandboxed", at.File)
+	net := p.Network()
+	require.Equal(t, NetworkNone, net.Mode)
+	require.Equal(t, "sandboxed:network", net.Rule)
+	require.Equal(t, "preset:sandboxed", net.Source.File)
 	require.Equal(t, "Immutable sandbox, no execution/agent management", p.Sources()[0].Document.Description)
 }
 

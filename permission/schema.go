@@ -37,6 +37,8 @@ func schemaOf(t reflect.Type) object {
 		return object{"oneOf": []any{object{"enum": reservedWords}, object{"type": "array", "items": id}}}
 	case t == durationType:
 		return object{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}
+	case t == networkType:
+		return object{"oneOf": []any{object{"type": "boolean"}, schemaOfStruct(t)}}
 	case wordsOf(t) != nil:
 		return object{"enum": wordsOf(t)}
 	}

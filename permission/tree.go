@@ -40,6 +40,8 @@ func treeOf(path string, v reflect.Value) node {
 		n.scalar = v.Interface().(Duration).String()
 	case v.Kind() == reflect.Pointer:
 		return treeOf(path, v.Elem())
+	case v.Type() == networkType && v.Interface().(Network).isBool():
+		n.scalar = v.Interface().(Network).Mode == NetworkHost
 	case v.Kind() == reflect.Struct:
 		for _, f := range fieldsOf(v.Type()) {
 			value := v.Field(f.index)

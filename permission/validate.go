@@ -37,6 +37,7 @@ func validate(ps *problems, src *Source) {
 		}
 	}
 	v.files(doc.FS)
+	v.network(doc.Network)
 	v.tools(doc.Tools)
 	for _, a := range sorted(doc.Defaults) {
 		v.word(join("defaults", string(a)), string(a), a.Words())

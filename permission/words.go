@@ -52,3 +52,19 @@ func (Asking) words() []string { return []string{"ask", "deny"} }
 // word is a string type of this package with a closed list of values; those of access
 // say Words.
 type word interface{ words() []string }
+
+// NetworkMode says what of the network an agent has.
+type NetworkMode string
+
+// The modes of the network.
+const (
+	NetworkNone  NetworkMode = "none"  // nothing
+	NetworkAllow NetworkMode = "allow" // the hosts that are listed
+	NetworkHost  NetworkMode = "host"  // all that the host reaches
+)
+
+// words returns the modes, narrowest first.
+func (NetworkMode) words() []string { return []string{"none", "allow", "host"} }
+
+// rank orders modes by what they offer. Of one that is not known it is that of none.
+func (m NetworkMode) rank() int { return max(0, slices.Index(m.words(), string(m))) }

@@ -46,6 +46,8 @@ type HireBody struct {
 	Hide       []string  `json:"hide,omitempty"`        // globs of what does not exist for it
 	Mask       []string  `json:"mask,omitempty"`        // globs of what it reads with stand-ins for the values
 	Protect    []string  `json:"protect,omitempty"`     // globs of what it may never write
+	Net        string    `json:"net,omitempty"`         // none or allow: of the network nothing, or AllowHost alone; "" is what the policy has
+	AllowHost  []string  `json:"allow_host,omitempty"`  // hosts, as permission.Network.Allow has them
 	Route      string    `json:"route,omitempty"`       // where its answers go, such as a channel
 	Until      time.Time `json:"until,omitzero"`        // when its time is over, and it and all beneath it are fired
 	Model      string    `json:"model,omitempty"`

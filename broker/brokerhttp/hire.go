@@ -1,6 +1,7 @@
 package brokerhttp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,6 +149,12 @@ func (c *call) policy(ctx context.Context, body *HireBody) (*permission.Policy, 
 			opt.Caller.FS.Write = append(opt.Caller.FS.Write, ".git")
 		}
 	}
+	if body.Net != "" || body.AllowHost != nil {
+		if opt.Caller == nil {
+			opt.Caller = &permission.Document{}
+		}
+		opt.Caller.Network = &permission.Network{Mode: permission.NetworkMode(cmp.Or(body.Net, string(permission.NetworkAllow))), Allow: body.AllowHost}
+	}
 	policy, err := compile(body, opt)
 	if err == nil && body.Git && len(body.WritePaths) == 0 {
 		if _, is := policies.Of(policy).(interface {
@@ -162,6 +169,11 @@ func (c *call) policy(ctx context.Context, body *HireBody) (*permission.Policy, 
 	}
 	if lost := policies.Of(policy).(interface{ Unlisted() []policies.Unlisted }).Unlisted(); len(lost) > 0 {
 		return nil, fault(broker.CodeInvalid, "write path '%s': %s lists the write paths and it is not among them", lost[0].Path, lost[0].List)
+	}
+	for _, host := range body.AllowHost {
+		if net := policy.Network(); !net.Allows(host) {
+			return nil, fault(broker.CodeInvalid, "host '%s' is more than policy '%s' allows, which is: %s", host, policy.Name(), cmp.Or(strings.Join(net.Hosts, " "), "nothing"))
+		}
 	}
 	return policy, validate(policy)
 }

@@ -53,7 +53,7 @@ func TestFlagsHaveHeadings(t *testing.T) {
 		for _, f := range cli.FlagGroups(cmd)[0].Flags {
 			first = append(first, f.Name)
 		}
-		require.Equal(t, []string{"directory", "write-path", "git", "hide", "mask", "policy", "preset", "net", "allow-host", "git-author", "ro", "home", "cache", "env", "secret", "secret-file", "socket", "device", "approve", "mcp", "app", "help"}, first)
+		require.Equal(t, []string{"directory", "write-path", "git", "hide", "mask", "policy", "preset", "net", "allow-host", "after-read", "git-author", "ro", "home", "cache", "env", "secret", "secret-file", "socket", "device", "approve", "mcp", "app", "help"}, first)
 	}
 }
 

@@ -3,14 +3,17 @@ package network
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -149,6 +152,72 @@ except OSError as e: print("refused")`
 	require.NoError(t, err, "%s", log)
 	assert.Regexp(t, `connected +allowed\.test:80 .*bytes out`, string(log))
 	assert.Regexp(t, `refused +connect allowed\.test:8080`, string(log))
+}
+
+// TestNetworkPolicy: the hosts that a policy lists are all that a run and a hired agent reach,
+// and a model is told them.
+func TestNetworkPolicy(t *testing.T) {
+	if !onStage(t) {
+		return
+	}
+	w, g := newWorld(t), newGround(t)
+	python := func(path string) []string {
+		return []string{"python3", "-c", `import urllib.request as u
+for at in "evil.test", "allowed.test:8080", "allowed.test":
+    try: u.urlopen("http://" + at + "/` + path + `-" + at)
+    except OSError: pass`}
+	}
+	policy := filepath.Join(g.dir, "policy.yaml")
+	for _, list := range []string{"{mode: allow, allow: [allowed.test:80]}", "true"} {
+		require.NoError(t, os.WriteFile(policy, []byte("version: 1\nextends: WRITE\nfs: {write: []}\nnetwork: "+list+"\n"), 0o644))
+		out, err := g.run([]string{"--policy", policy}, python("run")...).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		rules, err := g.run([]string{"--policy", policy}, "cat", "/run/pinfold/rules.md").Output()
+		require.NoError(t, err)
+		state := filepath.Join(t.TempDir(), "broker")
+		serve := exec.Command(g.pinfold, "serve", "--state-dir", state)
+		serve.Stderr = os.Stderr
+		require.NoError(t, serve.Start())
+		t.Cleanup(func() { _ = serve.Process.Kill() }) // or it has ended
+		var flags []string
+		hire := func(command ...string) error {
+			cmd := exec.Command(g.pinfold, slices.Concat([]string{"hire", "-C", g.dir, "--policy", policy}, flags, []string{"task", "--"}, command)...)
+			cmd.Env = append(os.Environ(), "PINFOLD_SOCKET="+filepath.Join(state, "operator.sock"))
+			require.Eventually(t, func() bool {
+				_, err := os.Stat(filepath.Join(state, "operator.sock"))
+				return err == nil
+			}, time.Minute, 10*time.Millisecond)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				return fmt.Errorf("%w: %s", err, out)
+			}
+			return nil
+		}
+		hired := func(command ...string) { require.NoError(t, hire(command...)) }
+		hired(python("hired")...)
+		if list == "true" {
+			flags = []string{"--allow-host", "allowed.test:8080"}
+			hired(python("narrowed")...)
+		} else {
+			flags = []string{"--allow-host", "evil.test"}
+			require.ErrorContains(t, hire("true"), "'evil.test' is more than policy 'policy' allows")
+		}
+		heard := map[string]bool{}
+		require.Eventually(t, func() bool {
+			for what := range w.since() {
+				heard[what] = true
+			}
+			return heard["hired-allowed.test"] && (list != "true" || heard["narrowed-allowed.test:8080"])
+		}, time.Minute, 10*time.Millisecond)
+		require.NoError(t, serve.Process.Signal(os.Interrupt))
+		_ = serve.Wait() // how it ends is no matter here
+		for _, who := range []string{"run", "hired"} {
+			assert.True(t, heard[who+"-allowed.test"], "%s %s", who, list)
+			assert.Equal(t, list == "true", heard[who+"-evil.test"], "%s %s", who, list)
+			assert.Equal(t, list == "true", heard[who+"-allowed.test:8080"], "%s %s", who, list)
+		}
+		assert.False(t, heard["narrowed-evil.test"] || heard["narrowed-allowed.test"])
+		assert.Equal(t, list != "true", strings.Contains(string(rules), "`allowed.test:80`"), "%s", rules)
+	}
 }
 
 // TestNetworkPublish: a port inside is reached where it is published, and nowhere else.

@@ -12,6 +12,9 @@ import (
 // DefaultPorts are the ports of a rule that names none: those of https and http.
 var DefaultPorts = []uint16{443, 80}
 
+// loopback is where a port of localhost is reached.
+var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+
 // Rule is one host, or all beneath a domain, and its ports.
 type Rule struct {
 	// Name is a name in lower case without a dot at its end; beneath a domain it
@@ -61,6 +64,9 @@ func ParseRule(entry string) (Rule, error) {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		if addr.IsUnspecified() || addr.IsMulticast() || addr == broadcast || Pool.Contains(addr) {
 			return fail("that address cannot be connected to")
+		}
+		if addr.IsLoopback() && addr != loopback {
+			return fail("of this machine's loopback only localhost is reached, which is " + loopback.String())
 		}
 		r.Addr = addr
 	} else if r.Name, err = name(host); err != nil {

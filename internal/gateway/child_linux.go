@@ -81,8 +81,16 @@ func childMain() error {
 			return err
 		}
 	}
-	for err == nil { // until the other side is gone, or says that it is over
-		_, _, err = receive()
+	for { // until the other side is gone, or says that it is over
+		data, _, err := receive()
+		if err != nil {
+			break
+		}
+		if string(data) == wordShut {
+			if err := g.shutdown(); err != nil {
+				return err // with all that it holds
+			}
+		}
 	}
 	g.end()
 	return nil

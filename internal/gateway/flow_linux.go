@@ -38,6 +38,7 @@ type flow struct {
 	name           string
 	port           uint16
 	inbound        bool
+	cut            func() // resets both sides
 	sent, received atomic.Int64
 }
 
@@ -58,6 +59,9 @@ func (g *gateway) connection(r *tcp.ForwarderRequest) {
 		return
 	}
 	name, refusal := g.judge(addr, port)
+	if g.isShut() {
+		refusal = &Event{Name: g.nameOf(addr), Port: port, Refused: whyShut}
+	}
 	if refusal != nil {
 		r.Complete(true)
 		g.tell(*refusal)
@@ -150,17 +154,25 @@ func abort(ep tcpip.Endpoint) { ep.Abort() }
 
 // pass passes bytes on until both sides are done. in is the side that began.
 func (g *gateway) pass(f *flow, in stream, reset func(), out stream, watch watcher) {
-	g.mu.Lock()
-	if g.flows != nil {
-		g.flows[f] = true
-	}
-	g.mu.Unlock()
 	cut := func() {
 		reset()
 		if c, ok := out.(*net.TCPConn); ok {
 			_ = c.SetLinger(0)
 		}
 		_ = out.Close()
+	}
+	f.cut = cut
+	g.mu.Lock()
+	shut := g.shut
+	if g.flows != nil && !shut {
+		g.flows[f] = true
+	}
+	g.mu.Unlock()
+	if shut { // while it was made
+		cut()
+		_ = in.Close()
+		g.tell(Event{Name: f.name, Port: f.port, Inbound: f.inbound, Refused: whyShut})
+		return
 	}
 	back, answer := make(chan struct{}), make(chan []byte, 1)
 	watch.answer = answer
@@ -262,6 +274,13 @@ func (g *gateway) each(f *os.File, do func(*net.TCPConn)) error {
 	if err != nil {
 		return err
 	}
+	g.mu.Lock()
+	shut := g.shut
+	g.ports = append(g.ports, l)
+	g.mu.Unlock()
+	if shut {
+		return l.Close()
+	}
 	go func() {
 		for {
 			conn, err := l.Accept()
@@ -275,6 +294,9 @@ func (g *gateway) each(f *os.File, do func(*net.TCPConn)) error {
 			go func() {
 				in := conn.(*net.TCPConn)
 				defer resetTCP(in)
+				if g.isShut() {
+					return
+				}
 				select {
 				case g.open <- struct{}{}:
 					defer func() { <-g.open }()

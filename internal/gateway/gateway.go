@@ -53,6 +53,8 @@ type Event struct {
 	Inbound bool `json:",omitempty"`
 	// Sent and Received are bytes, as the command sees them.
 	Sent, Received int64
+	// Shut stands alone: nothing goes out or comes in any more. It is not told.
+	Shut bool `json:",omitempty"`
 	// Omitted is how many events, at least, were not told before this one, because
 	// there were too many.
 	Omitted int `json:",omitempty"`

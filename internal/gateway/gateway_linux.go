@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -17,12 +18,15 @@ type Process struct {
 	process *os.Process
 	control *os.File
 	told    chan struct{}
+	shut    chan struct{} // closed once it has said that it is shut
+	asked   sync.Once     // to shut
 }
 
 const (
 	processName = "pinfold-gateway" // argv[0] of the process
 	fdControl   = 3
-	endAfter    = 5 * time.Second // how long it has to say its last words
+	endAfter    = 5 * time.Second // how long it has to say its last words, or that it is shut
+	wordShut    = "shut"          // the packet that asks for that
 )
 
 // order is the first packet that it gets; the listeners are attached.
@@ -72,7 +76,7 @@ func Start(c Config) (*Process, error) {
 		control.Close()
 		return nil, err
 	}
-	p := &Process{process: process, control: control, told: make(chan struct{})}
+	p := &Process{process: process, control: control, told: make(chan struct{}), shut: make(chan struct{})}
 	var o order
 	for _, r := range c.Rules {
 		o.Rules = append(o.Rules, rule(r))
@@ -128,16 +132,44 @@ func (p *Process) send(data []byte, files []*os.File) error {
 // listen passes on what the process tells until it is gone.
 func (p *Process) listen(tell func(Event)) {
 	defer close(p.told)
-	packet := make([]byte, maxPacket)
+	packet, said := make([]byte, maxPacket), sync.Once{}
 	for {
 		n, err := p.control.Read(packet)
 		if err != nil || n == 0 {
 			return
 		}
 		var e Event
-		if json.Unmarshal(packet[:n], &e) == nil && tell != nil {
+		switch err := json.Unmarshal(packet[:n], &e); {
+		case err != nil:
+		case e.Shut:
+			said.Do(func() { close(p.shut) })
+		case tell != nil:
 			tell(e)
 		}
+	}
+}
+
+// Shut has nothing go out or come in any more: connections are reset, new ones and names
+// are refused, published ports are closed. It returns once that is so, and cannot be undone.
+// After an error that is not known.
+func (p *Process) Shut() error {
+	var err error
+	p.asked.Do(func() { err = p.send([]byte(wordShut), nil) })
+	if err != nil {
+		return fmt.Errorf("the gateway of the network: %w", err)
+	}
+	select {
+	case <-p.shut:
+		return nil
+	case <-p.told:
+		select {
+		case <-p.shut:
+			return nil
+		default:
+			return errors.New("the gateway of the network has ended")
+		}
+	case <-time.After(endAfter):
+		return fmt.Errorf("the gateway of the network did not answer within %v", endAfter)
 	}
 }
 

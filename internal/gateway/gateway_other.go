@@ -16,5 +16,8 @@ func Start(Config) (*Process, error) { return nil, errors.ErrUnsupported }
 // Serve fails.
 func (p *Process) Serve(*os.File, *os.File, []*os.File) error { return errors.ErrUnsupported }
 
+// Shut fails.
+func (p *Process) Shut() error { return errors.ErrUnsupported }
+
 // Close does nothing.
 func (p *Process) Close() error { return nil }

@@ -122,8 +122,10 @@ func (g *gateway) reply(packet []byte) []byte {
 		return build(h, &q, netip.Addr{})
 	}
 	name := egress.Fold(q.Name.String())
-	if !g.rules.Names(name) {
-		if q.Type != dnsmessage.TypeAAAA { // which is asked for beside the other
+	if shut := g.isShut(); shut || !g.rules.Names(name) {
+		if shut {
+			g.tell(Event{Name: name, Refused: whyShut})
+		} else if q.Type != dnsmessage.TypeAAAA { // which is asked for beside the other
 			g.tell(Event{Name: name, Refused: "the host is not allowed", Allow: allowable(name, 443)})
 		}
 		h.RCode = dnsmessage.RCodeNameError

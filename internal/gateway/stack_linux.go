@@ -39,10 +39,12 @@ type gateway struct {
 	device   *os.File      // kept: it would be closed otherwise
 	open     chan struct{} // a token for each connection
 
-	mu      sync.Mutex // guards what follows
-	flows   map[*flow]bool
+	mu      sync.Mutex     // guards what follows
+	flows   map[*flow]bool // nil: it is over
 	omitted int
 	ended   bool
+	shut    bool           // for good
+	ports   []net.Listener // published, and of the loopback inside
 	events  chan Event
 	told    chan struct{}
 }
@@ -161,6 +163,45 @@ func (g *gateway) report() {
 				break
 			}
 			err = nil
+		}
+	}
+}
+
+// whyShut is why everything is refused once it is shut.
+const whyShut = "the network was closed for good"
+
+// isShut reports whether nothing may go out or come in any more.
+func (g *gateway) isShut() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shut
+}
+
+// shutdown ends every connection and has no other made, and says so. What was on its way
+// out by then was so before whoever asked for this went on.
+func (g *gateway) shutdown() error {
+	g.mu.Lock()
+	g.shut = true
+	ports := g.ports
+	g.ports = nil
+	var cuts []func()
+	for f := range g.flows {
+		cuts = append(cuts, f.cut)
+	}
+	g.mu.Unlock()
+	for _, l := range ports {
+		_ = l.Close() // it may have failed
+	}
+	for _, cut := range cuts {
+		cut()
+	}
+	data, err := json.Marshal(Event{Shut: true})
+	if err != nil {
+		return err
+	}
+	for {
+		if err := unix.Sendmsg(fdControl, data, nil, nil, unix.MSG_NOSIGNAL); err != unix.EINTR {
+			return err
 		}
 	}
 }

@@ -73,18 +73,20 @@ type ProjectRun struct {
 	SecretFiles []string   `yaml:"secret_files" doc:"NAME=FILE: likewise as a file in /run/secrets: --secret-file. Needs trust."`
 	Sockets     []string   `yaml:"sockets" doc:"Unix sockets of the host, where they exist: ssh-agent, gpg-agent, docker, or PATH[:INSIDE] with a PATH that begins with / or ~/: --socket. Needs trust."`
 	Devices     []string   `yaml:"devices" doc:"Devices of the host, beginning with /dev/, where they exist: --device. Needs trust."`
-	Net         NetworkOff `yaml:"net" doc:"none takes the network away: --net none."`
+	Net         ProjectNet `yaml:"net" doc:"none takes the network away: --net none. allow leaves the hosts of allow_host: --net allow."`
+	AllowHost   []string   `yaml:"allow_host" doc:"Hosts that may be connected to, and no others: --allow-host. To be without the other hosts needs no trust, to have these does."`
 	Preset      string     `yaml:"preset" doc:"A preset or profile that is held, by its name: --preset. Needs trust."`
 }
 
 // Caches are the names that ProjectRun.Cache may hold.
 func Caches() []string { return []string{"go", "npm", "pip", "cargo"} }
 
-// NetworkOff is what a project may say of the network: to take it away.
-type NetworkOff string
+// ProjectNet is what a project may say of the network: to take it away, or all of it but
+// some hosts.
+type ProjectNet string
 
 // Words are the values there are.
-func (NetworkOff) Words() []string { return []string{"none"} }
+func (ProjectNet) Words() []string { return []string{"none", "allow"} }
 
 // ProjectCheck is what `pinfold check` does without arguments. Paths are
 // relative to the directory of ProjectFile.

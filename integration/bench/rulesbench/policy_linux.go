@@ -17,7 +17,6 @@ const existing = 100
 // shows. What is opened there lies elsewhere: a rule costs what it is not about
 // nothing.
 func document(n int) permission.Document {
-	on := true
 	fs := permission.FS{Read: []string{"."}, Write: []string{worker.WriteDir}}
 	for i := range n {
 		switch i % 10 {
@@ -39,7 +38,7 @@ func document(n int) permission.Document {
 			fs.Protect = append(fs.Protect, fmt.Sprintf("LICENSES/l%d.txt", i))
 		}
 	}
-	return permission.Document{Version: 1, Name: fmt.Sprintf("rules-%d", n), Network: &on, FS: &fs,
+	return permission.Document{Version: 1, Name: fmt.Sprintf("rules-%d", n), Network: &permission.Network{Mode: permission.NetworkHost}, FS: &fs,
 		Defaults: map[access.Action]access.Effect{access.MsgSend: access.Allow, access.ToolUse: access.Allow}}
 }
 

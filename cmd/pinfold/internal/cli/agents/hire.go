@@ -40,7 +40,7 @@ PINFOLD_SOCKET is the agent's own way to the broker. Without CMD the agent is
 only registered: whoever runs it is told by --json where its socket is. Where CMD
 cannot be started hire says why, and the ID is free again.
 
---git, --hide, --mask and --protect narrow the policy. What CMD gets of the host beyond it
+--git, --hide, --mask, --protect, --net and --allow-host narrow the policy. What CMD gets of the host beyond it
 (--ro, --home, --env KEY) the operator gives as they like; an agent gives what the
 operator allows at 'pinfold serve', or --launch NAME: a command of the operator's
 with what belongs to it, a default for TASK alone.
@@ -115,7 +115,8 @@ and mailbox that it had.`,
 	flags.StringArrayVar(&launch.RO, "ro", nil, "show CMD `PATH` of the host, read-only; an agent only what 'serve' allows (repeatable)")
 	flags.StringVar(&launch.Home, "home", "", "give CMD a home that is kept: `DIR`, or a name where 'serve' allows it")
 	flags.StringArrayVar(&launch.Env, "env", nil, "pass `KEY=VAL` on to CMD, or KEY: the broker's own, where 'serve' allows it (repeatable)")
-	flags.StringVar(&net, "net", "", "take the network away from CMD, whatever the policy says: `none`")
+	flags.StringVar(&net, "net", "", "`none` takes the network away, whatever the policy says; allow leaves the hosts of --allow-host")
+	flags.StringArrayVar(&body.AllowHost, "allow-host", nil, "of the hosts that the policy allows leave `HOST[:PORT]` alone (repeatable)")
 	flags.BoolVar(&launch.Stdin, "task-stdin", false, "the task is CMD's standard input")
 	flags.IntVar(&launch.MaxTasks, "pids", 0, "at most `N` processes and threads of CMD at once")
 	flags.IntVar(&launch.MaxTasks, "max-tasks", 0, "the same as --pids, by its older name")
@@ -201,10 +202,15 @@ func resumeAgent(a *cli.App, cmd *cobra.Command, body brokerhttp.HireBody) error
 // hireLaunch says how the command is started. Paths are the caller's; a home without a
 // slash is a name, which the broker knows the place of.
 func hireLaunch(body *brokerhttp.HireBody, l brokerhttp.LaunchBody, net string) (err error) {
-	if net != "" && net != "none" {
-		return cli.UsageError(cli.UnknownWord("choice for --net", net, "none"), "the policy says whether there is a network: --net none takes it away")
+	switch {
+	case net != "" && net != "none" && net != "allow":
+		return cli.UsageError(cli.UnknownWord("choice for --net", net, "none", "allow"), "the policy says whether there is a network: --net none takes it away, --net allow leaves the hosts of --allow-host")
+	case net == "none" && len(body.AllowHost) > 0:
+		return cli.UsageError(errors.New("--allow-host is for --net allow, and this is --net none"), "leave --net out")
+	case len(body.AllowHost) > 0:
+		net = "allow"
 	}
-	l.NoNet = net == "none"
+	body.Net, l.NoNet = net, net == "none"
 	for i := range l.RO {
 		if l.RO[i], err = filepath.Abs(l.RO[i]); err != nil {
 			return err

@@ -127,7 +127,7 @@ func (r *Runner) Launch(ctx context.Context, l brokerhttp.Launch) error {
 	if err := tryDir(held.Config); err != nil {
 		return err
 	}
-	network, _, _ := l.Policy.Network()
+	network := l.Policy.Network()
 	command, err := withTask(l.Command, l.Agent.Task)
 	if err != nil {
 		return err
@@ -172,7 +172,7 @@ func (r *Runner) Launch(ctx context.Context, l brokerhttp.Launch) error {
 		return err
 	}
 	p, err := startView(View{
-		Agent: id, Policy: held.Config, NoNetwork: !network || given.noNet, Wait: viewhost.FUSEWait(l.Policy), Command: command,
+		Agent: id, Policy: held.Config, NoNetwork: network.Mode == permission.NetworkNone || given.noNet, OnlyHosts: network.Mode != permission.NetworkHost, Hosts: network.Hosts, Wait: viewhost.FUSEWait(l.Policy), Command: command,
 		Env: append(env, "PINFOLD_TASK="+l.Agent.Task), Socket: l.Socket,
 		RO: given.ro, Home: given.home, Private: r.Launches.credentialFiles(), Stdin: stdin, GitAuthor: given.gitAuthor, Git: git,
 		MaxTasks: given.maxTasks, TmpSize: given.tmpSize,

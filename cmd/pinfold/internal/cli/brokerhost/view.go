@@ -100,6 +100,8 @@ type View struct {
 	Agent     string // its id
 	Policy    pathresolver.Config
 	NoNetwork bool
+	OnlyHosts bool          // the network leads to Hosts and nowhere else
+	Hosts     []string      // as permission.Reach has them
 	Wait      time.Duration // that an open may wait for an answer; see sandboxfs.Options
 	Command   []string
 	Env       []string // KEY=VALUE

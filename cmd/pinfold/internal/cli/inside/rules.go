@@ -14,6 +14,9 @@ const RulesFile = "/run/pinfold/rules.md"
 type RulesAbout struct {
 	Asks      bool // somebody answers what is asked for
 	NoNetwork bool
+	OnlyHosts bool     // the network leads to Hosts and nowhere else
+	Hosts     []string // as --allow-host has them
+	AfterRead []string // globs of files before whose first use the network is closed
 	KeptHome  bool     // the home is kept from run to run
 	Given     []string // what of the host it was given by name, beside files: secrets, sockets, devices
 }
@@ -54,8 +57,16 @@ func Rules(cfg pathresolver.Config, r *pathresolver.Resolver, about RulesAbout) 
 	if len(about.Given) > 0 {
 		line("- Given to you by name: %s. What a secret holds is not for files, messages or logs.", quotedList(about.Given))
 	}
-	if about.NoNetwork {
+	switch {
+	case about.NoNetwork:
 		line("- There is no network.")
+	case about.OnlyHosts && len(about.Hosts) == 0:
+		line("- The network has no host but localhost, which is this run's own. Every other connection is refused.")
+	case about.OnlyHosts:
+		line("- The network leads to these hosts, and the others are refused at once: %s. localhost is this run's own. If the task needs another host, say so to your user, with its name and port: they can start you again with `--allow-host NAME:PORT`.", hostList(about.Hosts))
+	}
+	if len(about.AfterRead) > 0 {
+		line("- Before the first of these names is read or used otherwise, the network is closed for the rest of the run: %s. Do first what needs the network.", quotedList(about.AfterRead))
 	}
 	line("- A refusal reads \"Read-only file system\" (EROFS), \"Permission denied\", \"No such file or directory\" for a hidden name, or just that a tool failed to write. It is a rule and not a fault: do not try again in another way, by chmod, sudo, a link or another tool.")
 	line("- `pinfold why PATH` says which rule refused a path, and what would be allowed.")
@@ -71,6 +82,11 @@ const (
 	maxRulesNames = 20  // of a list that are told
 	maxRulesName  = 120 // bytes of a name
 )
+
+// hostList is quotedList for hosts.
+func hostList(hosts []string) string {
+	return strings.Replace(quotedList(hosts), "(`pinfold why PATH` tells)", "that are not listed here", 1)
+}
 
 // quotedList is as much of a list as a model needs.
 func quotedList(names []string) string {

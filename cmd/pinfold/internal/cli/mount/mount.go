@@ -114,6 +114,9 @@ func mount(ctx context.Context, a *cli.App, f *mountFlags, mnt string) (err erro
 		a.Out.Warning("not guaranteed here: the process that serves the view keeps its rights: " + err.Error())
 	}
 	a.Out.Warning("a mount confines nothing by itself: it is for looking; 'pinfold run' confines a program")
+	if f.LimitsNetwork() {
+		a.Out.Warning(fmt.Sprintf("policy '%s' limits the network, and a mount does not: only 'pinfold run' and hired agents hold that", f.Held.Name()))
+	}
 	if f.readyFD > 0 {
 		if err := detach(f.readyFD, null); err != nil {
 			return err

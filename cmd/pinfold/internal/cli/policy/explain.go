@@ -12,6 +12,7 @@ import (
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/policyflag"
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
+	"github.com/pinfold-dev/pinfold/internal/egress"
 	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/pathresolver"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -25,7 +26,7 @@ func newPolicyExplain(a *cli.App) *cobra.Command {
 		Short: "Say what a policy decides about a request, and what each of its layers says",
 		Long: `explain asks a policy, does nothing, and exits with 0 when the request is
 allowed and 1 when it is not. RESOURCE is a path beneath the project, an agent's
-id or session key, or a tool. What links a path leads through it does not look
+id or session key, or a tool; of the ACTION connect it is HOST[:PORT]. What links a path leads through it does not look
 at: 'pinfold why' does. Where no policy is named it is that of the preset that the
 trusted .pinfold.yaml of the working directory names.`,
 		Example: "  pinfold policy explain --policy p.yaml fs.write src/main.go\n  pinfold policy explain --preset sandboxed --as me --parent boss --tool nexus_send msg.send boss",
@@ -36,8 +37,12 @@ trusted .pinfold.yaml of the working directory names.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := knownAction(args[0]); err != nil {
+			connects := args[0] == actionConnect
+			if err := knownAction(args[0]); err != nil && !connects {
 				return err
+			}
+			if _, err := egress.ParseRule(args[1]); connects && err != nil {
+				return cli.UsageError(err, "HOST or HOST:PORT, such as example.com:443")
 			}
 			given, err := from.Given()
 			if err != nil {
@@ -50,6 +55,9 @@ trusted .pinfold.yaml of the working directory names.`,
 				}
 			} else if p, err = ofProject(a.Out, ".", nil, "name one by --policy, --preset or --agent"); err != nil {
 				return err
+			}
+			if connects {
+				return explainConnect(a.Out, p.Network(), args[1])
 			}
 			r := access.Request{Principal: principal, Action: access.Action(args[0]), Resource: args[1], Tool: tool}
 			d, steps := behind(p).Explain(oneParent{principal, parent}, r)
@@ -65,6 +73,32 @@ trusted .pinfold.yaml of the working directory names.`,
 	cmd.Flags().StringVar(&parent, "parent", "", "the `ID` of its parent")
 	cmd.Flags().StringVar(&tool, "tool", "", "the `NAME` of the tool through which it asks")
 	return cmd
+}
+
+// actionConnect is what explain calls a connection. Only runs make them, so that it is no
+// action of package access.
+const actionConnect = "connect"
+
+// explainConnect says whether a run with this network reaches a host, and by which rule.
+func explainConnect(o *cli.Output, net permission.Reach, host string) error {
+	effect, colour := access.Deny, cli.ColourBad
+	if net.Allows(host) {
+		effect, colour = access.Allow, cli.ColourGood
+	}
+	o.Stdout.Printf("%s: %s '%s'\n", o.Stdout.Paint(colour, string(effect)), actionConnect, pathresolver.EscapePath(host))
+	rule, at := net.Behind(host)
+	if rule == "" {
+		o.Stdout.Printf("  no document of the policy grants the network\n")
+	} else {
+		o.Stdout.Printf("  network %s by %s (%s)\n", net.Mode, pathresolver.EscapePath(rule), pathresolver.EscapePath(at.String()))
+	}
+	if len(net.Hosts) > 0 {
+		o.Stdout.Printf("  it reaches: %s\n", strings.Join(net.Hosts, " "))
+	}
+	if effect != access.Allow {
+		return cli.Silent(cli.ExitFailed)
+	}
+	return nil
 }
 
 // knownAction refuses a word that is no action.

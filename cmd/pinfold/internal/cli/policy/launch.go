@@ -138,7 +138,11 @@ func flagsClaude(p *permission.Policy, opt launchOptions) launch {
 		l.Notes = append(l.Notes, "Bash patterns are advice, which a command can get round: the view is the boundary")
 	}
 	l.Notes = append(l.Notes, fileNotes(p, "claude", told)...)
-	if on, _, _ := p.Network(); !on {
+	switch net := p.Network(); net.Mode {
+	case permission.NetworkHost:
+	case permission.NetworkAllow:
+		l.Notes = append(l.Notes, "claude cannot be told which hosts it may connect to: 'pinfold run --policy' holds it")
+	default:
 		l.Notes = append(l.Notes, "the network is off in this policy, and claude needs it to reach its model")
 	}
 	return l
@@ -159,8 +163,11 @@ func flagsCodex(p *permission.Policy, opt launchOptions) launch {
 		approval = "never"
 	}
 	l := launch{Args: []string{"--sandbox", sandbox, "-c", "approval_policy=" + approval}}
-	if on, _, _ := p.Network(); on && sandbox == "workspace-write" {
+	switch net := p.Network(); {
+	case net.Mode == permission.NetworkHost && sandbox == "workspace-write":
 		l.Args = append(l.Args, "-c", "sandbox_workspace_write.network_access=true")
+	case net.Mode == permission.NetworkAllow:
+		l.Notes = append(l.Notes, "codex cannot be told which hosts it may connect to: 'pinfold run --policy' holds it")
 	}
 	if opt.Root != "" {
 		l.Args = append(l.Args, "--cd", opt.Root)

@@ -247,8 +247,12 @@ func (p *Flags) NoNetwork() bool {
 	if p.Held == nil {
 		return false
 	}
-	on, _, _ := p.Held.Network()
-	return !on
+	return p.Held.Network().Mode == permission.NetworkNone
+}
+
+// LimitsNetwork reports whether the named policy leaves less than the host's network.
+func (p *Flags) LimitsNetwork() bool {
+	return p.Held != nil && p.Held.Network().Mode != permission.NetworkHost
 }
 
 // PrintProblems prints warnings and notes on standard error.

@@ -173,6 +173,7 @@ func Widens(run *policies.ProjectRun) []string {
 	}
 	say("connects to sockets of your programs: ", sockets...)
 	say("uses devices: ", run.Devices...)
+	say("connects to these hosts, and no others: ", run.AllowHost...)
 	if run.Preset != "" {
 		say("is held to what this preset allows: ", run.Preset)
 	}
@@ -216,8 +217,11 @@ func (f *File) Narrows() []string {
 	if run.Git != nil && !*run.Git {
 		list = append(list, "does not commit")
 	}
-	if run.Net == "none" {
+	switch {
+	case run.Net == "none":
 		list = append(list, "has no network")
+	case run.Net != "" || run.AllowHost != nil:
+		list = append(list, "connects to no hosts but those that a trusted file lists")
 	}
 	return list
 }

@@ -114,10 +114,19 @@ func (f *runFlags) answers(ctx context.Context, a *cli.App, cfg pathresolver.Con
 		a.Out.Warning("what the policy wants asked for is refused: nobody can be asked from inside a view; --approve says who answers")
 		return nil, nil
 	}
-	o := &asked{Run: f.live.ID(), Root: r.Root(), Task: cli.CommandText(command), App: f.app, Shown: f.shown(r.Root()), Policy: permission.EncodePolicy(f.Held), Wait: viewhost.FUSEWait(f.Held), Quiet: f.quiet}
-	var err error
+	held, err := f.reach.heldBy(f.Held)
+	if err != nil {
+		return nil, err
+	}
+	o := &asked{Run: f.live.ID(), Root: r.Root(), Task: cli.CommandText(command), App: f.app, Shown: f.shown(r.Root()), Policy: permission.EncodePolicy(held), Wait: viewhost.FUSEWait(f.Held), Quiet: f.quiet}
 	if joins && !inside.Run() {
 		o.Join = &brokerhttp.HireBody{Cwd: o.Root, Task: o.Task, WritePaths: slices.Clone(f.WritePaths), Follow: true}
+		switch f.reach.net {
+		case netNone:
+			o.Join.Net = netNone
+		case netAllow: // what the command hires has no others
+			o.Join.Net, o.Join.AllowHost = netAllow, f.reach.hosts
+		}
 		err = f.Named.Into(o.Join)
 	} else {
 		o.Mode, err = approver.Parse(f.approve, r, f.home)

@@ -137,7 +137,7 @@ func (f *runFlags) useProfile(flags *pflag.FlagSet, o *cli.Output, args []string
 			add = append(add, setting{"env", kv})
 		}
 	}
-	if err := f.reach.ofProfile(flags, p.Hosts); err != nil {
+	if err := f.reach.ofProfile(flags, p.Hosts, named); err != nil {
 		return nil, fmt.Errorf("app '%s': %w", p.Name, err)
 	}
 	for _, s := range add {
@@ -242,7 +242,14 @@ func (f *runFlags) makeKeptHome(o *cli.Output) error {
 
 // warnNoNetwork says that an agent will not reach its model, before it hangs on that.
 func (f *runFlags) warnNoNetwork(o *cli.Output) {
-	if f.profile == nil || !f.NoNetwork() {
+	if f.profile == nil {
+		return
+	}
+	if lacks := f.reach.lacks(); len(lacks) > 0 && !f.NoNetwork() {
+		o.Warning(fmt.Sprintf("policy '%s' does not allow all hosts that %s needs: it lacks %s", f.Held.Name(), f.profile.Program, listed(lacks)))
+		return
+	}
+	if !f.NoNetwork() {
 		return
 	}
 	if f.reach.net == netNone {
@@ -368,6 +375,9 @@ func (f *runFlags) printDry(flags *pflag.FlagSet, o *cli.Output, cfg pathresolve
 			}
 			say("cache", []string{plan.Cache.Name + ": " + part.Path + ", " + of})
 		}
+	}
+	if f.reach.after != nil {
+		say("closes", []string{"the network for good before the first use of:", strings.Join(f.reach.afterRead, "  ")})
 	}
 	for _, line := range f.otherPrograms(o, r, command) {
 		say("program", []string{line})

@@ -80,7 +80,7 @@ func (c *changer) show(control *launcher.Control, r *pathresolver.Resolver) erro
 	if err != nil {
 		return err
 	}
-	rules := inside.Rules(c.cfg, r, inside.RulesAbout{Asks: c.asks, NoNetwork: f.NoNetwork(), KeptHome: f.home != ""})
+	rules := inside.Rules(c.cfg, r, f.rulesAbout(c.asks))
 	return control.Show(map[string][]byte{inside.PolicyFile: policy, inside.RulesFile: rules})
 }
 

@@ -60,7 +60,7 @@ func (f *runFlags) hints(o *cli.Output, cfg pathresolver.Config, r *pathresolver
 	}
 	tellGitRuns(o, r)
 	if f.Held == nil && f.profile == nil && f.reach.net == "" { // a profile's line says it
-		o.Hint("the command has your network; --net none takes it away")
+		o.Hint("the command has your network, the services of localhost included; --net none takes it away, --allow-host NAME leaves it that host alone")
 	}
 	for _, c := range launcher.Credentials(os.Environ()) {
 		if place, in := placeIn(r, c.Path); in {

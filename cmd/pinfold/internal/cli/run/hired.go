@@ -97,7 +97,7 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View, running *launc
 		return launcher.Result{}, err
 	}
 	defer client.Close()
-	f, told, denials := runFlags{}, &refused{kinds: map[refusalKind]int{}}, viewhost.NewDenials(client)
+	f, told, denials := runFlags{}, &refused{kinds: map[refusalKind]int{}, hosts: map[hostKind]int{}}, viewhost.NewDenials(client)
 	told.toldTo(denials)
 	options := f.viewOptions(told)
 	if viewhost.AsksAnything(v.Policy) {
@@ -133,7 +133,7 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View, running *launc
 		Private: slices.Concat(state.Private(), v.Private), KeptHomes: launchprofile.HomesDir(),
 		Files: map[string][]byte{
 			inside.PolicyFile: shown,
-			inside.RulesFile:  inside.Rules(v.Policy, r, inside.RulesAbout{Asks: true, NoNetwork: v.NoNetwork, KeptHome: v.Home != ""}),
+			inside.RulesFile:  inside.Rules(v.Policy, r, inside.RulesAbout{Asks: true, NoNetwork: v.NoNetwork, OnlyHosts: v.OnlyHosts, Hosts: v.Hosts, KeptHome: v.Home != ""}),
 		},
 		Stdout: cli.File(a.Out.Stdout.Writer), Stderr: cli.File(a.Out.Stderr.Writer),
 		NoNetwork: v.NoNetwork,
@@ -150,7 +150,18 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View, running *launc
 	showBroker(&c, v.Socket)
 	beside.Into(&c)
 	c.Env = append(c.Env, gitbeside.Environment(c.Env, os.LookupEnv, beside.Settings(v.Policy, r))...)
+	if v.OnlyHosts && !v.NoNetwork {
+		f.reach.net, f.reach.hosts = netAllow, v.Hosts
+	}
+	network, into, err := f.reach.gateway(told.network)
+	if err != nil {
+		return launcher.Result{}, errors.Join(err, view.Close())
+	}
+	into(&c)
 	result, err := launcher.Run(ctx, c)
+	if network != nil {
+		err = errors.Join(err, network.Close())
+	}
 	err = errors.Join(err, view.Close())
 	dropped, closed := beside.CloseView()
 	err = errors.Join(err, closed)

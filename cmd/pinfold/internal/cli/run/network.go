@@ -17,6 +17,7 @@ import (
 	"github.com/pinfold-dev/pinfold/internal/gateway"
 	"github.com/pinfold-dev/pinfold/launcher"
 	"github.com/pinfold-dev/pinfold/pathresolver"
+	"github.com/pinfold-dev/pinfold/permission"
 )
 
 // What --net names.
@@ -31,6 +32,10 @@ type networkFlags struct {
 	net     string
 	hosts   []string
 	publish []string
+	ofAgent []string // the hosts that a launch profile names
+
+	afterRead []string   // globs of --after-read
+	after     *afterRead // nil: nothing is closed
 }
 
 func (f *networkFlags) add(cmd *cobra.Command) {
@@ -39,10 +44,11 @@ func (f *networkFlags) add(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("net", cobra.FixedCompletions([]string{netHost, netNone, netAllow}, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringArrayVar(&f.hosts, "allow-host", nil, "let CMD connect to `HOST[:PORT]`, such as example.com, *.example.com:443 or localhost:5432, and to nothing else; ports 443 and 80 unless one is named (repeatable)")
 	flags.StringArrayVar(&f.publish, "publish", nil, "let programs outside reach a port of the command's own network: `[ADDR:]PORT[:PORT]`, at 127.0.0.1 unless ADDR is named; the last is the one inside (repeatable)")
-	for _, name := range []string{"allow-host", "publish"} {
+	flags.StringArrayVar(&f.afterRead, "after-read", nil, "close the network for good before the first file that matches `GLOB` is read, or used otherwise; with --net allow (repeatable)")
+	for _, name := range []string{"allow-host", "publish", "after-read"} {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions)
 	}
-	cli.Heading(cmd, "Flags", "net", "allow-host")
+	cli.Heading(cmd, "Flags", "net", "allow-host", "after-read")
 	cli.Heading(cmd, "Users, processes and limits", "publish")
 }
 
@@ -67,9 +73,11 @@ func (f *networkFlags) check() error {
 	return nil
 }
 
-// ofProfile has an agent reach the hosts that its profile names.
-func (f *networkFlags) ofProfile(flags *pflag.FlagSet, hosts []string) error {
-	if f.net != netAllow {
+// ofProfile has an agent reach the hosts that its profile names. Where a policy is named
+// that waits for what it allows.
+func (f *networkFlags) ofProfile(flags *pflag.FlagSet, hosts []string, named bool) error {
+	f.ofAgent = hosts
+	if f.net != netAllow || named {
 		return nil
 	}
 	for _, h := range hosts {
@@ -253,10 +261,79 @@ func (c *refused) hostSummary(o *cli.Output) (hints []string) {
 	return hints
 }
 
-// checkPolicy refuses a network that the named policy takes away.
-func (f *runFlags) checkPolicy() error {
-	if (f.reach.net == netHost || f.reach.net == netAllow) && f.Flags.NoNetwork() {
-		return cli.UsageError(fmt.Errorf("--net %s is more than policy '%s' allows", f.reach.net, f.Held.Name()), "leave it out, or name another policy")
+// within has the network be what the policy and the flags both allow, and refuses flags
+// that ask for more than the policy has. nil is no policy.
+func (f *networkFlags) within(policy *permission.Policy) error {
+	if policy == nil {
+		return nil
+	}
+	has := policy.Network()
+	if f.net == netHost && has.Mode != permission.NetworkHost || f.net == netAllow && has.Mode == permission.NetworkNone {
+		return cli.UsageError(fmt.Errorf("--net %s is more than policy '%s' allows", f.net, policy.Name()), "leave it out, or name another policy")
+	}
+	if has.Mode == permission.NetworkAllow && f.net != netNone {
+		f.net = netAllow
+		for _, h := range f.hosts {
+			if !has.Allows(h) {
+				return cli.UsageError(fmt.Errorf("--allow-host %s is more than policy '%s' allows", h, policy.Name()), "it allows: "+orNothing(has.Hosts))
+			}
+		}
+		if len(f.hosts) == 0 {
+			f.hosts = has.Hosts
+		}
+	}
+	if f.net == netAllow {
+		for _, h := range f.ofAgent {
+			if has.Allows(h) && !f.allows(h) {
+				f.hosts = append(slices.Clone(f.hosts), h)
+			}
+		}
 	}
 	return nil
+}
+
+// allows reports whether the hosts include one.
+func (f *networkFlags) allows(host string) bool {
+	rules, err := egress.Parse(f.hosts)
+	r, errHost := egress.ParseRule(host)
+	return err == nil && errHost == nil && rules.Cover(r)
+}
+
+// lacks are the hosts of the launch profile that are not reached.
+func (f *networkFlags) lacks() (hosts []string) {
+	if f.net == netAllow {
+		for _, h := range f.ofAgent {
+			if !f.allows(h) {
+				hosts = append(hosts, h)
+			}
+		}
+	}
+	return hosts
+}
+
+func orNothing(words []string) string {
+	if len(words) == 0 {
+		return "nothing"
+	}
+	return strings.Join(words, " ")
+}
+
+// heldBy is a policy as the network of this run narrows it: what the command hires has no
+// other hosts.
+func (f *networkFlags) heldBy(policy *permission.Policy) (*permission.Policy, error) {
+	var n permission.Network
+	switch f.net {
+	case netNone:
+		n.Mode = permission.NetworkNone
+	case netAllow:
+		n.Mode, n.Allow = permission.NetworkAllow, f.hosts
+	default:
+		return policy, nil
+	}
+	src, err := permission.FromDocument("run", permission.Document{Version: 1, Network: &n})
+	if err != nil {
+		return nil, err
+	}
+	narrower, _, err := policy.Narrow(src, permission.Clamp)
+	return narrower, err
 }

@@ -36,6 +36,10 @@ func (f *runFlags) takeProject(flags *pflag.FlagSet, o *cli.Output) error {
 		o.Warning(err.Error())
 	}
 	f.project, f.trusted = file, state == projectfile.Agreed
+	named, err := f.Named.Given()
+	if err != nil {
+		return err
+	}
 	stands, left, err := f.TakeProject(flags, file.Project.Run, f.trusted)
 	if err != nil {
 		return err
@@ -45,8 +49,13 @@ func (f *runFlags) takeProject(flags *pflag.FlagSet, o *cli.Output) error {
 	}
 	f.ofProject = stands
 	add, more := f.ofHost(flags, file.Project.Run)
-	for _, s := range add {
+	net, open := f.ofNetwork(flags, file.Project.Run, named)
+	for _, s := range append(add, net...) {
 		err = errors.Join(err, flags.Set(s.flag, s.value))
+	}
+	more = append(more, open...)
+	if err == nil {
+		err = f.reach.check()
 	}
 	if err != nil {
 		return err
@@ -65,9 +74,6 @@ var projectKeys = map[string]string{"secret": "secrets", "secret-file": "secret_
 // that are not taken without trust. A path that is not there and a variable that is not
 // set are left out: the file is of everybody who works in the project.
 func (f *runFlags) ofHost(flags *pflag.FlagSet, run *policies.ProjectRun) (add []setting, left []string) {
-	if run.Net != "" && !flags.Changed("net") {
-		add = append(add, setting{"net", string(run.Net)})
-	}
 	var wide []setting
 	given := map[string]bool{}
 	for _, kv := range f.env {
@@ -136,6 +142,34 @@ func secretsOf(flag string, list, given []string) (add []setting) {
 		}
 	}
 	return add
+}
+
+// ofNetwork is what a project's file says of the network, as ofHost: none, or no hosts but
+// those that it lists, in any case, and these with trust. Hosts or --net that were typed, or
+// a policy that was named, stand in the place of the file's hosts.
+func (f *runFlags) ofNetwork(flags *pflag.FlagSet, run *policies.ProjectRun, named bool) (add []setting, left []string) {
+	f.ofProject.AllowHost = nil
+	net := string(run.Net)
+	if net == "" && run.AllowHost != nil {
+		net = netAllow
+	}
+	switch {
+	case net == "" || flags.Changed("net") && f.reach.net != netAllow || f.reach.net == netAllow && len(f.reach.hosts) > 0 || named && net != netNone:
+		return nil, nil
+	case !flags.Changed("net"):
+		add = append(add, setting{"net", net})
+	}
+	switch {
+	case net == netNone || len(run.AllowHost) == 0:
+	case !f.trusted:
+		left = append(left, "allow_host")
+	default:
+		f.ofProject.AllowHost = run.AllowHost
+		for _, host := range run.AllowHost {
+			add = append(add, setting{"allow-host", host})
+		}
+	}
+	return add, left
 }
 
 func exists(path string) bool {

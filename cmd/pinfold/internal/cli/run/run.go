@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -193,22 +194,30 @@ func runCommand(cmd *cobra.Command, a *cli.App, f *runFlags, args []string) erro
 	if cfg, err = hostfile.HideFiles(cfg, f.secrets.sources); err != nil {
 		return err
 	}
-	if err := f.checkPolicy(); err != nil {
+	if err := f.reach.within(f.Held); err != nil {
 		return err
 	}
 	if f.beside, err = gitbeside.Find(&cfg, f.user); err != nil {
 		return err
 	}
 	defer f.beside.Close()
-	cfg, r, err := policyflag.Open(cfg, a.Out)
+	if err := f.checkAfterRead(cfg); err != nil {
+		return err
+	}
+	asked := cfg.AskRead
+	cfg, r, err := policyflag.Open(f.withAfterRead(cfg), a.Out)
+	if err != nil && f.reach.after != nil {
+		err = fmt.Errorf("with --after-read, whose globs are ask_read here: %w", err)
+	}
 	if err != nil {
 		return err
 	}
+	cfg.AskRead = asked              // nobody is asked for what --after-read names
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
 	f.warnNoNetwork(a.Out)
 	f.sockets.warn(a.Out)
 	a.Out.WarnUnset(f.env)
-	f.rules = inside.Rules(cfg, r, inside.RulesAbout{Asks: f.asks(cfg), NoNetwork: f.NoNetwork(), KeptHome: f.home != "", Given: f.given()})
+	f.rules = inside.Rules(cfg, r, f.rulesAbout(f.asks(cfg)))
 	if command, err = f.tellModel(cmd.Flags(), a.Out, f.asks(cfg), command); err != nil {
 		return err
 	}
@@ -303,13 +312,25 @@ func (f *runFlags) exitCode(own int, refused *refused, left leftover.Left) int {
 	return own
 }
 
+// rulesAbout is what a model is told of this run, beside the policy.
+func (f *runFlags) rulesAbout(asks bool) inside.RulesAbout {
+	about := inside.RulesAbout{Asks: asks, NoNetwork: f.NoNetwork(), KeptHome: f.home != "", Given: f.given()}
+	if f.reach.after != nil {
+		about.AfterRead = f.reach.afterRead
+	}
+	if f.reach.net == netAllow {
+		about.OnlyHosts, about.Hosts = true, f.reach.hosts
+	}
+	return about
+}
+
 // NoNetwork reports whether the command has no network, by the policy or by --net.
 func (f *runFlags) NoNetwork() bool { return f.reach.net == netNone || f.Flags.NoNetwork() }
 
 // RefuseDashes looks at the flags that only run has.
 func (f *runFlags) refuseDashes() error {
 	return cmp.Or(
-		cli.RefuseDashes("--ro", f.ro...), cli.RefuseDashes("--home", f.home), cli.RefuseDashes("--cache", f.caches...), cli.RefuseDashes("--user", f.user), cli.RefuseDashes("--env", f.env...),
+		cli.RefuseDashes("--ro", f.ro...), cli.RefuseDashes("--after-read", f.reach.afterRead...), cli.RefuseDashes("--home", f.home), cli.RefuseDashes("--cache", f.caches...), cli.RefuseDashes("--user", f.user), cli.RefuseDashes("--env", f.env...),
 		cli.RefuseDashes("--secret", f.secrets.variables...), cli.RefuseDashes("--secret-file", f.secrets.files...), cli.RefuseDashes("--socket", f.sockets.given...), cli.RefuseDashes("--device", f.devices...),
 		cli.RefuseDashes("--report", f.report), cli.RefuseDashes("--approve", f.approve), cli.RefuseDashes("--app", f.app), cli.RefuseDashes("--name", f.name),
 	)
@@ -328,6 +349,10 @@ func (f *runFlags) inView(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 	options := f.viewOptions(refused)
 	if who != nil {
 		options.Ask, options.AskWait = who.asker, who.Wait
+	}
+	if after := f.reach.after; after != nil {
+		after.told = refused.networkShut
+		options.Ask, options.AskWait = after, shutWithin
 	}
 	f.traces.Follow(r, &options)
 	f.recorded(&options)
@@ -382,6 +407,7 @@ func (f *runFlags) launch(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 		return launcher.Result{}, err
 	}
 	into(&c)
+	f.reach.after.serves(network)
 	change := changer{f: f, cfg: cfg, view: view, refused: refused, asks: f.asks(cfg)}
 	c.Control = f.live.Serve(live.Obeys{Change: change.change, Started: func(program string) {
 		again := told

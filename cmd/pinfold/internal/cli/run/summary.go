@@ -34,6 +34,7 @@ type refused struct {
 	kinds map[refusalKind]int
 	hosts map[hostKind]int
 	total int
+	shut  string // when and by what the network was closed; "": it was not
 
 	dropped uint64 // how many attempts, at least, nobody could judge
 }
@@ -133,6 +134,9 @@ func (c *refused) warn(o *cli.Output) {
 // summary prints each distinct refusal once, the most frequent first, and what would have
 // allowed them.
 func (c *refused) summary(o *cli.Output, advice ...func([]refusalKind) []string) {
+	if c.shut != "" {
+		o.Stderr.Printf("pinfold: %s\n", c.shut)
+	}
 	if c.total == 0 {
 		return
 	}

@@ -29,8 +29,8 @@ func (f *runFlags) unconfined(a *cli.App, command []string) error {
 	if inside.Run() {
 		return cli.UsageError(errors.New("--no-sandbox is the operator's, and this is inside 'pinfold run'"), "leave it out")
 	}
-	if f.user != "" || f.home != "" || f.reach.net == netNone || f.reach.net == netAllow || f.failOnDeny || len(f.failOnLeft.Kinds) > 0 || f.limits.bounds() {
-		return cli.UsageError(errors.New("--user, --home, --net none and allow, --fail-on-deny, --fail-on-left, --time, --pids, --memory and --cpu need the sandbox that --no-sandbox leaves out"), "")
+	if f.user != "" || f.home != "" || f.reach.net == netNone || f.reach.net == netAllow || len(f.reach.afterRead) > 0 || f.failOnDeny || len(f.failOnLeft.Kinds) > 0 || f.limits.bounds() {
+		return cli.UsageError(errors.New("--user, --home, --net none and allow, --after-read, --fail-on-deny, --fail-on-left, --time, --pids, --memory and --cpu need the sandbox that --no-sandbox leaves out"), "")
 	}
 	if f.secrets.given() || len(f.sockets.given)+len(f.devices) > 0 {
 		return cli.UsageError(errors.New("--secret, --secret-file, --socket and --device need the sandbox that --no-sandbox leaves out"), "the command has all of your files without it")

@@ -115,8 +115,12 @@ type logLine struct {
 	Origin    string       `json:"origin"`
 	Program   string       `json:"program"`
 	Connect   *connection  `json:"connect"`
-	Unjudged  uint64       `json:"unjudged"`
-	Omitted   uint64       `json:"omitted"`
+	Shut      *struct {
+		Path    string `json:"path"`
+		Program string `json:"program"`
+	} `json:"network_closed"`
+	Unjudged uint64 `json:"unjudged"`
+	Omitted  uint64 `json:"omitted"`
 }
 
 // connection is one that a run made, or was refused.
@@ -209,6 +213,8 @@ func (p *logPrinter) line(text string) {
 	case l.Operation != "":
 		say("refused  %-6s %s  %s", esc(l.Operation), p.within(l.Path),
 			p.o.Stdout.Paint(cli.ColourDim, esc(strings.TrimSpace(l.Rule+"  "+pathresolver.OriginText(l.Origin)+"  by "+l.Program))))
+	case l.Shut != nil:
+		say("closed   the network  %s", p.o.Stdout.Paint(cli.ColourDim, "at the first use of "+esc(l.Shut.Path)+"  by "+esc(l.Shut.Program)))
 	case l.Connect != nil:
 		say("%s", p.connection(l.Connect))
 	case l.Unjudged > 0:
