@@ -2,6 +2,7 @@ package webinbox
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/pinfold-dev/pinfold/broker"
@@ -25,13 +26,15 @@ type agent struct {
 	Output   string       `json:"output"`
 }
 
-// agents are all, each after its manager.
+// agents are all that were not fired, each after its manager: the page is about who is
+// there, and with whoever is fired all beneath it are.
 func (s *Server) agents(r *http.Request) (any, error) {
 	st, err := s.opt.Broker.Status(r.Context(), operator)
 	if err != nil {
 		return nil, err
 	}
-	return first(st.Agents, maxAgents, agentOf), nil
+	there := slices.DeleteFunc(st.Agents, func(r broker.AgentStatus) bool { return r.State == broker.Fired })
+	return first(there, maxAgents, agentOf), nil
 }
 
 func agentOf(r broker.AgentStatus) agent {
