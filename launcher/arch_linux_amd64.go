@@ -14,6 +14,8 @@ var legacyModeCalls = []modeCall{
 	{nr: unix.SYS_MKNOD, mode: 1, flags: none},
 }
 
+var legacyInotify = []uint32{unix.SYS_INOTIFY_INIT}
+
 var legacyCalls = []watchedCall{
 	{nr: unix.SYS_OPEN, request: "open", does: doesOpen, file: fileArg{none, 0}, flags: 1},
 	byPath(unix.SYS_CREAT, "open", doesOpen, unix.O_CREAT|unix.O_WRONLY|unix.O_TRUNC),

@@ -11,4 +11,7 @@ const (
 var legacyModeCalls []modeCall
 
 // The architecture began without the calls that have no directory argument.
-var legacyCalls []watchedCall
+var (
+	legacyCalls   []watchedCall
+	legacyInotify []uint32
+)

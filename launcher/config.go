@@ -20,6 +20,9 @@ type View interface {
 	MountArgs(i, fuseFD int) (source, fstype string, flags uintptr, data string)
 	// Serve takes over the descriptor and returns once requests are answered.
 	Serve(i, fuseFD int) error
+	// WatchHost has programs inside hear by inotify(7) of what the host changes. repeat
+	// does in mounts of the view what was done, on a thread of another process.
+	WatchHost(thread uint32, repeat func(sandboxfs.HostEvent) error) error
 }
 
 var _ View = (*sandboxfs.View)(nil)

@@ -173,8 +173,8 @@ func (in *initProcess) start() error {
 	if in.cfg.Terminal {
 		attr.Sys.Foreground, attr.Sys.Ctty = true, fdSlave
 	}
-	if p.Watch {
-		if err := handOverWatch(); err != nil {
+	if p.Watch || p.Hear {
+		if err := handOverWatch(p.Watch); err != nil && p.Watch {
 			return &SetupError{Step: "install the filter that tells of refusals", Err: err}
 		}
 	}
@@ -242,8 +242,9 @@ func startFailure(name string, err error) (code int, reason string) {
 
 // handOverWatch has the set-up helper hear of what the command, which this thread is
 // about to start, is going to change. It is the last thing that happens before.
-func handOverWatch() error {
-	listener, err := installWatch(watchFilter())
+// With changes unset it is only to hear when a program begins to use inotify(7).
+func handOverWatch(changes bool) error {
+	listener, err := installWatch(watchFilter(changes))
 	if err != nil {
 		return err
 	}

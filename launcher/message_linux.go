@@ -41,6 +41,9 @@ const (
 	sayStream  verb = "stream"  // init: our end of a stream of a further command is attached
 	sayMount   verb = "mount"   // supervisor: mount Mount of view View, which was added, at Path, as Args say
 	sayShow    verb = "show"    // supervisor: the attached file has new content for files of the plan
+	sayInotify verb = "inotify" // set-up helper: a program inside is about to use inotify(7)
+	sayRepeat  verb = "repeat"  // supervisor: repeat in the view what the host does, as the attached channel says; there: do Event
+	sayThread  verb = "thread"  // set-up helper, on that channel: the thread ID repeats
 	sayDone    verb = "done"    // set-up helper: mount or show is done; Reason says why not
 )
 
@@ -61,6 +64,7 @@ type message struct {
 	Lost   []string       `json:",omitempty"`
 	Path   []byte         `json:",omitempty"` // need not be UTF-8
 	Args   *mountArgs     `json:",omitempty"`
+	Event  *hostEvent     `json:",omitempty"`
 
 	Kept *cgroup.Kept `json:",omitempty"`
 

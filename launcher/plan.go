@@ -34,6 +34,7 @@ type runPlan struct {
 	Gateway *gatewayPlan // nil: no network is made
 
 	Watch          bool // tell the supervisor what the command tries to change
+	Hear           bool // have programs that use inotify(7) hear of what the host changes
 	WaitBackground bool
 	Nested         bool
 	HangMillis     int64
@@ -58,6 +59,7 @@ func newPlan(c Config, host hostFacts) (*runPlan, error) {
 		SetID:      host.Privileged,
 
 		Watch:          watchable(c),
+		Hear:           !c.Nested, // programs of a sandbox inside may want a listener of their own
 		WaitBackground: c.WaitBackground,
 		Nested:         c.Nested,
 		HangMillis:     c.HangTimeout.Milliseconds(),

@@ -202,6 +202,8 @@ func (s *session) listenSetup() {
 			s.masters <- os.NewFile(uintptr(fd), "terminal")
 		case sayLost:
 			s.lost = m.Lost
+		case sayInotify:
+			go s.hearHost()
 		case sayDone:
 			s.config.Control.changed(m)
 		default:

@@ -63,7 +63,7 @@ type setupHelper struct {
 	root    *tree    // what the command sees
 	spare   int      // a directory of it that nobody sees
 	watcher *watcher // nil where nobody wants to know
-	told    *os.File // what it tells goes here
+	told    *os.File // what it tells goes here; nil where only inotify(7) is of interest
 }
 
 func (k *setupHelper) setUp() error {
@@ -75,8 +75,8 @@ func (k *setupHelper) setUp() error {
 	if err != nil {
 		return &SetupError{Step: "open /dev", Err: err}
 	}
-	k.view = viewMounter{cfg: k.cfg, self: self, dev: dev, tops: map[int]int{}}
-	if k.cfg.Plan.Watch {
+	k.view = viewMounter{cfg: k.cfg, self: self, dev: dev, tops: map[int]int{}, shown: map[[2]int]int{}}
+	if k.cfg.Plan.Watch || k.cfg.Plan.Hear {
 		if k.watcher, err = newWatcher(k.cfg.Plan.Root); err != nil {
 			return &SetupError{Step: "look at the host", Err: err}
 		}
@@ -112,10 +112,12 @@ func (k *setupHelper) setUp() error {
 		defer unix.Close(slave)
 	}
 	if k.watcher != nil {
-		if err := unix.SetNonblock(fdAttempts, true); err != nil {
-			return err
+		if k.cfg.Plan.Watch {
+			if err := unix.SetNonblock(fdAttempts, true); err != nil {
+				return err
+			}
+			k.told = os.NewFile(fdAttempts, "attempts")
 		}
-		k.told = os.NewFile(fdAttempts, "attempts")
 		k.watcher.start(k.view.written(), toInit, k.told, func() { _ = unix.Kill(k.init, unix.SIGKILL) })
 	}
 	if err := send(toInit, message{Verb: sayRoot}, root.fd); err != nil {
@@ -191,8 +193,11 @@ func (k *setupHelper) watch() {
 			return
 		}
 		k.view.paused = m.Verb == sayPause
-		if m.Verb == sayMount || m.Verb == sayShow {
+		switch {
+		case m.Verb == sayMount || m.Verb == sayShow:
 			_ = send(fdSetup, k.change(m, attached), -1) // a supervisor that is gone is seen above
+		case m.Verb == sayRepeat && attached >= 0 && k.watcher != nil:
+			go k.repeat(attached)
 		}
 	}
 }
@@ -263,7 +268,7 @@ func (k *setupHelper) show(content int) error {
 
 // wait waits for init, and with it for everything inside.
 func (k *setupHelper) wait() int {
-	if k.watcher != nil {
+	if k.told != nil {
 		defer func() {
 			// A supervisor that hangs does not keep us.
 			_ = k.told.SetWriteDeadline(time.Now().Add(time.Duration(k.cfg.Plan.HangMillis) * time.Millisecond))

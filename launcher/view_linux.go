@@ -18,8 +18,9 @@ type viewMounter struct {
 	self int // the host's /proc/self/fd, which outlives the host's root
 	dev  int // the host's /dev, likewise
 
-	mu    sync.Mutex
-	roots []int // guarded by mu
+	mu    sync.Mutex // guards the next two
+	roots []int
+	shown map[[2]int]int // the roots, by view and mount, for the repeater
 
 	paused bool        // the supervisor is about to stop on purpose
 	tops   map[int]int // the roots of whole views, by view
@@ -77,7 +78,9 @@ func (v *viewMounter) attach(view, mount int, args mountArgs, target, mounted fu
 	if err := unix.Fchdir(v.self); err != nil {
 		return err
 	}
-	if err := unix.Mount(args.Source, strconv.Itoa(at), args.FSType, args.Flags, args.Data); err != nil {
+	// What is read-only is the mount and not the file system, in which the host's
+	// changes are repeated (hearing).
+	if err := unix.Mount(args.Source, strconv.Itoa(at), args.FSType, args.Flags&^unix.MS_RDONLY, args.Data); err != nil {
 		return &SetupError{Step: "mount the view", Err: err, Fix: "run \"pinfold doctor\""}
 	}
 	if err := send(fdSetup, message{Verb: sayFuse, View: view, Mount: mount}, fdFuse); err != nil {
@@ -94,8 +97,15 @@ func (v *viewMounter) attach(view, mount int, args mountArgs, target, mounted fu
 	if err != nil {
 		return err
 	}
+	if args.Flags&unix.MS_RDONLY != 0 {
+		// Nobody but this process sees it yet.
+		if err := unix.MountSetattr(root, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
+			return &SetupError{Step: "make the view read-only", Err: err}
+		}
+	}
 	v.mu.Lock()
 	v.roots = append(v.roots, root)
+	v.shown[[2]int{view, mount}] = root
 	v.mu.Unlock()
 	if _, nested := v.tops[view]; !nested {
 		v.tops[view] = root

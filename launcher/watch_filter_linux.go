@@ -12,13 +12,23 @@ import (
 // writingFlags are those of open(2) that may change something.
 const writingFlags = unix.O_ACCMODE | unix.O_CREAT | unix.O_TRUNC
 
-// watchFilter hands each call of the list to the listener, openat and open
-// only where their flags say that they may write.
-func watchFilter() []unix.SockFilter {
+// inotifyCalls begin the use of inotify(7) and fanotify(7).
+var inotifyCalls = append([]uint32{unix.SYS_INOTIFY_INIT1, unix.SYS_FANOTIFY_INIT}, legacyInotify...)
+
+// watchFilter hands inotifyCalls to the listener, and with changes each call of
+// the list, openat and open only where their flags say that they may write.
+func watchFilter(changes bool) []unix.SockFilter {
 	var p program
 	p.load(offArch)
 	p.unless(auditArch, func() { p.ret(allow) }) // refused by the other filter
 	p.load(offNumber)
+	for _, nr := range inotifyCalls {
+		p.when(nr, func() { p.ret(unix.SECCOMP_RET_USER_NOTIF) })
+	}
+	if !changes {
+		p.ret(allow)
+		return p
+	}
 	for _, c := range watchedCalls {
 		p.when(c.nr, func() {
 			if c.does == doesOpen && c.flags != none && c.nr != unix.SYS_OPENAT2 {

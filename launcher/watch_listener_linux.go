@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -59,6 +60,7 @@ type watcher struct {
 	tree     int      // the project on the host, O_PATH
 	root     string   // its path, inside and outside
 	written  []string // the paths of the mounts that are not read-only
+	hearing  hearing
 
 	mu      sync.Mutex // guards waiting; held while a call is looked at
 	waiting attempts
@@ -102,12 +104,15 @@ func newWatcher(root string) (w *watcher, err error) {
 // more though somebody may ask.
 func (w *watcher) start(written []string, from int, out *os.File, broken func()) {
 	debug.SetGCPercent(100) // which childEnv turns off for short lives
-	w.written, w.tell = written, gob.NewEncoder(out)
-	go func() {
-		for range w.wake {
-			w.flush(false)
-		}
-	}()
+	w.written = written
+	if out != nil {
+		w.tell = gob.NewEncoder(out)
+		go func() {
+			for range w.wake {
+				w.flush(false)
+			}
+		}()
+	}
 	go func() {
 		if w.serve(from) != nil {
 			broken()
@@ -150,7 +155,11 @@ func (w *watcher) serve(from int) error {
 		})
 		switch errno {
 		case 0:
-			w.hear(&c, &n)
+			if slices.Contains(inotifyCalls, uint32(n.nr)) {
+				w.hearing.wait(func() { w.goOn(n.id) })
+			} else {
+				w.hear(&c, &n)
+			}
 		case unix.ENOENT: // killed before we came, or nobody is left
 			if hungUp(listener) {
 				return nil
@@ -186,17 +195,21 @@ func (w *watcher) hear(c *caller, n *notification) {
 	defer w.mu.Unlock()
 	c.tid, c.args = int(n.pid), n.args
 	a, when := w.look(c, uint32(n.nr))
-	goOn := answer{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
-	errno := uninterrupted(func() unix.Errno {
-		_, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(w.listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&goOn)))
-		return errno
-	})
 	// ENOENT says that it was killed meanwhile: its number may be another
 	// process's by now, and so may be what was read.
-	if errno == 0 && when != never {
+	if w.goOn(n.id) == 0 && when != never {
 		a.PID = n.pid
 		w.add(a, when)
 	}
+}
+
+// goOn lets the kernel do a call that was heard of.
+func (w *watcher) goOn(id uint64) unix.Errno {
+	goOn := answer{id: id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
+	return uninterrupted(func() unix.Errno {
+		_, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(w.listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&goOn)))
+		return errno
+	})
 }
 
 // when is how soon the supervisor is told.

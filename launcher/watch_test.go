@@ -311,7 +311,7 @@ func TestListenerThatBreaks(t *testing.T) {
 }
 
 func TestWatchFilter(t *testing.T) {
-	prog := watchFilter()
+	prog := watchFilter(true)
 	const allow, tell = unix.SECCOMP_RET_ALLOW, unix.SECCOMP_RET_USER_NOTIF
 	for _, c := range watchedCalls {
 		args := make([]uint64, 6)

@@ -14,6 +14,9 @@ import (
 
 // Mkdir is mkdir(2).
 func (c *connection) Mkdir(_ <-chan struct{}, in *fuse.MkdirIn, name string, out *fuse.EntryOut) fuse.Status {
+	if e := c.repeating(&in.InHeader); e != nil {
+		return e.made(c, &in.InHeader, name, out)
+	}
 	mode := plainMode(in.Mode&0o7777, true)
 	return c.make(&in.InHeader, "mkdir", name, fs.ModeDir, mode, out, func(dirfd int) error {
 		return unix.Mkdirat(dirfd, name, mode)
@@ -23,6 +26,9 @@ func (c *connection) Mkdir(_ <-chan struct{}, in *fuse.MkdirIn, name string, out
 // Mknod is mknod(2) of a regular file, a FIFO or a socket. Devices are never
 // made, nor the character device 0:0 by which overlayfs hides files.
 func (c *connection) Mknod(_ <-chan struct{}, in *fuse.MknodIn, name string, out *fuse.EntryOut) fuse.Status {
+	if e := c.repeating(&in.InHeader); e != nil {
+		return e.made(c, &in.InHeader, name, out)
+	}
 	var kind fs.FileMode
 	switch in.Mode & unix.S_IFMT {
 	case unix.S_IFREG, 0:
@@ -42,6 +48,9 @@ func (c *connection) Mknod(_ <-chan struct{}, in *fuse.MknodIn, name string, out
 // Symlink is symlink(2). The target is free text: the link is followed
 // inside the view.
 func (c *connection) Symlink(_ <-chan struct{}, h *fuse.InHeader, target, name string, out *fuse.EntryOut) fuse.Status {
+	if e := c.repeating(h); e != nil {
+		return e.made(c, h, name, out)
+	}
 	kind := fs.ModeSymlink
 	if c.isGitTrial(h.NodeId, name, target) {
 		kind = 0

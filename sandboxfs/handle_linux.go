@@ -150,6 +150,9 @@ func (o *opens) remove(id uint64, unregister func(int32)) {
 	}
 	delete(o.byID, id)
 	open := o.byNode[h.node]
+	if h.writable && open.backing > 0 {
+		h.node.passed.Store(time.Now().UnixNano())
+	}
 	open.handles = slices.DeleteFunc(open.handles, func(other *handle) bool { return other == h })
 	if len(open.handles) == 0 {
 		delete(o.byNode, h.node)
@@ -167,6 +170,20 @@ func (o *opens) passedThrough(n *node) bool {
 	defer o.mu.Unlock()
 	open := o.byNode[n]
 	return open != nil && open.backing > 0
+}
+
+// passedEcho is for how long an event of a file may be that of a program inside whose
+// data the kernel moved.
+const passedEcho = 100 * time.Millisecond
+
+// writtenThrough reports whether a program inside writes n, or has just written it, by
+// passthrough: the kernel does that in the name of the program, not of the server.
+func (o *opens) writtenThrough(n *node) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	open := o.byNode[n]
+	return open != nil && open.backing > 0 && slices.ContainsFunc(open.handles, func(h *handle) bool { return h.writable }) ||
+		time.Now().UnixNano()-n.passed.Load() < int64(passedEcho)
 }
 
 // changedBeside returns which open files of n's directory may have changed since it was

@@ -14,6 +14,16 @@ func (c *connection) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, ou
 	if !plainName(name) {
 		return fuse.ENOENT
 	}
+	if e := c.repeating(h); e != nil {
+		if st, ok := e.lookup(c, h, name, out); ok {
+			return st
+		}
+	}
+	return c.lookup(h, name, out)
+}
+
+// lookup answers what stands at a name.
+func (c *connection) lookup(h *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
 	c.moves.RLock()
 	defer c.moves.RUnlock()
 	dir, place, err := c.locate(h.NodeId)
@@ -90,6 +100,9 @@ func (c *connection) answer(dir *node, name string, v resolved.Verdict, watched 
 		n.masked.Store(&name)
 	}
 	c.entry(n, watched, sx, out)
+	if e := c.v.events.Load(); e != nil && typ == unix.S_IFDIR {
+		e.watch(c, n)
+	}
 	return n
 }
 

@@ -21,6 +21,9 @@ func (c *connection) OpenFile(in *fuse.OpenIn) (r fuseconn.Reply) {
 		r.Status = fuse.ENOSYS
 		return r
 	}
+	if e := c.repeating(&in.InHeader); e != nil {
+		return e.open(c)
+	}
 	open := func(grant pathresolver.Grant) error { return c.open1(in, &r.Open, grant) }
 	err := open(nil)
 	if q, ok := err.(*askFirst); ok && q.Wait {

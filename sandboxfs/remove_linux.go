@@ -137,6 +137,9 @@ func (c *connection) remove(h *fuse.InHeader, call, name string, flags int) fuse
 	if !plainName(name) {
 		return fuse.EINVAL
 	}
+	if e := c.repeating(h); e != nil {
+		return e.removed(c, h, name)
+	}
 	return c.asking(h, func(grant pathresolver.Grant) error { return c.removeGranted(h, call, name, flags, grant) })
 }
 

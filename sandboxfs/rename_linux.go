@@ -15,6 +15,9 @@ func (c *connection) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newNa
 	if !plainName(oldName) || !plainName(newName) || newName == fuseconn.PollName && in.Newdir == fuseconn.RootID {
 		return fuse.EINVAL
 	}
+	if e := c.repeating(&in.InHeader); e != nil {
+		return e.renamedName(c, in, oldName, newName)
+	}
 	if in.Flags&^(unix.RENAME_EXCHANGE|unix.RENAME_NOREPLACE) != 0 {
 		return fuse.EINVAL // RENAME_WHITEOUT makes a device
 	}

@@ -11,6 +11,9 @@ import (
 // SetAttr is truncate(2), chmod(2), chown(2) and utimensat(2), by name or by
 // an open file.
 func (c *connection) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
+	if e := c.repeating(&in.InHeader); e != nil {
+		return e.attributes(c, in, out)
+	}
 	return c.asking(&in.InHeader, func(grant pathresolver.Grant) error { return c.setAttr(in, out, grant) })
 }
 

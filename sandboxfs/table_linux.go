@@ -22,7 +22,7 @@ type identity struct {
 // node is what the kernel knows by one node id: a name in a directory and the
 // file that was found there. A file whose name the host gives to another one
 // becomes a new node; the old one answers ESTALE. Nodes hold no descriptor.
-// All fields but id, typ, masked, held, fixed and listed are guarded by the table's lock.
+// All fields but id, typ, masked, heard, passed, held, fixed and listed are guarded by the table's lock.
 type node struct {
 	id      uint64
 	parent  *node // nil for the root of the mount, and when the last name is gone
@@ -32,6 +32,8 @@ type node struct {
 	kids    uint32                 // names that have this node as their directory
 	watch   int32                  // inotify watch on this directory, 0 if none
 	typ     uint16                 // S_IFMT bits
+	heard   atomic.Bool            // the host's changes in this directory are heard (hostEvents)
+	passed  atomic.Int64           // when it was last closed after the kernel wrote it by itself
 	held    atomic.Bool            // something is kept for it elsewhere
 	fixed   atomic.Bool            // the root, or a directory that leads to a nested mount: for good
 	listed  atomic.Int32           // age of the mount when a listing of it was given
@@ -188,6 +190,13 @@ func (t *table) found(dir *node, name string, id identity, typ uint16, linked, w
 	}
 	n.lookups++
 	return n
+}
+
+// again counts a lookup of a node that the kernel knows.
+func (t *table) again(n *node) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n.lookups++
 }
 
 // nameless makes a node for a file without a name, with one lookup counted.

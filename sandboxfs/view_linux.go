@@ -30,7 +30,8 @@ type View struct {
 	locks    lockTable
 	masks    masks
 	refusals *refusals
-	asks     *asks // nil without Options.Ask
+	asks     *asks                      // nil without Options.Ask
+	events   atomic.Pointer[hostEvents] // nil: programs inside do not hear of the host's changes
 
 	server  *fuseconn.Server
 	within  func(f func()) // runs f on a thread with the rights that a view has
@@ -226,6 +227,9 @@ func (v *View) Close() error {
 		}
 	}
 	v.mu.Unlock()
+	if e := v.events.Load(); e != nil {
+		e.close()
+	}
 	for _, p := range v.layout.all() {
 		p.close()
 	}

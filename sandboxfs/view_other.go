@@ -52,3 +52,6 @@ func (v *View) Allow(string, func(i int) error, ...string) error { return ErrUns
 
 // Hide fails: there is no view.
 func (v *View) Hide(string, ...string) ([]string, error) { return nil, ErrUnsupported }
+
+// WatchHost fails: there is no view.
+func (v *View) WatchHost(uint32, func(HostEvent) error) error { return ErrUnsupported }

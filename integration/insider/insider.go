@@ -22,6 +22,7 @@ var roles = map[string]func(args []string) error{
 	"churn":    churn,
 	"writer":   writer,
 	"walk":     walk,
+	"hear":     hear,
 }
 
 // init adds the roles that end in another one.

@@ -1,0 +1,123 @@
+package integration
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// hearing is a program inside that waits for edits.
+type hearing struct {
+	t     *testing.T
+	lines chan string
+}
+
+// hear starts insider hear in a run.
+func hear(t *testing.T, s *site, uid int, flags []string, paths ...string) *hearing {
+	return listen(t, pinfoldRun(s, uid, modes[0], append(flags, "--home", tempDir(t, uid)), append([]string{insiderPath, "hear"}, paths...)...))
+}
+
+func listen(t *testing.T, cmd *exec.Cmd) *hearing {
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	h := &hearing{t, make(chan string, 4096)}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(unix.SIGTERM)
+		_ = cmd.Wait()
+	})
+	go func() {
+		defer close(h.lines)
+		for in := bufio.NewScanner(out); in.Scan(); {
+			h.lines <- in.Text()
+		}
+		_, _ = io.Copy(io.Discard, out)
+	}()
+	h.expect("ready")
+	return h
+}
+
+// expect waits for lines, in their order, and fails on one that it did not wait for.
+func (h *hearing) expect(want ...string) {
+	h.t.Helper()
+	late := time.After(waitingLimit)
+	for _, w := range want {
+		select {
+		case line, ok := <-h.lines:
+			require.True(h.t, ok, "it ended before %q", w)
+			require.Equal(h.t, w, line)
+		case <-late:
+			require.Fail(h.t, "nothing is heard", "%q", w)
+		}
+	}
+}
+
+// TestHostIsHeard: a program inside that waits for edits by inotify(7) hears of what the
+// host does, in the order in which it did it, as it would without a view; in parts that
+// it may write and in those that it may only read, and in no part of what is hidden.
+func TestHostIsHeard(t *testing.T) {
+	for _, surface := range surfaces {
+		run, ok := surface.(runSurface)
+		if !ok {
+			continue
+		}
+		for name, flags := range map[string][]string{
+			"read":  nil,
+			"write": {"-w", "."},
+			"mixed": {"-w", "d/in"},
+		} {
+			t.Run(run.name+"/"+name, func(t *testing.T) {
+				s := newSite(t, run.uid, true)
+				for _, f := range []string{"d/f", "d/in/f", "d/.env"} {
+					require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(s.root, f)), 0o755))
+					require.NoError(t, os.WriteFile(filepath.Join(s.root, f), []byte("1"), 0o644))
+				}
+				s.own()
+				h := hear(t, s, run.uid, append(flags, "--hide", "**/.env"), "d", "d/in", "d/f")
+				host := func(script string, args ...any) {
+					cmd := exec.Command("sh", "-ec", fmt.Sprintf(script, args...))
+					cmd.Dir, cmd.SysProcAttr = s.root, credential(run.uid)
+					runToEnd(t, cmd)
+				}
+				for _, dir := range []string{"d", "d/in"} {
+					host("cd %s; : > new", dir)
+					h.expect(dir+" create new", dir+" close new")
+					host("cd %s; echo 2 > .env; rm .env; echo 2 > .env", dir) // hidden
+					host("cd %s; echo 2 >> new", dir)
+					h.expect(dir+" modify new", dir+" close new")
+					host("cd %s; mv new other", dir)
+					h.expect(dir+" from new", dir+" to other")
+					host("cd %s; mkdir sub; chmod 700 sub", dir)
+					h.expect(dir+" create sub", dir+" attrib sub")
+					host("cd %s; mv sub moved", dir)
+					h.expect(dir+" from sub", dir+" to moved")
+					host("cd %s; rmdir moved; ln -s nowhere link", dir)
+					h.expect(dir+" delete moved", dir+" create link")
+					// As editors save: a new file in the place of the old one.
+					host("cd %s; echo 3 > f~", dir)
+					h.expect(dir+" create f~", dir+" modify f~", dir+" close f~")
+					host("cd %s; mv f~ f", dir)
+					if dir == "d" {
+						h.expect("d from f~", "d to f", "d/f attrib ") // its last name went
+					} else {
+						h.expect(dir+" from f~", dir+" to f")
+					}
+					host("cd %s; rm other link", dir)
+					h.expect(dir+" delete other", dir+" delete link")
+				}
+				data, err := os.ReadFile(s.root + "/d/in/f")
+				require.NoError(t, err)
+				require.Equal(t, "3\n", string(data), "what is told to a program inside changes nothing")
+			})
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package insider
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// heardNames are the events that hear prints.
+var heardNames = []struct {
+	bit  uint32
+	name string
+}{
+	{unix.IN_CREATE, "create"}, {unix.IN_DELETE, "delete"}, {unix.IN_MOVED_FROM, "from"}, {unix.IN_MOVED_TO, "to"},
+	{unix.IN_MODIFY, "modify"}, {unix.IN_ATTRIB, "attrib"}, {unix.IN_CLOSE_WRITE, "close"},
+}
+
+// hear watches directories and files by inotify(7) and prints a line for each event,
+// with what it is of. It prints "ready" first.
+func hear(paths []string) error {
+	if len(paths) == 0 {
+		return errors.New("hear PATH...")
+	}
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	watched := map[int32]string{}
+	for _, p := range paths {
+		wd, err := unix.InotifyAddWatch(fd, p, unix.IN_ALL_EVENTS)
+		if err != nil {
+			return fmt.Errorf("watch %s: %w", p, err)
+		}
+		watched[int32(wd)] = p
+	}
+	fmt.Println("ready")
+	in := os.NewFile(uintptr(fd), "inotify")
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := in.Read(buf)
+		if err != nil {
+			return err
+		}
+		for b := buf[:n]; len(b) >= unix.SizeofInotifyEvent; {
+			wd, mask := int32(binary.NativeEndian.Uint32(b)), binary.NativeEndian.Uint32(b[4:])
+			end := unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(b[12:]))
+			name, _, _ := bytes.Cut(b[unix.SizeofInotifyEvent:end], []byte{0})
+			b = b[end:]
+			for _, e := range heardNames {
+				if mask&e.bit != 0 {
+					fmt.Printf("%s %s %s\n", watched[wd], e.name, name)
+				}
+			}
+		}
+	}
+}

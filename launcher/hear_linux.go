@@ -1,0 +1,259 @@
+package launcher
+
+import (
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/sandboxfs"
+)
+
+// hearPatience is how long a program that begins to use inotify(7) waits for the host
+// to be watched. After it, it goes on and hears of what is done inside alone.
+const hearPatience = 10 * time.Second
+
+// hearing is what the set-up helper knows of whether the host is watched
+// (sandboxfs.View.WatchHost). That begins with the first program inside that makes an
+// inotify(7) descriptor, which waits meanwhile; runs without one pay nothing.
+type hearing struct {
+	once  sync.Once
+	ready chan struct{}
+	set   sync.Once
+}
+
+func (h *hearing) done() chan struct{} {
+	h.set.Do(func() { h.ready = make(chan struct{}) })
+	return h.ready
+}
+
+// wait calls goOn once the host is watched, or cannot be.
+func (h *hearing) wait(goOn func()) {
+	ready := h.done()
+	h.once.Do(func() {
+		if send(fdSetup, message{Verb: sayInotify}, -1) != nil {
+			close(ready)
+		}
+		time.AfterFunc(hearPatience, func() { h.end() })
+	})
+	go func() {
+		<-ready
+		goOn()
+	}()
+}
+
+var hearingEnds sync.Mutex
+
+// end says that nobody has to wait any more.
+func (h *hearing) end() {
+	hearingEnds.Lock()
+	defer hearingEnds.Unlock()
+	select {
+	case <-h.done():
+	default:
+		close(h.ready)
+	}
+}
+
+// hostEvent is a sandboxfs.HostEvent on its way; names need not be UTF-8.
+type hostEvent struct {
+	View, Mount              int
+	Op                       sandboxfs.HostOp
+	Dir, Name, ToDir, ToName []byte
+	Mode                     uint32
+}
+
+// hearHost has the host watched, for the supervisor.
+func (s *session) hearHost() {
+	ours, theirs, err := channelPair()
+	if err != nil {
+		return
+	}
+	err = send(s.setup, message{Verb: sayRepeat}, theirs)
+	unix.Close(theirs)
+	if err != nil {
+		unix.Close(ours)
+		return
+	}
+	m, _, err := receive(ours, int(hearPatience.Milliseconds()))
+	if err != nil || m.Verb != sayThread {
+		unix.Close(ours)
+		return
+	}
+	var one sync.Mutex // one channel for all views
+	for i, v := range s.config.views() {
+		_ = v.View.WatchHost(uint32(m.ID), func(e sandboxfs.HostEvent) error {
+			one.Lock()
+			defer one.Unlock()
+			event := &hostEvent{View: i, Mount: e.Mount, Op: e.Op, Dir: []byte(e.Dir), Name: []byte(e.Name), ToDir: []byte(e.ToDir), ToName: []byte(e.ToName), Mode: e.Mode}
+			if err := send(ours, message{Verb: sayRepeat, Event: event}, -1); err != nil {
+				return err
+			}
+			m, _, err := receive(ours, -1) // its end is the end of the set-up helper
+			if err == nil && m.Errno != 0 {
+				err = m.Errno
+			}
+			return err
+		}) // without it programs hear of what is done inside alone
+	}
+	_ = send(ours, message{Verb: sayServed}, -1)
+}
+
+// repeat does in the view what the supervisor says on a channel, until that is closed.
+func (k *setupHelper) repeat(channel int) {
+	defer k.watcher.hearing.end()
+	defer unix.Close(channel)
+	r := repeater{view: &k.view, copies: map[[2]int]int{}}
+	if err := r.settle(); err != nil {
+		return
+	}
+	if send(channel, message{Verb: sayThread, ID: unix.Gettid()}, -1) != nil {
+		return
+	}
+	for {
+		m, attached, err := receive(channel, -1)
+		if attached >= 0 {
+			unix.Close(attached)
+		}
+		switch {
+		case err != nil:
+			return
+		case m.Verb == sayServed:
+			k.watcher.hearing.end()
+		case m.Verb == sayRepeat && m.Event != nil:
+			answer := message{Verb: sayDone}
+			if err := r.do(m.Event); err != nil {
+				answer = failure(err)
+				answer.Verb = sayDone
+			}
+			if send(channel, answer, -1) != nil {
+				return
+			}
+		}
+	}
+}
+
+// repeater repeats the host's changes in copies of the view's mounts that nobody else
+// sees, and that are not read-only.
+type repeater struct {
+	view   *viewMounter
+	copies map[[2]int]int
+}
+
+// settle keeps this goroutine's thread, whose number the server knows, and gives it a
+// working directory of its own: the host's /proc/self/fd, from where descriptors have
+// names.
+func (r *repeater) settle() error {
+	runtime.LockOSThread()
+	if err := unix.Unshare(unix.CLONE_FS); err != nil {
+		return err
+	}
+	return unix.Fchdir(r.view.self)
+}
+
+// root is the copy of a mount.
+func (r *repeater) root(view, mount int) (int, error) {
+	key := [2]int{view, mount}
+	if fd, ok := r.copies[key]; ok {
+		return fd, nil
+	}
+	r.view.mu.Lock()
+	shown, ok := r.view.shown[key]
+	r.view.mu.Unlock()
+	if !ok {
+		return -1, unix.ENOENT
+	}
+	fd, err := unix.OpenTree(shown, "", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_EMPTY_PATH)
+	if err != nil {
+		return -1, err
+	}
+	if err := unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}); err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	r.copies[key] = fd
+	return fd, nil
+}
+
+// do repeats one event. The server answers; nothing is changed on the host.
+func (r *repeater) do(e *hostEvent) error {
+	root, err := r.root(e.View, e.Mount)
+	if err != nil {
+		return err
+	}
+	name := string(e.Name)
+	dir, err := beneathRoot(root, string(e.Dir))
+	if err != nil {
+		return err
+	}
+	defer unix.Close(dir)
+	switch e.Op {
+	case sandboxfs.HostProbe:
+		var st unix.Stat_t
+		return unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	case sandboxfs.HostCreate:
+		switch e.Mode {
+		case unix.S_IFDIR:
+			return unix.Mkdirat(dir, name, 0o700)
+		case unix.S_IFLNK:
+			return unix.Symlinkat(".", dir, name)
+		case unix.S_IFREG, unix.S_IFIFO, unix.S_IFSOCK:
+			return unix.Mknodat(dir, name, e.Mode|0o600, 0)
+		}
+		return unix.EINVAL
+	case sandboxfs.HostDelete:
+		flags := 0
+		if e.Mode == unix.S_IFDIR {
+			flags = unix.AT_REMOVEDIR
+		}
+		return unix.Unlinkat(dir, name, flags)
+	case sandboxfs.HostRename:
+		to, err := beneathRoot(root, string(e.ToDir))
+		if err != nil {
+			return err
+		}
+		defer unix.Close(to)
+		return unix.Renameat(dir, name, to, string(e.ToName))
+	}
+	return r.touch(dir, name, e.Op)
+}
+
+// touch repeats what was done to a file and not to its name.
+func (r *repeater) touch(dir int, name string, op sandboxfs.HostOp) error {
+	file := dir
+	if name != "" {
+		fd, err := beneathRoot(dir, name)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+		file = fd
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(file, &st); err != nil {
+		return err
+	}
+	switch it := strconv.Itoa(file); op {
+	case sandboxfs.HostModify:
+		return unix.Truncate(it, st.Size)
+	case sandboxfs.HostAttrib:
+		return unix.Chmod(it, st.Mode&0o7777)
+	case sandboxfs.HostClose:
+		fd, err := unix.Open(it, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		if err == nil {
+			unix.Close(fd)
+		}
+		return err
+	}
+	return unix.EINVAL
+}
+
+// beneathRoot opens a path without following a link or leaving the mount.
+func beneathRoot(root int, path string) (int, error) {
+	return unix.Openat2(root, path, &unix.OpenHow{
+		Flags:   unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_XDEV,
+	})
+}

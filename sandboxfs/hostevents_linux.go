@@ -1,0 +1,463 @@
+package sandboxfs
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pinfold-dev/pinfold/internal/resolved"
+	"github.com/pinfold-dev/pinfold/sandboxfs/internal/fuseconn"
+)
+
+// maxHeard bounds how many directories are watched for programs inside. Each keeps
+// an inode of the host in memory, about 1 KiB.
+const maxHeard = 1 << 15
+
+// hostEvents lets programs in the view hear of the host's changes by inotify(7). The
+// kernel raises an event of a file system where an operation goes through it, and the
+// host's do not go through ours. So they are repeated: fanotify(7) tells what others
+// than this process have done in the directories that the kernel knows of our mounts;
+// a thread of another process does that once more in the mount; and the server, which
+// knows the thread, answers as if it had been done and does nothing. Events of the
+// kernel's own come of it, for every watch and in the order of the host's.
+//
+// Nothing is forged by it: what is repeated has been done, and a name that is hidden is
+// not repeated. A request of the thread that is not the one that was asked for fails.
+type hostEvents struct {
+	v      *View
+	thread uint32
+	repeat func(HostEvent) error
+	fd     int
+	file   *os.File
+	done   chan struct{}
+
+	now  atomic.Pointer[repetition]
+	seen atomic.Bool // a request of the thread came
+
+	mu     sync.Mutex
+	fsids  map[uint32]unix.Fsid // by device
+	dirs   map[string][]heardDir
+	missed bool // some directory could not be watched
+}
+
+// heardDir is a directory in one of the mounts.
+type heardDir struct {
+	c     *connection
+	n     *node
+	place string // where it was found; who has watched it keeps n, so that this is for others
+}
+
+// known reports whether the kernel still knows it.
+func (d heardDir) known() bool { return d.c.tab.get(d.n.id) == d.n }
+
+// repetition is what the thread is about to do.
+type repetition struct {
+	HostEvent
+	c       *connection
+	dir, to *node
+	reached atomic.Bool // the request that raises the event came
+}
+
+const heardEvents = unix.FAN_CREATE | unix.FAN_DELETE | unix.FAN_RENAME | unix.FAN_MODIFY | unix.FAN_ATTRIB |
+	unix.FAN_CLOSE_WRITE | unix.FAN_ONDIR | unix.FAN_EVENT_ON_CHILD
+
+// WatchHost has programs in the view hear by inotify(7) of what the host changes, from
+// now on, in the directories that the kernel knows. repeat does in the mount what an
+// event says, and returns when that is done; thread is the one that does it, by the
+// number that requests carry. It must belong to another process: one that waits for
+// itself could not even be killed. An error says that nothing is heard: there is no
+// fanotify(7) by names (Linux 5.17), or the requests of the thread are not told apart.
+func (v *View) WatchHost(thread uint32, repeat func(HostEvent) error) error {
+	fd, err := unix.FanotifyInit(unix.FAN_CLASS_NOTIF|unix.FAN_CLOEXEC|unix.FAN_NONBLOCK|unix.FAN_REPORT_DFID_NAME, unix.O_RDONLY)
+	if err != nil {
+		return fmt.Errorf("fanotify_init: %w", err)
+	}
+	e := &hostEvents{v: v, thread: thread, repeat: repeat, fd: fd, file: os.NewFile(uintptr(fd), "fanotify"), done: make(chan struct{}),
+		fsids: map[uint32]unix.Fsid{}, dirs: map[string][]heardDir{}}
+	if !v.events.CompareAndSwap(nil, e) {
+		_ = e.file.Close()
+		return errors.New("the host is watched already")
+	}
+	_ = repeat(HostEvent{Op: HostProbe, Dir: ".", Name: ".pinfold-probe"})
+	if !e.seen.Load() {
+		v.events.Store(nil)
+		_ = e.file.Close()
+		return errors.New("the requests of the thread are not its own")
+	}
+	for _, c := range v.layout.all() {
+		c.moves.RLock()
+		for _, n := range c.tab.all() {
+			if n.typ == unix.S_IFDIR {
+				e.watch(c, n)
+			}
+		}
+		c.moves.RUnlock()
+	}
+	go e.run()
+	return nil
+}
+
+// watch has the changes of a directory heard; c.moves is held.
+func (e *hostEvents) watch(c *connection, n *node) {
+	if n.heard.Load() {
+		return
+	}
+	place, err := c.tab.place(n)
+	if err != nil {
+		return
+	}
+	fd, err := c.rules().OpenPlace(place, unix.O_PATH|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return
+	}
+	defer closeFD(fd)
+	var sx unix.Statx_t
+	if statFD(fd, &sx) != nil || c.same(n, &sx) != nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	key, err := e.keyOf(fd, deviceOf(&sx))
+	if err != nil {
+		e.missed = true
+		return
+	}
+	if _, marked := e.dirs[key]; !marked {
+		if len(e.dirs) >= maxHeard {
+			e.missed = true
+			return
+		}
+		if err := unix.FanotifyMark(e.fd, unix.FAN_MARK_ADD, heardEvents, unix.AT_FDCWD, procPath(fd)); err != nil {
+			e.missed = true
+			return
+		}
+	}
+	// Of those that the kernel has forgotten the last one stays, for what is done to the
+	// directory itself.
+	list := slices.DeleteFunc(slices.Clone(e.dirs[key]), func(d heardDir) bool { return d.c == c && !d.known() })
+	e.dirs[key] = append(list, heardDir{c, n, place})
+	n.heard.Store(true)
+}
+
+// keyOf is how an event names a directory: its file system and its handle.
+func (e *hostEvents) keyOf(fd int, dev uint32) (string, error) {
+	id, ok := e.fsids[dev]
+	if !ok {
+		var st unix.Statfs_t
+		if err := unix.Fstatfs(fd, &st); err != nil {
+			return "", err
+		}
+		id = st.Fsid
+		e.fsids[dev] = id
+	}
+	h, _, err := unix.NameToHandleAt(fd, "", unix.AT_EMPTY_PATH)
+	if err != nil {
+		return "", err
+	}
+	key := binary.NativeEndian.AppendUint32(nil, uint32(id.Val[0]))
+	key = binary.NativeEndian.AppendUint32(key, uint32(id.Val[1]))
+	key = binary.NativeEndian.AppendUint32(key, uint32(h.Size()))
+	key = binary.NativeEndian.AppendUint32(key, uint32(h.Type()))
+	return string(append(key, h.Bytes()...)), nil
+}
+
+// run reads events until the view is closed.
+func (e *hostEvents) run() {
+	defer close(e.done)
+	buf := make([]byte, 64<<10)
+	for {
+		size, err := e.file.Read(buf)
+		if err != nil {
+			return
+		}
+		for rest := buf[:size]; len(rest) >= unix.FAN_EVENT_METADATA_LEN; {
+			length := binary.NativeEndian.Uint32(rest)
+			if length < unix.FAN_EVENT_METADATA_LEN || int(length) > len(rest) {
+				break
+			}
+			e.event(rest[:length])
+			rest = rest[length:]
+		}
+	}
+}
+
+// event handles one event of the host. Its layout is that of fanotify(7).
+func (e *hostEvents) event(b []byte) {
+	mask, pid := binary.NativeEndian.Uint64(b[8:]), int32(binary.NativeEndian.Uint32(b[20:]))
+	if int(pid) == os.Getpid() {
+		return // done by the server, for a program in the view, which the kernel has told
+	}
+	if mask&unix.FAN_Q_OVERFLOW != 0 {
+		e.mu.Lock()
+		e.missed = true
+		e.mu.Unlock()
+		return
+	}
+	var in, from, to []heardDir
+	var name, fromName, toName string
+	for info := b[binary.NativeEndian.Uint16(b[6:]):]; len(info) >= 4; {
+		length := int(binary.NativeEndian.Uint16(info[2:]))
+		if length < 20 || length > len(info) {
+			return
+		}
+		end := 20 + int(binary.NativeEndian.Uint32(info[12:]))
+		if end > length {
+			return
+		}
+		e.mu.Lock()
+		dirs := e.dirs[string(info[4:end])]
+		e.mu.Unlock()
+		called := cString(info[end:length])
+		switch info[0] {
+		case unix.FAN_EVENT_INFO_TYPE_DFID_NAME:
+			in, name = dirs, called
+		case unix.FAN_EVENT_INFO_TYPE_OLD_DFID_NAME:
+			from, fromName = dirs, called
+		case unix.FAN_EVENT_INFO_TYPE_NEW_DFID_NAME:
+			to, toName = dirs, called
+		}
+		info = info[length:]
+	}
+	dir := uint32(unix.S_IFREG)
+	if mask&unix.FAN_ONDIR != 0 {
+		dir = unix.S_IFDIR
+	}
+	if mask&unix.FAN_RENAME != 0 {
+		e.renamed(from, fromName, to, toName, dir)
+		return
+	}
+	for _, d := range in {
+		e.happened(d, name, mask, dir)
+	}
+}
+
+func cString(b []byte) string {
+	if i := slices.Index(b, 0); i >= 0 {
+		b = b[:i]
+	}
+	return string(b)
+}
+
+// happened repeats what an event tells of a name in a directory. Several things that
+// were done to it soon after one another are one event.
+func (e *hostEvents) happened(d heardDir, name string, mask uint64, typ uint32) {
+	if name == "." {
+		name = ""
+	}
+	if name != "" && !e.shows(d, name) || name == "" && d.c.rules().Verdict(d.place).Hidden {
+		return
+	}
+	fixed := name == "" || e.fixed(d, name)
+	mode, there := e.typeAt(d, name)
+	gone := func() {
+		if mask&unix.FAN_DELETE != 0 && !fixed {
+			e.do(d, HostEvent{Op: HostDelete, Name: name, Mode: typ}, nil)
+		}
+	}
+	if there {
+		gone()
+	}
+	if mask&unix.FAN_CREATE != 0 && !fixed {
+		made := mode
+		if !there {
+			made = typ // it has moved on, as the next event will say
+		}
+		e.do(d, HostEvent{Op: HostCreate, Name: name, Mode: made}, nil)
+	}
+	if there {
+		e.changed(d, name, mask, mode)
+	} else {
+		gone()
+	}
+}
+
+// changed repeats what was done to the file itself.
+func (e *hostEvents) changed(d heardDir, name string, mask uint64, mode uint32) {
+	if child := d.c.tab.child(d.n, name); child != nil {
+		if d.c.opens.writtenThrough(child) {
+			mask &^= unix.FAN_MODIFY | unix.FAN_CLOSE_WRITE // a program in the view did it, and the kernel has told
+		}
+		if mask&(unix.FAN_MODIFY|unix.FAN_ATTRIB) != 0 {
+			d.c.conn.ForgetInode(child.id)
+		}
+	}
+	for _, r := range []struct {
+		bit uint64
+		op  HostOp
+	}{{unix.FAN_ATTRIB, HostAttrib}, {unix.FAN_MODIFY, HostModify}, {unix.FAN_CLOSE_WRITE, HostClose}} {
+		if mask&r.bit == 0 || r.op != HostAttrib && mode != unix.S_IFREG || mode == unix.S_IFLNK {
+			continue
+		}
+		e.do(d, HostEvent{Op: r.op, Name: name, Mode: mode}, nil)
+		if c := e.mountOn(d, name); c != nil {
+			e.do(heardDir{c, c.tab.get(fuseconn.RootID), c.Place}, HostEvent{Op: r.op, Mode: mode}, nil)
+		}
+	}
+}
+
+// renamed repeats a rename in each mount that shows both directories; where one shows
+// one of them alone, the name went or came.
+func (e *hostEvents) renamed(from []heardDir, fromName string, to []heardDir, toName string, typ uint32) {
+	both := map[*connection]bool{}
+	for _, f := range from {
+		for _, t := range to {
+			if f.c != t.c || both[f.c] || !e.shows(f, fromName) || !e.shows(t, toName) || e.fixed(f, fromName) || e.fixed(t, toName) {
+				continue
+			}
+			both[f.c] = true
+			e.do(f, HostEvent{Op: HostRename, Name: fromName, ToName: toName, Mode: typ}, t.n)
+		}
+	}
+	for _, f := range from {
+		if !both[f.c] {
+			e.happened(f, fromName, unix.FAN_DELETE, typ)
+		}
+	}
+	for _, t := range to {
+		if !both[t.c] {
+			e.happened(t, toName, unix.FAN_CREATE|unix.FAN_MODIFY|unix.FAN_CLOSE_WRITE, typ)
+		}
+	}
+}
+
+// shows reports whether programs in the view may know of a name.
+func (e *hostEvents) shows(d heardDir, name string) bool {
+	place, err := d.c.tab.place(d.n)
+	if err != nil || !plainName(name) {
+		return false
+	}
+	v := d.c.rules().VerdictIn(place, name)
+	return !v.Hidden && (!v.TraverseOnly || e.typeIs(d, name, unix.S_IFDIR))
+}
+
+func (e *hostEvents) typeIs(d heardDir, name string, typ uint32) bool {
+	mode, ok := e.typeAt(d, name)
+	return ok && mode == typ
+}
+
+// typeAt is the type of what stands at a name now.
+func (e *hostEvents) typeAt(d heardDir, name string) (mode uint32, ok bool) {
+	place, err := d.c.tab.place(d.n)
+	if err != nil {
+		place = d.place
+	}
+	if name != "" {
+		place = joinPlace(place, name)
+	}
+	fd, err := d.c.rules().OpenPlace(place, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return 0, false
+	}
+	defer closeFD(fd)
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil {
+		return 0, false
+	}
+	return st.Mode & unix.S_IFMT, true
+}
+
+// fixed reports whether a name leads to another mount. It stays what it is.
+func (e *hostEvents) fixed(d heardDir, name string) bool {
+	n := d.c.tab.child(d.n, name)
+	return n != nil && n.fixed.Load()
+}
+
+// mountOn is the mount of a single file at a name.
+func (e *hostEvents) mountOn(d heardDir, name string) *connection {
+	place, err := d.c.tab.place(d.n)
+	if err != nil || name == "" || !e.fixed(d, name) {
+		return nil
+	}
+	for _, c := range e.v.layout.all() {
+		if c.File && c.Place == joinPlace(place, name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// repeats is how often a repetition is tried where the kernel knew better already.
+const repeats = 3
+
+// do repeats one event, to a directory to for a rename.
+func (e *hostEvents) do(d heardDir, what HostEvent, to *node) {
+	what.Mount = slices.Index(e.v.layout.all(), d.c)
+	var ok bool
+	if what.Dir, ok = relativeTo(d.c, d.n); !ok {
+		if what.Name != "" {
+			return // nobody watches it
+		}
+		what.Dir = relative(d.c, d.place)
+	}
+	if to != nil {
+		if what.ToDir, ok = relativeTo(d.c, to); !ok {
+			return
+		}
+	}
+	for range repeats {
+		r := &repetition{HostEvent: what, c: d.c, dir: d.n, to: to}
+		e.now.Store(r)
+		err := e.repeat(what)
+		e.now.Store(nil)
+		if r.reached.Load() || what.Op == HostClose && err == nil {
+			return
+		}
+		// Somebody inside looked the name up after the host's change and before this: the
+		// kernel has the name as it is, or as missing, already.
+		switch what.Op {
+		case HostCreate, HostDelete:
+			d.c.conn.ForgetName(d.n.id, what.Name)
+		case HostRename:
+			d.c.conn.ForgetName(d.n.id, what.Name)
+			d.c.conn.ForgetName(to.id, what.ToName)
+		default:
+			return
+		}
+	}
+}
+
+// relativeTo is where a node is beneath the root of its mount.
+func relativeTo(c *connection, n *node) (string, bool) {
+	place, err := c.tab.place(n)
+	if err != nil {
+		return "", false
+	}
+	return relative(c, place), true
+}
+
+func relative(c *connection, place string) string {
+	switch {
+	case place == c.Place:
+		return "."
+	case c.Place == ".":
+		return place
+	}
+	return place[len(c.Place)+1:]
+}
+
+func (e *hostEvents) close() {
+	_ = e.file.Close()
+	<-e.done
+}
+
+// incomplete reports whether something may not have been heard.
+func (e *hostEvents) incomplete() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.missed
+}
+
+// verdictAt is what the rules say of a name in a directory.
+func verdictAt(c *connection, dir *node, name string) resolved.Verdict {
+	place, err := c.tab.place(dir)
+	if err != nil {
+		return resolved.Verdict{}
+	}
+	return c.rules().VerdictIn(place, name)
+}
