@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"fmt"
 	"runtime"
 	"strconv"
 	"sync"
@@ -19,43 +20,28 @@ const hearPatience = 10 * time.Second
 // (sandboxfs.View.WatchHost). That begins with the first program inside that makes an
 // inotify(7) descriptor, which waits meanwhile; runs without one pay nothing.
 type hearing struct {
-	once  sync.Once
-	ready chan struct{}
-	set   sync.Once
+	begins, ends sync.Once
+	over         chan struct{} // closed when nobody has to wait any more
 }
 
-func (h *hearing) done() chan struct{} {
-	h.set.Do(func() { h.ready = make(chan struct{}) })
-	return h.ready
-}
+func newHearing() *hearing { return &hearing{over: make(chan struct{})} }
 
 // wait calls goOn once the host is watched, or cannot be.
 func (h *hearing) wait(goOn func()) {
-	ready := h.done()
-	h.once.Do(func() {
+	h.begins.Do(func() {
 		if send(fdSetup, message{Verb: sayInotify}, -1) != nil {
-			close(ready)
+			h.end()
 		}
-		time.AfterFunc(hearPatience, func() { h.end() })
+		time.AfterFunc(hearPatience, h.end)
 	})
 	go func() {
-		<-ready
+		<-h.over
 		goOn()
 	}()
 }
 
-var hearingEnds sync.Mutex
-
 // end says that nobody has to wait any more.
-func (h *hearing) end() {
-	hearingEnds.Lock()
-	defer hearingEnds.Unlock()
-	select {
-	case <-h.done():
-	default:
-		close(h.ready)
-	}
-}
+func (h *hearing) end() { h.ends.Do(func() { close(h.over) }) }
 
 // hostEvent is a sandboxfs.HostEvent on its way; names need not be UTF-8.
 type hostEvent struct {
@@ -84,7 +70,7 @@ func (s *session) hearHost() {
 	}
 	var one sync.Mutex // one channel for all views
 	for i, v := range s.config.views() {
-		_ = v.View.WatchHost(uint32(m.ID), func(e sandboxfs.HostEvent) error {
+		err := v.View.WatchHost(uint32(m.ID), func(e sandboxfs.HostEvent) error {
 			one.Lock()
 			defer one.Unlock()
 			event := &hostEvent{View: i, Mount: e.Mount, Op: e.Op, Dir: []byte(e.Dir), Name: []byte(e.Name), ToDir: []byte(e.ToDir), ToName: []byte(e.ToName), Mode: e.Mode}
@@ -96,7 +82,12 @@ func (s *session) hearHost() {
 				err = m.Errno
 			}
 			return err
-		}) // without it programs hear of what is done inside alone
+		})
+		if err != nil {
+			s.mu.Lock()
+			s.unheard = append(s.unheard, fmt.Sprintf("that programs which wait for edits in %q hear of the host's: %v", v.Root, err))
+			s.mu.Unlock()
+		}
 	}
 	_ = send(ours, message{Verb: sayServed}, -1)
 }

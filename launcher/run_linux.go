@@ -128,6 +128,7 @@ type session struct {
 	dropped    uint64   // read after judged
 	fromSetup  message  // its last words; read after setupDone
 	lost       []string // likewise
+	unheard    []string // guarded by mu: what hearHost could not do
 	unconfined []string // guarantees of Config.Confine that could not be had
 }
 
@@ -327,7 +328,9 @@ func (s *session) conclude(res Result, err error, started, ended bool) (Result, 
 		return res, nil
 	case ended && timeOver:
 		s.endedByTime(&res)
-		res.Lost = slices.Concat(s.lost, res.Lost, s.unconfined)
+		s.mu.Lock()
+		res.Lost = slices.Concat(s.lost, res.Lost, s.unconfined, s.unheard)
+		s.mu.Unlock()
 		return res, nil
 	case ended:
 		if s.forced {

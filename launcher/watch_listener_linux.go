@@ -60,7 +60,7 @@ type watcher struct {
 	tree     int      // the project on the host, O_PATH
 	root     string   // its path, inside and outside
 	written  []string // the paths of the mounts that are not read-only
-	hearing  hearing
+	hearing  *hearing
 
 	mu      sync.Mutex // guards waiting; held while a call is looked at
 	waiting attempts
@@ -91,7 +91,7 @@ type answer struct {
 // newWatcher opens what it needs of the host, while that is in sight. start
 // is called once the view is mounted.
 func newWatcher(root string) (w *watcher, err error) {
-	w = &watcher{root: root, wake: make(chan struct{}, 1)}
+	w = &watcher{root: root, wake: make(chan struct{}, 1), hearing: newHearing()}
 	if w.proc, err = unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
 		return nil, err
 	}

@@ -119,7 +119,7 @@
 //     or waits for a lock of it. A process that has more than twice as many as are free is
 //     refused another (EMFILE; ENOLCK for a lock), which leaves some to others.
 //   - What the host removes in the read-only mount while it is open is ESTALE.
-//   - inotify(7) inside the view tells of changes through the view only.
+//   - inotify(7) inside the view tells of the host's changes with WatchHost only.
 //   - The name ".go-fuse-epoll-hack" in the root of a mount belongs to go-fuse: a
 //     file of that name on the host is not shown, and none is made.
 //

@@ -112,6 +112,7 @@ type Stats struct {
 	Backing         int    // files that the kernel reads and writes by itself
 	Watches         int    // directories that are watched for changes on the host
 	Notified        uint64 // invalidations sent to the kernel
+	Unheard         bool   // WatchHost may have missed something
 	RefusalsDropped uint64 // refusals that OnRefusal was too slow for
 	Waiting         int    // opens that wait for an answer
 	AsksDropped     uint64 // refused operations that were not recorded

@@ -271,6 +271,9 @@ func (v *View) Stats() Stats {
 		p.addStats(&s)
 	}
 	s.RefusalsDropped = v.refusals.dropped.Load()
+	if e := v.events.Load(); e != nil {
+		s.Unheard = e.incomplete()
+	}
 	if v.asks != nil {
 		s.Waiting, s.AsksDropped = int(v.asks.waiting.Load()), v.asks.dropped.Load()
 	}

@@ -369,6 +369,10 @@ func (f *runFlags) inView(ctx context.Context, a *cli.App, cfg pathresolver.Conf
 	problem = view.Close() // after it every refusal has been told, and every request left
 	dropped, besideProblem := f.beside.CloseView()
 	dropped += view.Stats().RefusalsDropped
+	if view.Stats().Unheard {
+		a.Out.Warning("programs inside that wait for edits have not heard of everything that was done outside")
+		a.Out.Hint("docs/rough-edges.md says what is not heard, and how they can look by themselves")
+	}
 	if refused.wanted { // or nobody looks closely
 		refused.unjudged(dropped + result.Dropped)
 	}
