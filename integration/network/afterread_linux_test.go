@@ -108,9 +108,11 @@ func TestNetworkAfterRead(t *testing.T) {
 			}
 			require.NoError(t, inward.SetReadDeadline(time.Now().Add(time.Minute)))
 			resp, err := http.ReadResponse(bufio.NewReader(inward), nil)
-			if err == nil {
-				_, err = io.ReadAll(resp.Body)
+			if err != nil {
+				return err
 			}
+			defer resp.Body.Close()
+			_, err = io.ReadAll(resp.Body)
 			return err
 		}
 		require.NoError(t, ask())
