@@ -74,6 +74,8 @@ func (f *runFlags) checkAfterRead(cfg pathresolver.Config) error {
 		return cli.UsageError(errors.New("--after-read cannot close the host's network for one command"), "--allow-host NAME, or --net allow, gives it one that can be closed")
 	case f.approve != "" || viewhost.AsksAnything(cfg):
 		return cli.UsageError(errors.New("--after-read is not held where a broker answers for the command: it could pass on there what it has read"), "leave out --approve, and what the policy wants asked for")
+	case len(f.sockets.given)+len(f.devices) > 0:
+		return cli.UsageError(errors.New("--after-read closes the network alone: what the command has read could leave by a socket or a device of the host"), "leave out --socket and --device")
 	}
 	return nil
 }
