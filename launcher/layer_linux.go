@@ -49,7 +49,7 @@ func takeLayer(s planStep) (fd int, err error) {
 		return fd, nil
 	}
 	if major, minor := kernelVersion(); major < 5 || major == 5 && minor < 11 {
-		return failed(fmt.Errorf("Linux %d.%d has no overlays for ordinary users", major, minor), "Linux 5.11 has; or leave --cache out")
+		return failed(fmt.Errorf("this is Linux %d.%d, and overlays for ordinary users need 5.11", major, minor), "leave --cache out, and keep a home with --home")
 	}
 	work, err := openHost(s.Layer + "/work")
 	if err != nil {

@@ -18,6 +18,7 @@ type RulesAbout struct {
 	Hosts     []string // as --allow-host has them
 	AfterRead []string // globs of files before whose first use the network is closed
 	KeptHome  bool     // the home is kept from run to run
+	Caches    []string // that are shown with a layer which is kept, by the names of --cache
 	Given     []string // what of the host it was given by name, beside files: secrets, sockets, devices
 }
 
@@ -53,6 +54,9 @@ func Rules(cfg pathresolver.Config, r *pathresolver.Resolver, about RulesAbout) 
 		line("- $HOME and /tmp may be written. $HOME is kept for the next run, /tmp is not.")
 	} else {
 		line("- $HOME and /tmp may be written, and are gone when this run ends.")
+	}
+	if len(about.Caches) > 0 {
+		line("- The caches of these are there, and what you add is kept for the next run in this project: %s.", strings.Join(about.Caches, ", "))
 	}
 	if len(about.Given) > 0 {
 		line("- Given to you by name: %s. What a secret holds is not for files, messages or logs.", quotedList(about.Given))

@@ -29,6 +29,9 @@ func TestRules(t *testing.T) {
 	require.NotContains(t, text, "Hidden")
 	require.NotContains(t, text, "Given")
 
+	require.NotContains(t, text, "caches")
+	text = rulesOf(t, pathresolver.Config{}, RulesAbout{Caches: []string{"go", "npm"}})
+	require.Contains(t, text, "kept for the next run in this project: go, npm.")
 	text = rulesOf(t, pathresolver.Config{}, RulesAbout{Given: []string{"secret TOKEN", "socket ssh-agent"}})
 	require.Contains(t, text, "- Given to you by name: `secret TOKEN`, `socket ssh-agent`.")
 

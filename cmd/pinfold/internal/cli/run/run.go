@@ -314,7 +314,7 @@ func (f *runFlags) exitCode(own int, refused *refused, left leftover.Left) int {
 
 // rulesAbout is what a model is told of this run, beside the policy.
 func (f *runFlags) rulesAbout(asks bool) inside.RulesAbout {
-	about := inside.RulesAbout{Asks: asks, NoNetwork: f.NoNetwork(), KeptHome: f.home != "", Given: f.given()}
+	about := inside.RulesAbout{Asks: asks, NoNetwork: f.NoNetwork(), KeptHome: f.home != "", Caches: f.caches, Given: f.given()}
 	if f.reach.after != nil {
 		about.AfterRead = f.reach.afterRead
 	}
