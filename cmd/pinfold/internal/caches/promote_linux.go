@@ -99,10 +99,7 @@ func (p piece) promote(from *os.File, to *os.Root, dry bool) (taken, there bool,
 			err = errors.Join(err, failed)
 		}
 	}()
-	if err := copyTo(to, temp, in, p.most); err != nil {
-		return false, false, err
-	}
-	if err := p.proves(filepath.Join(to.Name(), temp), p.sum); err != nil {
+	if err := p.copyProved(to, temp, in); err != nil {
 		return false, false, err
 	}
 	if dry {
@@ -148,15 +145,19 @@ func openPiece(dir *os.File, place string) (*os.File, error) {
 	return f, nil
 }
 
-// copyTo copies at most so many bytes into a new file.
-func copyTo(to *os.Root, name string, in io.Reader, most int64) error {
-	out, err := to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+// copyProved copies a piece into a new file, of which it is then proved that it is the one.
+func (p piece) copyProved(to *os.Root, name string, in io.Reader) error {
+	out, err := to.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
-	n, err := io.Copy(out, io.LimitReader(in, most+1))
-	if err == nil && n > most {
-		err = &refusedError{fmt.Sprintf("it is larger than %d bytes", most)}
+	n, err := io.Copy(out, io.LimitReader(in, p.most+1))
+	switch {
+	case err != nil:
+	case n > p.most:
+		err = &refusedError{fmt.Sprintf("it is larger than %d bytes", p.most)}
+	default:
+		err = p.proves(fmt.Sprintf("/proc/self/fd/%d", out.Fd()), p.sum) // whatever has its name now
 	}
 	return errors.Join(err, out.Close())
 }
