@@ -84,6 +84,14 @@ func (d *decoder) value(path string, n ast.Node, v reflect.Value) {
 		} else {
 			d.wrongType(path, n, "true or false")
 		}
+	case v.Kind() == reflect.Float64:
+		if f, ok := n.(*ast.FloatNode); ok {
+			v.SetFloat(f.Value)
+		} else if i, ok := integer(n); ok {
+			v.SetFloat(float64(i))
+		} else {
+			d.wrongType(path, n, "a number")
+		}
 	case v.Kind() == reflect.Int:
 		if i, ok := integer(n); ok {
 			v.SetInt(i)

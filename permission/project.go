@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pinfold-dev/pinfold/access"
 	"github.com/pinfold-dev/pinfold/internal/didyoumean"
@@ -105,6 +106,9 @@ func (v *validator) run(run *policies.ProjectRun) {
 	if run.Net == "none" && len(run.AllowHost) > 0 {
 		v.bad("run.allow_host", "run.allow_host lists hosts, and run.net is none", "write 'net: allow'")
 	}
+	if run.Limits != nil {
+		v.limits(run.Limits)
+	}
 	if run.Preset != "" && !slices.Contains(Builtins(), run.Preset) {
 		v.badCode("unknown_word", "run.preset", fmt.Sprintf("run.preset: unknown preset %q", run.Preset), didyoumean.Hint(run.Preset, Builtins()))
 	}
@@ -121,6 +125,27 @@ func (v *validator) secrets(at string, list []string) {
 			continue
 		}
 		v.hostPath(at, file)
+	}
+}
+
+var size = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[1-9][0-9]{0,5}[KMGT]?$`) })
+
+// limits refuses bounds that pinfold run would not take.
+func (v *validator) limits(l *policies.ProjectLimits) {
+	given := func(key string) bool { _, is := v.src.at["run.limits."+key]; return is }
+	if given("time") {
+		if t, err := time.ParseDuration(l.Time); err != nil || t <= 0 {
+			v.bad("run.limits.time", fmt.Sprintf("run.limits.time: '%s' is no time", l.Time), "such as 30s, 10m or 2h")
+		}
+	}
+	if given("pids") && l.PIDs <= 0 {
+		v.bad("run.limits.pids", fmt.Sprintf("run.limits.pids: %d is less than one process", l.PIDs), "")
+	}
+	if given("memory") && !size().MatchString(l.Memory) {
+		v.bad("run.limits.memory", fmt.Sprintf("run.limits.memory: '%s' is no size", l.Memory), "such as 512M or 2G")
+	}
+	if given("cpu") && !(l.CPU >= 0.01 && l.CPU <= 1<<20) { // nor what is no number
+		v.bad("run.limits.cpu", fmt.Sprintf("run.limits.cpu: %v is no number of processors", l.CPU), "such as 0.5 or 2")
 	}
 }
 

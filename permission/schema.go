@@ -57,6 +57,8 @@ func schemaOf(t reflect.Type) object {
 		return object{"type": "array", "items": object{"type": "string", "minLength": 1}}
 	case reflect.Bool:
 		return object{"type": "boolean"}
+	case reflect.Float64:
+		return object{"type": "number", "exclusiveMinimum": 0}
 	case reflect.Int:
 		return object{"type": "integer", "minimum": 1}
 	}

@@ -76,6 +76,17 @@ type ProjectRun struct {
 	Net         ProjectNet `yaml:"net" doc:"none takes the network away: --net none. allow leaves the hosts of allow_host: --net allow."`
 	AllowHost   []string   `yaml:"allow_host" doc:"Hosts that may be connected to, and no others: --allow-host. To be without the other hosts needs no trust, to have these does."`
 	Preset      string     `yaml:"preset" doc:"A preset or profile that is held, by its name: --preset. Needs trust."`
+
+	Limits *ProjectLimits `yaml:"limits" doc:"What a run may use up."`
+}
+
+// ProjectLimits are bounds on what a run may use up. The zero value of each is none of the
+// project's.
+type ProjectLimits struct {
+	Time   string  `yaml:"time" doc:"After which time a run ends, such as 10m: --time."`
+	PIDs   int     `yaml:"pids" doc:"How many processes and threads there may be at once: --pids."`
+	Memory string  `yaml:"memory" doc:"How much memory they may take together, such as 2G: --memory. It needs a control group, or systemd."`
+	CPU    float64 `yaml:"cpu" doc:"How many processors they may use together: --cpu. It needs a control group, or systemd."`
 }
 
 // Caches are the names that ProjectRun.Cache may hold.

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pinfold-dev/pinfold/access"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/projectfile"
 	"github.com/pinfold-dev/pinfold/internal/policies"
 	"github.com/pinfold-dev/pinfold/permission"
@@ -39,6 +42,7 @@ func diffRuns(before, after *project) ([]policies.Change, error) {
 		}
 	}
 	list = append(list, diffHost(before, after)...)
+	list = append(list, diffLimits(before, after)...)
 	slices.SortStableFunc(list, func(a, b policies.Change) int {
 		switch {
 		case a.Widens == b.Widens:
@@ -99,6 +103,50 @@ func ofRun(p *project, run *policies.ProjectRun, like string) (*permission.Polic
 }
 
 func commits(run *policies.ProjectRun) bool { return run.Git != nil && *run.Git }
+
+// diffLimits compares what a run may use up: without a bound that is the most.
+func diffLimits(before, after *project) []policies.Change {
+	var was, is policies.ProjectLimits
+	if before.run.Limits != nil {
+		was = *before.run.Limits
+	}
+	if after.run.Limits != nil {
+		is = *after.run.Limits
+	}
+	bytes := func(text string) float64 {
+		var n cli.ByteSize
+		_ = n.Set(text) // it is validated, or not there
+		return float64(n)
+	}
+	seconds := func(text string) float64 {
+		t, _ := time.ParseDuration(text) // likewise
+		return t.Seconds()
+	}
+	number := func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+	var list []policies.Change
+	for _, l := range []struct {
+		key, what       string
+		was, is         float64 // 0: no bound
+		wasText, isText string
+	}{
+		{"time", "the time of a run", seconds(was.Time), seconds(is.Time), was.Time, is.Time},
+		{"pids", "the processes and threads of a run", float64(was.PIDs), float64(is.PIDs), strconv.Itoa(was.PIDs), strconv.Itoa(is.PIDs)},
+		{"memory", "the memory of a run", bytes(was.Memory), bytes(is.Memory), was.Memory, is.Memory},
+		{"cpu", "the processors of a run", was.CPU, is.CPU, number(was.CPU), number(is.CPU)},
+	} {
+		at := after.place("limits." + l.key)
+		switch {
+		case l.was == l.is:
+		case l.is == 0:
+			list = append(list, told(true, before.place("limits."+l.key), "%s: not bounded, was '%s' at most", l.what, l.wasText))
+		case l.was == 0:
+			list = append(list, told(false, at, "%s: '%s' at most, was not bounded", l.what, l.isText))
+		default:
+			list = append(list, told(l.is > l.was, at, "%s: '%s' at most, was '%s'", l.what, l.isText, l.wasText))
+		}
+	}
+	return list
+}
 
 // diffHost compares what a run gets of the host: paths, a home and variables.
 func diffHost(before, after *project) []policies.Change {

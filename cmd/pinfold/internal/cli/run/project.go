@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -74,6 +75,21 @@ var projectKeys = map[string]string{"secret": "secrets", "secret-file": "secret_
 // that are not taken without trust. A path that is not there and a variable that is not
 // set are left out: the file is of everybody who works in the project.
 func (f *runFlags) ofHost(flags *pflag.FlagSet, run *policies.ProjectRun) (add []setting, left []string) {
+	if l := run.Limits; l != nil {
+		bound := func(flag, value string, older ...string) {
+			if value != "" && !slices.ContainsFunc(append(older, flag), flags.Changed) {
+				add = append(add, setting{flag, value})
+			}
+		}
+		bound("time", l.Time)
+		bound("memory", l.Memory)
+		if l.PIDs > 0 {
+			bound("pids", strconv.Itoa(l.PIDs), "max-tasks")
+		}
+		if l.CPU > 0 {
+			bound("cpu", strconv.FormatFloat(l.CPU, 'f', -1, 64))
+		}
+	}
 	var wide []setting
 	given := map[string]bool{}
 	for _, kv := range f.env {
