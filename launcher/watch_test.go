@@ -260,17 +260,18 @@ func TestWatchedHang(t *testing.T) {
 	})
 }
 
-// A run inside a watched run cannot watch, and says so beforehand.
+// A run inside a run cannot watch, and says so beforehand, but in one that is for that.
 func TestCanWatch(t *testing.T) {
 	require.True(t, CanWatch())
 	require.True(t, CanWatch(), "asking leaves no trace")
 	root, _ := project(t, os.Getuid())
-	for how, want := range map[string]string{"": "true\n", "watch": "false\n"} {
-		got := run(t, job{Root: root, Tell: how, Command: []string{insideProbe, "supervise", `{"CanWatch":true}`}}, nil)
-		if os.Getuid() == 0 && how == "" {
-			want = "true\n" // no capability inside, but no need of one to ask
-		}
-		assert.Equal(t, want, got.out, "%q: %s", how, got.errOut)
+	for _, c := range []struct {
+		tell   string
+		nested bool
+		want   string
+	}{{"", false, "false\n"}, {"", true, "true\n"}, {"watch", true, "false\n"}} {
+		got := run(t, job{Root: root, Tell: c.tell, Nested: c.nested, Command: []string{insideProbe, "supervise", `{"CanWatch":true}`}}, nil)
+		assert.Equal(t, c.want, got.out, "%q: %s", c.tell, got.errOut)
 	}
 }
 
