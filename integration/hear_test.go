@@ -18,19 +18,24 @@ import (
 type hearing struct {
 	t     *testing.T
 	lines chan string
+	in    io.Writer
 }
 
 // hear starts insider hear in a run.
 func hear(t *testing.T, s *site, uid int, flags []string, paths ...string) *hearing {
-	return listen(t, pinfoldRun(s, uid, modes[0], append(flags, "--home", tempDir(t, uid)), append([]string{insiderPath, "hear"}, paths...)...))
+	h := listen(t, pinfoldRun(s, uid, modes[0], append(flags, "--home", tempDir(t, uid)), append([]string{insiderPath, "hear"}, paths...)...))
+	h.expect("ready")
+	return h
 }
 
 func listen(t *testing.T, cmd *exec.Cmd) *hearing {
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	h := &hearing{t, make(chan string, 4096)}
+	h := &hearing{t, make(chan string, 4096), in}
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(unix.SIGTERM)
 		_ = cmd.Wait()
@@ -42,7 +47,6 @@ func listen(t *testing.T, cmd *exec.Cmd) *hearing {
 		}
 		_, _ = io.Copy(io.Discard, out)
 	}()
-	h.expect("ready")
 	return h
 }
 
@@ -117,7 +121,66 @@ func TestHostIsHeard(t *testing.T) {
 				data, err := os.ReadFile(s.root + "/d/in/f")
 				require.NoError(t, err)
 				require.Equal(t, "3\n", string(data), "what is told to a program inside changes nothing")
+				if name == "read" {
+					return
+				}
+				// What is done inside is told once, and what another run does likewise.
+				_, err = fmt.Fprintln(h.in, "d/in/f")
+				require.NoError(t, err)
+				h.expect("d/in modify f", "d/in close f")
+				runToEnd(t, pinfoldRun(s, run.uid, modes[0], []string{"-w", "d/in", "--home", tempDir(t, run.uid)}, "sh", "-c", "echo 4 > d/in/g; mkdir d/in/last"))
+				for _, line := range []string{"d/in create g", "d/in modify g", "d/in create last"} {
+					h.until(line) // the server of that run opens and closes the file, too
+				}
 			})
+		}
+	}
+}
+
+// TestNodeHears: `node --watch` starts a server again when the host edits what it has read.
+func TestNodeHears(t *testing.T) {
+	for _, surface := range surfaces {
+		run, ok := surface.(runSurface)
+		if !ok {
+			continue
+		}
+		t.Run(run.name, func(t *testing.T) {
+			s := newSite(t, run.uid, true)
+			write := func(name, text string) {
+				require.NoError(t, os.WriteFile(filepath.Join(s.root, name), []byte(text), 0o644))
+			}
+			write("server.js", "console.log('version', require('./part.js')); setInterval(() => {}, 1e6)")
+			write("part.js", "module.exports = 1")
+			s.own()
+			h := listen(t, pinfoldRun(s, run.uid, modes[0], []string{"--home", tempDir(t, run.uid)}, "node", "--watch", "server.js"))
+			h.until("version 1")
+			// It says so before it watches what it has read.
+			require.Eventually(t, func() bool {
+				write("part.js", "module.exports = 2")
+				select {
+				case line := <-h.lines:
+					return line == "version 2"
+				case <-time.After(time.Second):
+					return false
+				}
+			}, waitingLimit, time.Millisecond)
+		})
+	}
+}
+
+// until waits for a line.
+func (h *hearing) until(want string) {
+	h.t.Helper()
+	late := time.After(waitingLimit)
+	for {
+		select {
+		case line, ok := <-h.lines:
+			require.True(h.t, ok, "it ended before %q", want)
+			if line == want {
+				return
+			}
+		case <-late:
+			require.Fail(h.t, "nothing is heard", "%q", want)
 		}
 	}
 }

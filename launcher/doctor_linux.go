@@ -198,7 +198,7 @@ func probeTasks(t trial) Finding {
 	case t.Tasks != "":
 		return no(name, "not bounded: "+t.Tasks, means, "use Linux 6.14 or later; --pids N works where control group says ok", false)
 	}
-	return yes(name, fmt.Sprintf("at most %d", tasks(0)), means, false)
+	return yes(name, fmt.Sprintf("at most %d", tasks()), means, false)
 }
 
 func probeGroup() Finding {

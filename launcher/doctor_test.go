@@ -58,7 +58,7 @@ func TestProbeOfTheServingProcess(t *testing.T) {
 func TestProbeTellsBounds(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {
 		found := doctor(t, uid, false, nil)
-		assert.Equal(t, fmt.Sprintf("at most %d", tasks(0)), found["tasks"].Detail)
+		assert.Equal(t, fmt.Sprintf("at most %d", tasks()), found["tasks"].Detail)
 		root, _ := project(t, uid)
 		got := run(t, job{UID: uid, Root: root, Command: []string{"sh", "-c", "cat /proc/sys/kernel/pid_max; echo $(($(stat -f -c '%b * %S' /tmp) >> 20))"}}, nil)
 		lines := strings.Fields(got.out)

@@ -21,7 +21,7 @@ import (
 // lookAtHost collects what newPlan needs for c.
 func lookAtHost(c Config) (hostFacts, error) {
 	h := hostFacts{Privileged: privileged(), Env: os.Environ()}
-	h.Memory, h.Tasks = memory(), tasks(0)
+	h.Memory, h.Tasks = memory(), tasks()
 	if c.Memory > 0 {
 		h.Memory = min(cmp.Or(h.Memory, c.Memory), c.Memory) // what lies in tmpfs counts
 	}
@@ -249,12 +249,9 @@ func boundsTasks() bool {
 
 // tasks is how many processes and threads there may be inside; 0 where the bound
 // would not be the process namespace's own but the whole machine's: before Linux 6.14.
-func tasks(wanted int) int {
+func tasks() int {
 	if !boundsTasks() {
 		return 0
-	}
-	if wanted > 0 {
-		return wanted
 	}
 	return max(leastTasks, tasksPerCPU*runtime.NumCPU())
 }

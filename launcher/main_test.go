@@ -312,8 +312,12 @@ func replaceDev() error {
 	if err != nil {
 		return err
 	}
-	if parents, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/mnt", os.Getppid())); err != nil || own == parents {
-		return fmt.Errorf("not in a mount namespace of its own: %s, %v", own, err)
+	parents, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/mnt", os.Getppid()))
+	if err != nil {
+		return err
+	}
+	if own == parents {
+		return fmt.Errorf("not in a mount namespace of its own: %s", own)
 	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return err

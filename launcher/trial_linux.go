@@ -127,7 +127,7 @@ func tryFuse() error {
 
 // tryTasks bounds this process's own namespace, in which it is process 1.
 func tryTasks() error {
-	most := tasks(0)
+	most := tasks()
 	if most == 0 {
 		return errors.New("the kernel is older than Linux 6.14")
 	}

@@ -1,6 +1,7 @@
 package insider
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -20,10 +21,11 @@ var heardNames = []struct {
 }
 
 // hear watches directories and files by inotify(7) and prints a line for each event,
-// with what it is of. It prints "ready" first.
+// with what it is of. It prints "ready" first. To each file that a line of standard
+// input names it adds a line.
 func hear(paths []string) error {
 	if len(paths) == 0 {
-		return errors.New("hear PATH...")
+		return errors.New("hear takes paths")
 	}
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err != nil {
@@ -38,6 +40,18 @@ func hear(paths []string) error {
 		watched[int32(wd)] = p
 	}
 	fmt.Println("ready")
+	go func() {
+		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+			f, err := os.OpenFile(in.Text(), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o644)
+			if err == nil {
+				_, err = f.WriteString("inside\n")
+				err = errors.Join(err, f.Close())
+			}
+			if err != nil {
+				fmt.Println(err)
+			}
+		}
+	}()
 	in := os.NewFile(uintptr(fd), "inotify")
 	buf := make([]byte, 64<<10)
 	for {
