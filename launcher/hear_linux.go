@@ -68,28 +68,61 @@ func (s *session) hearHost() {
 		unix.Close(ours)
 		return
 	}
-	var one sync.Mutex // one channel for all views
+	channel := &repeatChannel{fd: ours}
+	s.repeats = channel
 	for i, v := range s.config.views() {
 		err := v.View.WatchHost(uint32(m.ID), func(e sandboxfs.HostEvent) error {
-			one.Lock()
-			defer one.Unlock()
-			event := &hostEvent{View: i, Mount: e.Mount, Op: e.Op, Dir: []byte(e.Dir), Name: []byte(e.Name), ToDir: []byte(e.ToDir), ToName: []byte(e.ToName), Mode: e.Mode}
-			if err := send(ours, message{Verb: sayRepeat, Event: event}, -1); err != nil {
-				return err
-			}
-			m, _, err := receive(ours, -1) // its end is the end of the set-up helper
-			if err == nil && m.Errno != 0 {
-				err = m.Errno
-			}
-			return err
+			return channel.repeat(&hostEvent{View: i, Mount: e.Mount, Op: e.Op, Dir: []byte(e.Dir), Name: []byte(e.Name),
+				ToDir: []byte(e.ToDir), ToName: []byte(e.ToName), Mode: e.Mode})
 		})
 		if err != nil {
-			s.mu.Lock()
 			s.unheard = append(s.unheard, fmt.Sprintf("that programs which wait for edits in %q hear of the host's: %v", v.Root, err))
-			s.mu.Unlock()
 		}
 	}
-	_ = send(ours, message{Verb: sayServed}, -1)
+	channel.ready()
+}
+
+// repeatChannel leads to the thread that repeats, for all views of a run.
+type repeatChannel struct {
+	mu sync.Mutex
+	fd int // -1: closed
+}
+
+// repeat has an event repeated, and returns when that is done.
+func (c *repeatChannel) repeat(e *hostEvent) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fd < 0 {
+		return unix.EBADF
+	}
+	if err := send(c.fd, message{Verb: sayRepeat, Event: e}, -1); err != nil {
+		return err
+	}
+	m, _, err := receive(c.fd, -1) // its end is the end of the set-up helper
+	if err == nil && m.Errno != 0 {
+		err = m.Errno
+	}
+	return err
+}
+
+// ready says that the host is watched, or cannot be.
+func (c *repeatChannel) ready() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fd >= 0 {
+		_ = send(c.fd, message{Verb: sayServed}, -1)
+	}
+}
+
+// close is called when the set-up helper is gone.
+func (c *repeatChannel) close() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	unix.Close(c.fd)
+	c.fd = -1
 }
 
 // repeat does in the view what the supervisor says on a channel, until that is closed.

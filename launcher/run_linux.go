@@ -123,12 +123,16 @@ type session struct {
 	forced   bool      // it was
 	timeOver bool      // Config.Time was over
 
-	attempts   *os.File // what the set-up helper heard of; nil where nobody wants to know
-	judged     chan struct{}
-	dropped    uint64   // read after judged
-	fromSetup  message  // its last words; read after setupDone
-	lost       []string // likewise
-	unheard    []string // guarded by mu: what hearHost could not do
+	attempts  *os.File // what the set-up helper heard of; nil where nobody wants to know
+	judged    chan struct{}
+	dropped   uint64   // read after judged
+	fromSetup message  // its last words; read after setupDone
+	lost      []string // likewise
+
+	hearing sync.WaitGroup // hearHost
+	repeats *repeatChannel // read after hearing; nil where no program inside asked for it
+	unheard []string       // likewise: what hearHost could not do
+
 	unconfined []string // guarantees of Config.Confine that could not be had
 }
 
@@ -204,7 +208,7 @@ func (s *session) listenSetup() {
 		case sayLost:
 			s.lost = m.Lost
 		case sayInotify:
-			go s.hearHost()
+			s.hearing.Go(s.hearHost)
 		case sayDone:
 			s.config.Control.changed(m)
 		default:
@@ -296,6 +300,8 @@ func (s *session) run(ctx context.Context) (res Result, err error) {
 	<-s.gone // the set-up helper has ended, and with it all processes inside
 	<-s.setupDone
 	<-s.judged
+	s.hearing.Wait() // the set-up helper, which it talks to, is gone
+	s.repeats.close()
 	s.config.Pause.end() // what waits for the terminal waits no longer
 	if rel != nil {
 		if rel.finish(s.std.pipes, s.overdue()) {
@@ -328,9 +334,7 @@ func (s *session) conclude(res Result, err error, started, ended bool) (Result, 
 		return res, nil
 	case ended && timeOver:
 		s.endedByTime(&res)
-		s.mu.Lock()
 		res.Lost = slices.Concat(s.lost, res.Lost, s.unconfined, s.unheard)
-		s.mu.Unlock()
 		return res, nil
 	case ended:
 		if s.forced {

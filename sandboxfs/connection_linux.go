@@ -116,6 +116,11 @@ func (c *connection) start(conn *fuseconn.Conn) {
 	if c.watch != nil {
 		c.watch.start()
 	}
+	if e := c.v.events.Load(); e != nil && !c.File { // it was added since
+		c.moves.RLock()
+		defer c.moves.RUnlock()
+		e.watch(c, c.tab.get(fuseconn.RootID))
+	}
 }
 
 // close frees what a connection that has ended may have left open.

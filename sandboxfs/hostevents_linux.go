@@ -43,7 +43,8 @@ type hostEvents struct {
 	mu     sync.Mutex
 	fsids  map[uint32]unix.Fsid // by device
 	dirs   map[string][]heardDir
-	missed bool // some directory could not be watched
+	missed bool // some directory could not be watched, or events were lost
+	closed bool // fd may be somebody else's
 }
 
 // heardDir is a directory in one of the mounts.
@@ -123,6 +124,9 @@ func (e *hostEvents) watch(c *connection, n *node) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.closed {
+		return
+	}
 	key, err := e.keyOf(fd, deviceOf(&sx))
 	if err != nil {
 		e.missed = true
@@ -441,7 +445,11 @@ func relative(c *connection, place string) string {
 	return place[len(c.Place)+1:]
 }
 
+// close ends the watching and returns when no event is handled any more.
 func (e *hostEvents) close() {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
 	_ = e.file.Close()
 	<-e.done
 }
