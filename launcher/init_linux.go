@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path"
 	"runtime"
 	"runtime/debug"
@@ -14,6 +13,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -110,7 +110,6 @@ func (in *initProcess) enter() (lost []string, err error) {
 			return nil, step("take the terminal", err)
 		}
 	}
-	ignoreSignals()
 	more, err := restrict(in.cfg.Plan)
 	return append(lost, more...), err
 }
@@ -141,16 +140,27 @@ func (in *initProcess) terminal() error {
 	return unix.Dup3(slave, fdSlave, unix.O_CLOEXEC)
 }
 
-// ignoreSignals keeps process 1 alive whatever the command sends to it. They
-// are caught, not ignored: an ignored signal would stay so in the command.
-func ignoreSignals() {
-	caught := make(chan os.Signal, 1)
-	signal.Notify(caught) // all that can be caught
-	go func() {
-		for range caught {
+// defaultSignals keeps process 1 alive whatever the command sends to it: the kernel
+// drops what a process 1 has the default action for. It is not done by os/signal, for
+// which the runtime changes threads twice a signal, nor are they ignored, which the
+// command would inherit. From here on a fault of our own ends process 1 without a
+// message, and with it everything inside.
+func defaultSignals() {
+	var action [4]uint64 // SIG_DFL, in the kernel's own form, on all machines
+	for s := unix.Signal(1); s <= lastSignal; s++ {
+		switch s {
+		case unix.SIGKILL, unix.SIGSTOP, unix.SIGURG, signalOfRuntime:
+			continue // what cannot be changed, and what the runtime sends to itself
 		}
-	}()
+		_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&action)), 0, signalSetSize, 0, 0)
+	}
 }
+
+const (
+	lastSignal      = unix.Signal(64)
+	signalOfRuntime = unix.Signal(33) // its handler does nothing unless the runtime waits for it
+	signalSetSize   = 8               // of the kernel, in bytes
+)
 
 // start starts the command as process 2 in a process group of its own.
 func (in *initProcess) start() error {
@@ -179,6 +189,7 @@ func (in *initProcess) start() error {
 		}
 	}
 	unix.Close(fdParent)
+	defaultSignals()
 	in.pid, err = syscall.ForkExec(program, p.Command, attr)
 	if err != nil {
 		return err

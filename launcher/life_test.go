@@ -160,14 +160,17 @@ func TestShortSilenceIsForgiven(t *testing.T) {
 	assert.Equal(t, 6, cmd.ProcessState.ExitCode())
 }
 
-// The command cannot end the run by signalling its parents.
+// The command cannot end the run by signalling its parents, with any signal there is,
+// and gets none of them ignored or blocked. Other processes inside are ended by them.
 func TestInitSurvivesItsChildren(t *testing.T) {
 	as(t, func(t *testing.T, uid int) {
 		root, _ := project(t, uid)
 		got := run(t, job{UID: uid, Root: root, Command: []string{"sh", "-c",
-			"for s in KILL STOP TERM INT HUP QUIT USR1 USR2 SEGV ABRT; do kill -$s 1; done; cat ok.txt; exit 3"}}, nil)
+			"grep -E '^Sig(Ign|Blk)' /proc/self/status; s=1; while [ $s -le 64 ]; do kill -$s 1; s=$((s+1)); done;" +
+				"cat ok.txt; for s in 10 11 64; do sh -c \"kill -$s \\$\\$\"; echo $?; done; exit 3"}}, nil)
 		assert.Equal(t, 3, got.code, got.errOut)
-		assert.Equal(t, "ok\n", got.out)
+		none := ":\t" + strings.Repeat("0", 16) + "\n"
+		assert.Equal(t, "SigBlk"+none+"SigIgn"+none+"ok\n138\n139\n192\n", got.out)
 	})
 }
 
