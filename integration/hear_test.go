@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -132,6 +133,57 @@ func TestHostIsHeard(t *testing.T) {
 				for _, line := range []string{"d/in create g", "d/in modify g", "d/in create last"} {
 					h.until(line) // the server of that run opens and closes the file, too
 				}
+			})
+		}
+	}
+}
+
+// TestHostIsHeardOfAFile: of a write path that is one file, by its name and in its directory.
+func TestHostIsHeardOfAFile(t *testing.T) {
+	for _, surface := range surfaces {
+		run, ok := surface.(runSurface)
+		if !ok {
+			continue
+		}
+		t.Run(run.name, func(t *testing.T) {
+			s := newSite(t, run.uid, true)
+			require.NoError(t, os.Mkdir(s.root+"/d", 0o755))
+			require.NoError(t, os.WriteFile(s.root+"/d/f", []byte("1"), 0o644))
+			s.own()
+			h := hear(t, s, run.uid, []string{"-w", "d/f"}, "d", "d/f")
+			require.NoError(t, os.WriteFile(s.root+"/d/f", []byte("22"), 0o644))
+			h.until("d/f modify ")
+			h.until("d/f close ")
+		})
+	}
+}
+
+// TestReplacedFileStaysMapped: who has mapped a file that the host then replaces or removes
+// keeps what it has mapped, while somebody hears of that.
+func TestReplacedFileStaysMapped(t *testing.T) {
+	for _, surface := range surfaces {
+		run, ok := surface.(runSurface)
+		if !ok {
+			continue
+		}
+		for name, flags := range map[string][]string{"read": nil, "write": {"-w", "."}} {
+			t.Run(run.name+"/"+name, func(t *testing.T) {
+				s := newSite(t, run.uid, true)
+				content := strings.Repeat("x", 100_000)
+				for _, f := range []string{"replaced", "removed"} {
+					require.NoError(t, os.WriteFile(filepath.Join(s.root, f), []byte(content), 0o644))
+				}
+				s.own()
+				h := hear(t, s, run.uid, flags, ".", "map:replaced", "map:removed")
+				require.NoError(t, os.WriteFile(s.root+"/new", []byte("y"), 0o644))
+				h.until(". create new")
+				require.NoError(t, os.Rename(s.root+"/new", s.root+"/replaced"))
+				h.until(". to replaced")
+				require.NoError(t, os.Remove(s.root+"/removed"))
+				h.until(". delete removed")
+				_, err := fmt.Fprintln(h.in, "mapped")
+				require.NoError(t, err)
+				h.until("mapped 100000 100000")
 			})
 		}
 	}

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"strconv"
@@ -53,18 +54,22 @@ type hostEvent struct {
 
 // hearHost has the host watched, for the supervisor.
 func (s *session) hearHost() {
+	unheard := func(where string, err error) {
+		s.unheard = append(s.unheard, fmt.Sprintf("that programs which wait for edits in %q hear of the host's: %v", where, err))
+	}
 	ours, theirs, err := channelPair()
 	if err != nil {
+		unheard(s.plan.Root, err)
 		return
 	}
 	err = send(s.setup, message{Verb: sayRepeat}, theirs)
 	unix.Close(theirs)
-	if err != nil {
-		unix.Close(ours)
-		return
+	var m message
+	if err == nil {
+		m, _, err = receive(ours, int(hearPatience.Milliseconds()))
 	}
-	m, _, err := receive(ours, int(hearPatience.Milliseconds()))
 	if err != nil || m.Verb != sayThread {
+		unheard(s.plan.Root, fmt.Errorf("the set-up helper does not answer: %w", cmp.Or(err, error(unix.EPROTO))))
 		unix.Close(ours)
 		return
 	}
@@ -76,7 +81,7 @@ func (s *session) hearHost() {
 				ToDir: []byte(e.ToDir), ToName: []byte(e.ToName), Mode: e.Mode})
 		})
 		if err != nil {
-			s.unheard = append(s.unheard, fmt.Sprintf("that programs which wait for edits in %q hear of the host's: %v", v.Root, err))
+			unheard(v.Root, err)
 		}
 	}
 	channel.ready()
@@ -274,8 +279,12 @@ func (r *repeater) touch(dir int, name string, op sandboxfs.HostOp) error {
 	return unix.EINVAL
 }
 
-// beneathRoot opens a path without following a link or leaving the mount.
+// beneathRoot opens a path without following a link or leaving the mount. The root may be
+// a file.
 func beneathRoot(root int, path string) (int, error) {
+	if path == "." {
+		return unix.FcntlInt(uintptr(root), unix.F_DUPFD_CLOEXEC, 0)
+	}
 	return unix.Openat2(root, path, &unix.OpenHow{
 		Flags:   unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC,
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_XDEV,

@@ -340,7 +340,7 @@ func (s *session) conclude(res Result, err error, started, ended bool) (Result, 
 		if s.forced {
 			res.Reason = tooLong
 		}
-		res.Lost = slices.Concat(s.lost, res.Lost, s.unconfined)
+		res.Lost = slices.Concat(s.lost, res.Lost, s.unconfined, s.unheard)
 		return res, nil
 	case s.fromSetup.Verb == sayFailed:
 		return Result{}, s.fromSetup.setupError()

@@ -100,6 +100,7 @@ func (c *connection) attributes(id uint64, sx *unix.Statx_t) (valid time.Duratio
 	if err != nil {
 		return 0, err
 	}
+	n.told.note(sx)
 	return c.valid(c.tab.watched(n)), nil
 }
 

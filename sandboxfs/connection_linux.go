@@ -34,6 +34,7 @@ type connection struct {
 	lockedDirs         lockedDirs
 	watch              *watcher // of the read-only mount, nil otherwise
 	conn               *fuseconn.Conn
+	started            atomic.Bool // conn is set
 
 	// moves keeps names from changing: an operation on a place holds it shared
 	// from building the place until the system call has returned; a rename holds
@@ -116,10 +117,9 @@ func (c *connection) start(conn *fuseconn.Conn) {
 	if c.watch != nil {
 		c.watch.start()
 	}
-	if e := c.v.events.Load(); e != nil && !c.File { // it was added since
-		c.moves.RLock()
-		defer c.moves.RUnlock()
-		e.watch(c, c.tab.get(fuseconn.RootID))
+	c.started.Store(true)
+	if e := c.v.events.Load(); e != nil { // it was added since
+		e.watchAll(c)
 	}
 }
 

@@ -116,6 +116,9 @@ func (c *connection) made(dirfd int, name string, mode uint32, sx *unix.Statx_t)
 // Tmpfile is open(2) with O_TMPFILE: a file without a name in a directory
 // that may be written. What name it gets later is decided by Link.
 func (c *connection) Tmpfile(_ <-chan struct{}, in *fuse.CreateIn, out *fuse.CreateOut) fuse.Status {
+	if c.repeating(&in.InHeader) != nil {
+		return fuse.EIO
+	}
 	return c.asking(&in.InHeader, func(grant pathresolver.Grant) error {
 		return holding(&in.InHeader, func(who uint32) error { return c.tmpfile(who, in, out, grant) })
 	})
@@ -145,7 +148,7 @@ func (c *connection) tmpfile(who uint32, in *fuse.CreateIn, out *fuse.CreateOut,
 		closeFD(fd)
 		return err
 	}
-	n := c.tab.nameless(identityOf(&sx))
+	n := c.tab.nameless(identityOf(&sx), unix.S_IFREG)
 	c.entry(n, false, &sx, &out.EntryOut)
 	c.answerOpen(n, fd, nil, who, true, nil, &out.OpenOut)
 	return nil
@@ -153,6 +156,9 @@ func (c *connection) tmpfile(who uint32, in *fuse.CreateIn, out *fuse.CreateOut,
 
 // Create is open(2) with O_CREAT of a name that the kernel believes missing.
 func (c *connection) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
+	if c.repeating(&in.InHeader) != nil {
+		return fuse.EIO
+	}
 	if !plainName(name) {
 		return fuse.EINVAL
 	}

@@ -82,26 +82,36 @@ func (v *View) WatchHost(thread uint32, repeat func(HostEvent) error) error {
 	e := &hostEvents{v: v, thread: thread, repeat: repeat, fd: fd, file: os.NewFile(uintptr(fd), "fanotify"), done: make(chan struct{}),
 		fsids: map[uint32]unix.Fsid{}, dirs: map[string][]heardDir{}}
 	if !v.events.CompareAndSwap(nil, e) {
-		_ = e.file.Close()
+		e.end()
 		return errors.New("the host is watched already")
 	}
 	_ = repeat(HostEvent{Op: HostProbe, Dir: ".", Name: ".pinfold-probe"})
 	if !e.seen.Load() {
 		v.events.Store(nil)
-		_ = e.file.Close()
+		e.end()
 		return errors.New("the requests of the thread are not its own")
 	}
-	for _, c := range v.layout.all() {
-		c.moves.RLock()
-		for _, n := range c.tab.all() {
-			if n.typ == unix.S_IFDIR {
-				e.watch(c, n)
+	// With the rights of the view: who may not list a directory does not hear of it.
+	v.within(func() {
+		for _, c := range v.layout.all() {
+			if c.started.Load() {
+				e.watchAll(c)
 			}
 		}
-		c.moves.RUnlock()
-	}
-	go e.run()
+	})
+	go v.within(e.run)
 	return nil
+}
+
+// watchAll watches the directories that the kernel knows of a mount.
+func (e *hostEvents) watchAll(c *connection) {
+	for _, n := range c.tab.all() {
+		if n.typ == unix.S_IFDIR {
+			c.moves.RLock() // for one at a time: a rename that waits holds up everything
+			e.watch(c, n)
+			c.moves.RUnlock()
+		}
+	}
 }
 
 // watch has the changes of a directory heard; c.moves is held.
@@ -124,7 +134,7 @@ func (e *hostEvents) watch(c *connection, n *node) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed {
+	if e.closed || n.heard.Swap(true) { // another thread was faster; or it cannot be heard, which is not tried again
 		return
 	}
 	key, err := e.keyOf(fd, deviceOf(&sx))
@@ -134,11 +144,14 @@ func (e *hostEvents) watch(c *connection, n *node) {
 	}
 	if _, marked := e.dirs[key]; !marked {
 		if len(e.dirs) >= maxHeard {
+			e.prune()
+		}
+		if len(e.dirs) >= maxHeard {
 			e.missed = true
 			return
 		}
 		if err := unix.FanotifyMark(e.fd, unix.FAN_MARK_ADD, heardEvents, unix.AT_FDCWD, procPath(fd)); err != nil {
-			e.missed = true
+			e.missed = e.missed || err != unix.EACCES
 			return
 		}
 	}
@@ -146,7 +159,24 @@ func (e *hostEvents) watch(c *connection, n *node) {
 	// directory itself.
 	list := slices.DeleteFunc(slices.Clone(e.dirs[key]), func(d heardDir) bool { return d.c == c && !d.known() })
 	e.dirs[key] = append(list, heardDir{c, n, place})
-	n.heard.Store(true)
+}
+
+// prune lets go of directories that the kernel has forgotten, about which nobody can
+// want to hear. e.mu is held.
+func (e *hostEvents) prune() {
+	for key, list := range e.dirs {
+		if slices.ContainsFunc(list, heardDir.known) {
+			continue
+		}
+		delete(e.dirs, key)
+		for _, d := range list {
+			// Where something else stands by now the mark stays, and is not listened to.
+			if fd, err := d.c.rules().OpenPlace(d.place, unix.O_PATH|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0); err == nil {
+				_ = unix.FanotifyMark(e.fd, unix.FAN_MARK_REMOVE, heardEvents, unix.AT_FDCWD, procPath(fd))
+				closeFD(fd)
+			}
+		}
+	}
 }
 
 // keyOf is how an event names a directory: its file system and its handle.
@@ -260,7 +290,8 @@ func (e *hostEvents) happened(d heardDir, name string, mask uint64, typ uint32) 
 	fixed := name == "" || e.fixed(d, name)
 	mode, there := e.typeAt(d, name)
 	gone := func() {
-		if mask&unix.FAN_DELETE != 0 && !fixed {
+		// Who has looked up what stands there now is not to lose it.
+		if mask&unix.FAN_DELETE != 0 && !fixed && !(there && e.current(d.c, d.n, name)) {
 			e.do(d, HostEvent{Op: HostDelete, Name: name, Mode: typ}, nil)
 		}
 	}
@@ -314,6 +345,9 @@ func (e *hostEvents) renamed(from []heardDir, fromName string, to []heardDir, to
 			if f.c != t.c || both[f.c] || !e.shows(f, fromName) || !e.shows(t, toName) || e.fixed(f, fromName) || e.fixed(t, toName) {
 				continue
 			}
+			if verdictAt(f.c, f.n, fromName).Masked || verdictAt(t.c, t.n, toName).Masked {
+				continue // its stand-ins are those of a name
+			}
 			both[f.c] = true
 			e.do(f, HostEvent{Op: HostRename, Name: fromName, ToName: toName, Mode: typ}, t.n)
 		}
@@ -337,6 +371,9 @@ func (e *hostEvents) shows(d heardDir, name string) bool {
 		return false
 	}
 	v := d.c.rules().VerdictIn(place, name)
+	if d.c.ReadOnly && v.AskRead {
+		return false // a look-up of it is refused, and would be told as a refusal
+	}
 	return !v.Hidden && (!v.TraverseOnly || e.typeIs(d, name, unix.S_IFDIR))
 }
 
@@ -379,7 +416,7 @@ func (e *hostEvents) mountOn(d heardDir, name string) *connection {
 		return nil
 	}
 	for _, c := range e.v.layout.all() {
-		if c.File && c.Place == joinPlace(place, name) {
+		if c.File && c.started.Load() && c.Place == joinPlace(place, name) {
 			return c
 		}
 	}
@@ -447,11 +484,15 @@ func relative(c *connection, place string) string {
 
 // close ends the watching and returns when no event is handled any more.
 func (e *hostEvents) close() {
+	e.end()
+	<-e.done
+}
+
+func (e *hostEvents) end() {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
 	_ = e.file.Close()
-	<-e.done
 }
 
 // incomplete reports whether something may not have been heard.

@@ -109,6 +109,7 @@ func (c *connection) answer(dir *node, name string, v resolved.Verdict, watched 
 // entry fills in the answer for a node of which a lookup was counted.
 func (c *connection) entry(n *node, watched bool, sx *unix.Statx_t, out *fuse.EntryOut) {
 	out.NodeId, out.Generation = n.id, 1
+	n.told.note(sx)
 	c.fill(sx, &out.Attr)
 	out.SetEntryTimeout(c.valid(watched))
 	out.SetAttrTimeout(c.valid(watched))

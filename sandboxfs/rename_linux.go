@@ -91,6 +91,9 @@ func (c *connection) rename(in *fuse.RenameIn, oldName, newName string, grant pa
 // Link is link(2): another name for a file that may be written, or the first
 // name of one made with O_TMPFILE.
 func (c *connection) Link(_ <-chan struct{}, in *fuse.LinkIn, name string, out *fuse.EntryOut) fuse.Status {
+	if c.repeating(&in.InHeader) != nil {
+		return fuse.EIO
+	}
 	if !plainName(name) {
 		return fuse.EINVAL
 	}

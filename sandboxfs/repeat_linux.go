@@ -59,6 +59,14 @@ func (e *hostEvents) lookup(c *connection, h *fuse.InHeader, name string, out *f
 			e.ghost(c, r, out)
 			return fuse.OK, true
 		}
+		if n := c.tab.again(r.to, r.ToName); n != nil {
+			if c.tab.ident(n) == identityOf(&sx) { // somebody has looked it up where it is now
+				c.entry(n, false, &sx, out)
+				out.SetEntryTimeout(repeatTold)
+				return fuse.OK, true
+			}
+			c.tab.forget(n.id, 1)
+		}
 		c.answer(r.dir, name, verdictAt(c, r.to, r.ToName), false, &sx, out)
 		out.SetEntryTimeout(repeatTold)
 		return fuse.OK, true
@@ -82,36 +90,53 @@ func (e *hostEvents) statAt(c *connection, dir *node, name string, sx *unix.Stat
 	return statFD(fd, sx)
 }
 
-// known answers with the file that stood at a name, if the kernel knows it and another
-// one, or none, stands there by now.
-func (e *hostEvents) known(c *connection, dir *node, name string, out *fuse.EntryOut) bool {
+// current reports whether the kernel knows a name as what stands there now.
+func (e *hostEvents) current(c *connection, dir *node, name string) bool {
 	n := c.tab.child(dir, name)
-	if n == nil || n.fixed.Load() {
-		return false
-	}
 	var sx unix.Statx_t
-	if e.statAt(c, dir, name, &sx) == nil && c.tab.ident(n) == identityOf(&sx) {
+	return n != nil && e.statAt(c, dir, name, &sx) == nil && c.tab.ident(n) == identityOf(&sx)
+}
+
+// known answers with the file that stood at a name, if the kernel knows it and another
+// one, or none, stands there by now. Who has it mapped or open keeps all of it: size and
+// time are what they are, or what the kernel was told last.
+func (e *hostEvents) known(c *connection, dir *node, name string, out *fuse.EntryOut) bool {
+	n := c.tab.again(dir, name)
+	if n == nil {
 		return false
 	}
-	c.tab.again(n)
-	e.gone(c, n, uint32(n.typ), out)
+	if n.fixed.Load() || e.current(c, dir, name) {
+		c.tab.forget(n.id, 1)
+		return false
+	}
+	e.gone(n, uint32(n.typ), out)
+	out.Size, out.Nlink = uint64(n.told.size.Load()), uint32(max(1, len(c.tab.places(n))))
+	mtime := time.Unix(0, n.told.mtime.Load())
+	out.Mtime, out.Mtimensec = uint64(mtime.Unix()), uint32(mtime.Nanosecond())
+	out.Ino = c.inode(n.ident.ino, n.ident.dev)
+	if h := c.opens.anyOf(n); h != nil {
+		var sx unix.Statx_t
+		if statFD(h.fd, &sx) == nil {
+			c.fill(&sx, &out.Attr)
+			out.Nlink = sx.Nlink + 1 // the kernel is about to take one away
+		}
+		h.drop()
+	}
 	return true
 }
 
 // ghost answers with a file that is not there any more.
 func (e *hostEvents) ghost(c *connection, r *repetition, out *fuse.EntryOut) {
-	if e.known(c, r.dir, r.Name, out) {
-		return
+	if !e.known(c, r.dir, r.Name, out) {
+		e.gone(c.tab.nameless(identity{ino: ^uint64(0), dev: ^uint32(0)}, uint16(r.Mode)), r.Mode, out)
 	}
-	n := c.tab.found(r.dir, r.Name, identity{ino: ^uint64(0), dev: ^uint32(0)}, uint16(r.Mode), false, false)
-	e.gone(c, n, r.Mode, out)
 }
 
 // gone answers with a node of which only its type is known.
-func (e *hostEvents) gone(c *connection, n *node, typ uint32, out *fuse.EntryOut) {
+func (e *hostEvents) gone(n *node, typ uint32, out *fuse.EntryOut) {
 	out.NodeId, out.Generation = n.id, 1
-	out.Ino, out.Mode, out.Nlink = c.inode(n.ident.ino, n.ident.dev), typ|0o700, 1
-	out.Uid, out.Gid = c.v.o.Owner.UID, c.v.o.Owner.GID
+	out.Ino, out.Mode, out.Nlink = ^uint64(0)>>1, typ|0o700, 1
+	out.Uid, out.Gid = e.v.o.Owner.UID, e.v.o.Owner.GID
 }
 
 // made answers a request that makes a name with what stands there.
@@ -122,6 +147,9 @@ func (e *hostEvents) made(c *connection, h *fuse.InHeader, name string, out *fus
 	}
 	st := c.lookup(h, name, out)
 	if st == fuse.ENOENT || st.Ok() && (out.NodeId == 0 || out.Mode&unix.S_IFMT != r.Mode) {
+		if out.NodeId != 0 {
+			c.tab.forget(out.NodeId, 1)
+		}
 		*out = fuse.EntryOut{}
 		e.ghost(c, r, out) // it is gone, or something else stands there by now
 		st = fuse.OK
@@ -138,7 +166,9 @@ func (e *hostEvents) removed(c *connection, h *fuse.InHeader, name string) fuse.
 	}
 	c.moves.Lock()
 	defer c.moves.Unlock()
-	c.tab.removed(r.dir, name)
+	if !e.current(c, r.dir, name) {
+		c.tab.removed(r.dir, name)
+	}
 	r.reached.Store(true)
 	return fuse.OK
 }
@@ -151,7 +181,11 @@ func (e *hostEvents) renamedName(c *connection, in *fuse.RenameIn, name, toName 
 	}
 	c.moves.Lock()
 	defer c.moves.Unlock()
-	c.tab.renamed(nameKey{r.dir, name}, nameKey{r.to, toName}, false)
+	if e.current(c, r.to, toName) {
+		c.tab.removed(r.dir, name)
+	} else {
+		c.tab.renamed(nameKey{r.dir, name}, nameKey{r.to, toName}, false)
+	}
 	r.reached.Store(true)
 	return fuse.OK
 }
@@ -178,6 +212,8 @@ func (e *hostEvents) open(c *connection) (reply fuseconn.Reply) {
 		reply.Status = fuse.EIO
 		return reply
 	}
-	reply.Open.Fh = repeatedOpen
+	// Without a page cache it is in nobody's way: where the kernel moves the data of a
+	// file by itself, all who have it open do (passthrough).
+	reply.Open.Fh, reply.Open.OpenFlags = repeatedOpen, fuse.FOPEN_DIRECT_IO
 	return reply
 }

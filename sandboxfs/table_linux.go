@@ -22,7 +22,7 @@ type identity struct {
 // node is what the kernel knows by one node id: a name in a directory and the
 // file that was found there. A file whose name the host gives to another one
 // becomes a new node; the old one answers ESTALE. Nodes hold no descriptor.
-// All fields but id, typ, masked, heard, passed, held, fixed and listed are guarded by the table's lock.
+// All fields but id, typ, masked, heard, told, passed, held, fixed and listed are guarded by the table's lock.
 type node struct {
 	id      uint64
 	parent  *node // nil for the root of the mount, and when the last name is gone
@@ -33,11 +33,24 @@ type node struct {
 	watch   int32                  // inotify watch on this directory, 0 if none
 	typ     uint16                 // S_IFMT bits
 	heard   atomic.Bool            // the host's changes in this directory are heard (hostEvents)
+	told    told                   // the kernel, last
 	passed  atomic.Int64           // when it was last closed after the kernel wrote it by itself
 	held    atomic.Bool            // something is kept for it elsewhere
 	fixed   atomic.Bool            // the root, or a directory that leads to a nested mount: for good
 	listed  atomic.Int32           // age of the mount when a listing of it was given
 	masked  atomic.Pointer[string] // the masked name that it was found by, its only one
+}
+
+// told is what the kernel was told of a file, by which it decides whether what it has read
+// of it is still true.
+type told struct {
+	size  atomic.Int64
+	mtime atomic.Int64 // in nanoseconds
+}
+
+func (t *told) note(sx *unix.Statx_t) {
+	t.size.Store(int64(sx.Size))
+	t.mtime.Store(sx.Mtime.Sec*1e9 + int64(sx.Mtime.Nsec))
 }
 
 // nameKey is where a node is found by name.
@@ -192,19 +205,24 @@ func (t *table) found(dir *node, name string, id identity, typ uint16, linked, w
 	return n
 }
 
-// again counts a lookup of a node that the kernel knows.
-func (t *table) again(n *node) {
+// again returns the node known under name in dir, nil if there is none, and counts a
+// lookup.
+func (t *table) again(dir *node, name string) *node {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n.lookups++
+	n := t.names[nameKey{dir, name}]
+	if n != nil {
+		n.lookups++
+	}
+	return n
 }
 
 // nameless makes a node for a file without a name, with one lookup counted.
-func (t *table) nameless(id identity) *node {
+func (t *table) nameless(id identity, typ uint16) *node {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := t.add(nil, "")
-	n.ident, n.typ, n.lookups = id, unix.S_IFREG, 1
+	n.ident, n.typ, n.lookups = id, typ, 1
 	return n
 }
 

@@ -122,6 +122,9 @@ func listAttrs(path string) ([]byte, error) {
 
 // SetXAttr is setxattr(2).
 func (c *connection) SetXAttr(_ <-chan struct{}, in *fuse.SetXAttrIn, attr string, data []byte) fuse.Status {
+	if c.repeating(&in.InHeader) != nil {
+		return fuse.EIO
+	}
 	flags := int(in.Flags)
 	return c.changeAttr(&in.InHeader, "setxattr", attr, func(path string) error {
 		return unix.Setxattr(path, attr, data, flags)
@@ -130,6 +133,9 @@ func (c *connection) SetXAttr(_ <-chan struct{}, in *fuse.SetXAttrIn, attr strin
 
 // RemoveXAttr is removexattr(2).
 func (c *connection) RemoveXAttr(_ <-chan struct{}, h *fuse.InHeader, attr string) fuse.Status {
+	if c.repeating(h) != nil {
+		return fuse.EIO
+	}
 	return c.changeAttr(h, "removexattr", attr, func(path string) error {
 		return unix.Removexattr(path, attr)
 	})

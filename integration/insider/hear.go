@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,7 +23,8 @@ var heardNames = []struct {
 
 // hear watches directories and files by inotify(7) and prints a line for each event,
 // with what it is of. It prints "ready" first. To each file that a line of standard
-// input names it adds a line.
+// input names it adds a line. A file that is given as map:PATH is mapped instead; to the
+// line "mapped" it says how many bytes x it finds in each.
 func hear(paths []string) error {
 	if len(paths) == 0 {
 		return errors.New("hear takes paths")
@@ -32,7 +34,16 @@ func hear(paths []string) error {
 		return err
 	}
 	watched := map[int32]string{}
+	var maps [][]byte
 	for _, p := range paths {
+		if file, ok := strings.CutPrefix(p, "map:"); ok {
+			data, err := mapped(file)
+			if err != nil {
+				return err
+			}
+			maps = append(maps, data)
+			continue
+		}
 		wd, err := unix.InotifyAddWatch(fd, p, unix.IN_ALL_EVENTS)
 		if err != nil {
 			return fmt.Errorf("watch %s: %w", p, err)
@@ -42,6 +53,14 @@ func hear(paths []string) error {
 	fmt.Println("ready")
 	go func() {
 		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+			if in.Text() == "mapped" {
+				said := "mapped"
+				for _, data := range maps {
+					said += fmt.Sprintf(" %d", bytes.Count(data, []byte("x")))
+				}
+				fmt.Println(said)
+				continue
+			}
 			f, err := os.OpenFile(in.Text(), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o644)
 			if err == nil {
 				_, err = f.WriteString("inside\n")
@@ -71,4 +90,22 @@ func hear(paths []string) error {
 			}
 		}
 	}
+}
+
+// mapped maps a file and reads all of it.
+func mapped(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	data, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED)
+	if err == nil {
+		_ = bytes.Count(data, []byte("x"))
+	}
+	return data, err
 }
