@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/pinfold-dev/pinfold/permission"
 )
@@ -75,9 +76,23 @@ type Agent struct {
 // howMark stands before the words about how a process runs.
 const howMark = "; user "
 
+// maxHow bounds each of the words about how a process runs, in bytes.
+const maxHow = 200
+
 // How says how a process runs, for Started: as which user, and what else is worth knowing,
 // such as its program.
 func How(uid int, more ...string) string {
+	// A program's name is whatever an agent calls it. It is neither to be taken for the
+	// words that end a name, nor to fill the row.
+	for i, words := range more {
+		words = strings.Map(func(c rune) rune {
+			if c == ';' || unicode.IsControl(c) {
+				return '_'
+			}
+			return c
+		}, words)
+		more[i] = words[:min(len(words), maxHow)]
+	}
 	return strings.TrimPrefix(howMark, "; ") + strings.Join(append([]string{strconv.Itoa(uid)}, more...), ", ")
 }
 

@@ -178,5 +178,6 @@ func TestScriptOfDelegation(t *testing.T) {
 	require.GreaterOrEqual(t, done["console"], 6)
 	out, status := g.enter("pinfold status --json")
 	require.Equal(t, "0", status, out)
-	require.NotContains(t, out, `"worker"`, "all were fired")
+	require.Contains(t, out, `"state": "fired"`)
+	require.NotContains(t, out, `"state": "working"`, "nobody is at work any more")
 }

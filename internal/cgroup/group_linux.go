@@ -39,7 +39,7 @@ func (e *Refused) Unwrap() []error { return []error{e.Own, e.Systemd} }
 // process, which wait; keeper is to call Keep. An error says that nothing is bounded, and
 // is a *Refused.
 func New(ctx context.Context, l Limits, pid, keeper int) (*Group, error) {
-	p, own := delegated(l, []int{os.Getpid(), pid, keeper})
+	p, own := delegated(l)
 	if own == nil {
 		g, err := p.take(l, pid)
 		if err == nil {
@@ -64,7 +64,9 @@ func (p *place) take(l Limits, pid int) (*Group, error) {
 		if err = write(p.root, filepath.Join(g.name, procs), strconv.Itoa(pid)); err == nil {
 			return g, nil
 		}
-		err = errors.Join(fmt.Errorf("a process cannot be moved into the group %s: %w", filepath.Join(p.name, g.name), err), p.root.Remove(g.name), g.Close())
+		err = errors.Join(fmt.Errorf("a process cannot be moved into the group %s: %w", filepath.Join(p.name, g.name), err), p.root.Remove(g.name))
+		p.restore() // before its place is closed
+		return nil, errors.Join(err, g.Close())
 	}
 	p.restore()
 	p.close()
@@ -122,12 +124,13 @@ func (g *Group) OutOfMemory() bool {
 	}
 	data := make([]byte, 4096)
 	n, _ := g.events.ReadAt(data, 0) // it is shorter
+	counts := map[string]bool{}
 	for line := range strings.Lines(string(data[:n])) {
-		if name, count, _ := strings.Cut(strings.TrimSpace(line), " "); (name == "oom_kill" || name == "oom_group_kill") && count != "0" {
-			return true
-		}
+		name, count, _ := strings.Cut(strings.TrimSpace(line), " ")
+		counts[name] = count != "0"
 	}
-	return false
+	// oom is of this group's own bound; the rest may be the machine's, or that of a group above.
+	return counts["oom"] && (counts["oom_kill"] || counts["oom_group_kill"])
 }
 
 // Hurry lifts the bound on processors, for the end of what is in the group: also to be

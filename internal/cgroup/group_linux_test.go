@@ -26,7 +26,7 @@ func testPlace(t *testing.T) *place {
 	}
 	own := filepath.Join(dir, "test-of-pinfold-"+strconv.Itoa(os.Getpid()))
 	if err := os.Mkdir(own, 0o755); err != nil {
-		_, err := delegated(Limits{Memory: 1 << 30}, nil)
+		_, err := delegated(Limits{Memory: 1 << 30})
 		assert.Error(t, err, "it is told")
 		return nil
 	}

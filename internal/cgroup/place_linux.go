@@ -2,6 +2,7 @@ package cgroup
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -74,7 +75,7 @@ func groupOf(pid int) (dir, top string, err error) {
 
 // delegated finds a place in the group of this process, in which nothing but ours may be,
 // or beside it.
-func delegated(l Limits, ours []int) (*place, error) {
+func delegated(l Limits) (*place, error) {
 	dir, top, err := groupOf(os.Getpid())
 	if err != nil {
 		return nil, err
@@ -88,7 +89,7 @@ func delegated(l Limits, ours []int) (*place, error) {
 		return p, nil
 	}
 	if err == nil {
-		err = p.clear(l, ours)
+		err = p.clear(l)
 	}
 	if err == nil {
 		return p, nil
@@ -130,7 +131,7 @@ func (p *place) has(file string, l Limits) (bool, error) {
 
 // clear moves what is in the group itself into a leaf, as the kernel wants it, and
 // enables the controllers. It is for a group in which nothing but ours is.
-func (p *place) clear(l Limits, ours []int) error {
+func (p *place) clear(l Limits) error {
 	if there, err := p.has("cgroup.controllers", l); err != nil {
 		return err
 	} else if !there {
@@ -142,7 +143,7 @@ func (p *place) clear(l Limits, ours []int) error {
 	}
 	for field := range strings.FieldsSeq(string(data)) {
 		pid, err := strconv.Atoi(field)
-		if err != nil || !slices.Contains(ours, pid) {
+		if err != nil || !ours(pid) {
 			return fmt.Errorf("in the group %s are other processes, and the kernel bounds a group beneath one only where none is", p.name)
 		}
 		p.moved = append(p.moved, pid)
@@ -166,10 +167,36 @@ func (p *place) clear(l Limits, ours []int) error {
 	return nil
 }
 
+// ours reports whether a process is this one or descends from it, as the set-up helper and
+// what serves the run's network do.
+func ours(pid int) bool {
+	for range 64 { // a circle would need a parent that is its own descendant
+		if pid == os.Getpid() {
+			return true
+		}
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if err != nil {
+			return false
+		}
+		// The name, in brackets, may hold anything; the state and the parent follow it.
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if len(fields) < 2 {
+			return false
+		}
+		if pid, err = strconv.Atoi(fields[1]); err != nil || pid <= 1 {
+			return false
+		}
+	}
+	return false
+}
+
 // restore undoes what clear did.
 func (p *place) restore() {
 	if len(p.enable) == 0 {
 		return
+	}
+	if leafs, err := fs.Glob(p.root.FS(), prefix+"*"); err == nil && slices.ContainsFunc(leafs, func(name string) bool { return name != others }) {
+		return // another run has begun beneath it, and is bounded by them
 	}
 	_ = write(p.root, subs, "-"+strings.Join(p.enable, " -")) // what cannot be undone stays, and does no harm
 	data, _ := p.root.ReadFile(filepath.Join(others, procs))

@@ -68,7 +68,7 @@ func ofSystemd(ctx context.Context, l Limits, pids ...int) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.clear(l, pids); err != nil {
+	if err := p.clear(l); err != nil {
 		p.close()
 		return nil, err
 	}

@@ -89,6 +89,10 @@ type ProjectLimits struct {
 	CPU    float64 `yaml:"cpu" doc:"How many processors they may use together: --cpu. It needs a control group, or systemd."`
 }
 
+// LeastPIDs is how many processes and threads a run without a bound of its own may have, at
+// least. A project that wants more needs trust.
+const LeastPIDs = 2048
+
 // Caches are the names that ProjectRun.Cache may hold.
 func Caches() []string { return []string{"go", "npm", "pip", "cargo"} }
 

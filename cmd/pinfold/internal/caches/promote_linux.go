@@ -52,10 +52,16 @@ func Promote(base, root string, plan Plan, sums []byte, dry bool) (res Result, e
 		return res, err
 	}
 	defer func() { _ = from.Close() }() // only read
-	if err := os.MkdirAll(plan.Parts[0].Path, 0o755); err != nil {
+	at := plan.Parts[0].Path
+	if _, missing := os.Lstat(at); missing != nil && dry {
+		if at, err = os.MkdirTemp("", "pinfold-"); err != nil { // as empty, and not there afterwards
+			return res, err
+		}
+		defer func() { _ = os.RemoveAll(at) }() // it is empty
+	} else if err := os.MkdirAll(at, 0o755); err != nil {
 		return res, err
 	}
-	to, err := os.OpenRoot(plan.Parts[0].Path)
+	to, err := os.OpenRoot(at)
 	if err != nil {
 		return res, err
 	}
@@ -88,6 +94,23 @@ func (p piece) promote(from *os.File, to *os.Root, dry bool) (taken, there bool,
 	if _, err := to.Lstat(filepath.FromSlash(p.place)); !errors.Is(err, fs.ErrNotExist) {
 		return false, err == nil, err
 	}
+	if dry {
+		// What is hashed is thrown away; nothing is made in the cache.
+		scratch, err := os.MkdirTemp("", "pinfold-")
+		if err != nil {
+			return false, false, err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+		there, err := os.OpenRoot(scratch)
+		if err != nil {
+			return false, false, err
+		}
+		defer func() { _ = there.Close() }() // only for what is thrown away
+		if err := p.copyProved(there, "copy", in); err != nil {
+			return false, false, err
+		}
+		return true, false, nil
+	}
 	// Beside the place, so that the rename is one within a file system.
 	dir := filepath.FromSlash(path.Dir(p.place))
 	if err := to.MkdirAll(dir, 0o755); err != nil {
@@ -101,9 +124,6 @@ func (p piece) promote(from *os.File, to *os.Root, dry bool) (taken, there bool,
 	}()
 	if err := p.copyProved(to, temp, in); err != nil {
 		return false, false, err
-	}
-	if dry {
-		return true, false, nil
 	}
 	for place, data := range p.beside {
 		if err := writeBeside(to, filepath.FromSlash(place), data); err != nil {

@@ -19,15 +19,16 @@ type History struct {
 	First string // one of the names
 	more  int    // how many others there are
 	open  bool   // at least so many
-	kept  string // how the first is kept back: hidden or masked
+	kept  string // how the first is kept back: hidden, masked, or asked for
 }
 
 // HiddenInHistory looks in the index of the project's repository for names that a hide
-// or mask glob of cfg covers, as r decides. There are none where the repository cannot be read
+// or mask glob of cfg covers, or that have to be asked for before they are read, as r
+// decides. There are none where the repository cannot be read
 // inside. Where git's files cannot be understood none are named: the resolver says
 // what it refuses for that.
 func HiddenInHistory(cfg pathresolver.Config, r *pathresolver.Resolver, shown []string) (h History, found bool) {
-	if len(cfg.Hide)+len(cfg.Mask) == 0 {
+	if len(cfg.Hide)+len(cfg.Mask) == 0 && !asksRead(r) {
 		return h, false
 	}
 	repo, err := gitrepo.Inspect(r.Root(), gitrepo.HostEnvironment())
@@ -36,16 +37,25 @@ func HiddenInHistory(cfg pathresolver.Config, r *pathresolver.Resolver, shown []
 	}
 	names, complete, err := repo.Tracked(func(path string, _ []byte) bool {
 		v := resolved.VerdictAt(r, path)
-		return v.Hidden && v.Pattern != "" || v.Masked
+		return v.Hidden && v.Pattern != "" || v.Masked || v.AskRead
 	}, maxHistory)
 	if err != nil || len(names) == 0 {
 		return h, false
 	}
 	kept := "hidden"
-	if resolved.VerdictAt(r, names[0]).Masked {
+	switch v := resolved.VerdictAt(r, names[0]); {
+	case v.Masked:
 		kept = "masked"
+	case v.AskRead:
+		kept = "kept back until it is opened"
 	}
 	return History{First: names[0], more: len(names) - 1, open: !complete, kept: kept}, true
+}
+
+// asksRead reports whether something has to be asked for before it is read.
+func asksRead(r *pathresolver.Resolver) bool {
+	asking, ok := resolved.Of(r).(interface{ AsksRead() bool })
+	return ok && asking.AsksRead()
 }
 
 // objectsReadable reports whether the repository's objects can be read inside:

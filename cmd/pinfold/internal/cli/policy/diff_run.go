@@ -139,6 +139,8 @@ func diffLimits(before, after *project) []policies.Change {
 		case l.was == l.is:
 		case l.is == 0:
 			list = append(list, told(true, before.place("limits."+l.key), "%s: not bounded, was '%s' at most", l.what, l.wasText))
+		case l.was == 0 && l.key == "pids" && l.is > policies.LeastPIDs:
+			list = append(list, told(true, at, "%s: '%s' at most, was %d or more", l.what, l.isText, policies.LeastPIDs))
 		case l.was == 0:
 			list = append(list, told(false, at, "%s: '%s' at most, was not bounded", l.what, l.isText))
 		default:

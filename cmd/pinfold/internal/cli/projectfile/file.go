@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -157,6 +158,9 @@ func Widens(run *policies.ProjectRun) []string {
 		}
 		env = append(env, name)
 	}
+	if l := run.Limits; l != nil && l.PIDs > policies.LeastPIDs {
+		say("may have processes and threads, at once: ", strconv.Itoa(l.PIDs))
+	}
 	say("is given your variables: ", env...)
 	say("is given secrets, as variables, from files: ", run.Secrets...)
 	say("is given secrets, as files, from files: ", run.SecretFiles...)
@@ -165,6 +169,9 @@ func Widens(run *policies.ProjectRun) []string {
 		at, _, _ := strings.Cut(entry, ":")
 		if entry == "docker" {
 			at = "docker.sock"
+		}
+		if real, err := filepath.EvalSymlinks(Expand(at)); err == nil {
+			at = real
 		}
 		if danger := hostfile.SocketDanger(at); danger != "" {
 			entry += " (which " + danger + ")"

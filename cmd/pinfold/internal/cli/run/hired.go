@@ -155,7 +155,8 @@ func runHired(ctx context.Context, a *cli.App, v brokerhost.View, running *launc
 	}
 	network, into, err := f.reach.gateway(told.network)
 	if err != nil {
-		return launcher.Result{}, errors.Join(err, view.Close())
+		_, closed := beside.CloseView()
+		return launcher.Result{}, errors.Join(err, view.Close(), closed)
 	}
 	into(&c)
 	result, err := launcher.Run(ctx, c)

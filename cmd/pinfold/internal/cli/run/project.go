@@ -69,7 +69,7 @@ func (f *runFlags) takeProject(flags *pflag.FlagSet, o *cli.Output) error {
 type setting struct{ flag, value string }
 
 // projectKeys are the keys of a project's file that are not called as their flags are.
-var projectKeys = map[string]string{"secret": "secrets", "secret-file": "secret_files", "socket": "sockets", "device": "devices"}
+var projectKeys = map[string]string{"secret": "secrets", "secret-file": "secret_files", "socket": "sockets", "device": "devices", "pids": "limits.pids"}
 
 // ofHost are the flags that only run has, of a project's file, and the keys of those
 // that are not taken without trust. A path that is not there and a variable that is not
@@ -83,7 +83,7 @@ func (f *runFlags) ofHost(flags *pflag.FlagSet, run *policies.ProjectRun) (add [
 		}
 		bound("time", l.Time)
 		bound("memory", l.Memory)
-		if l.PIDs > 0 {
+		if l.PIDs > 0 && l.PIDs <= policies.LeastPIDs {
 			bound("pids", strconv.Itoa(l.PIDs), "max-tasks")
 		}
 		if l.CPU > 0 {
@@ -91,6 +91,9 @@ func (f *runFlags) ofHost(flags *pflag.FlagSet, run *policies.ProjectRun) (add [
 		}
 	}
 	var wide []setting
+	if l := run.Limits; l != nil && l.PIDs > policies.LeastPIDs && !flags.Changed("pids") && !flags.Changed("max-tasks") {
+		wide = append(wide, setting{"pids", strconv.Itoa(l.PIDs)})
+	}
 	given := map[string]bool{}
 	for _, kv := range f.env {
 		key, _, _ := strings.Cut(kv, "=")

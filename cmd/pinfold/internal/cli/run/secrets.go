@@ -2,8 +2,10 @@ package run
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -99,6 +101,10 @@ func (s *secretFlags) readAll(o *cli.Output, flag string, list []string, root st
 			file = projectfile.Expand(file) // shells do it there or not
 		}
 		value, at, open, err := readSecret(flag, file, root, limit)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG) {
+			// It may be the value itself.
+			return nil, cli.UsageError(fmt.Errorf("%s %s: there is no such file", flag, name), "the value stands in FILE, and not on the command line, which every user of this machine can read")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", flag, name, err)
 		}

@@ -88,7 +88,9 @@ func findSocketNamed(given, root string) (shownSocket, error) {
 		}
 		return checked(shownSocket{told: given, outside: at, inside: filepath.Join(gpgDir(), "S.gpg-agent")}, root)
 	case "docker":
-		return checked(shownSocket{told: given, outside: dockerSocket(), inside: "/run/docker.sock", variable: "DOCKER_HOST=unix:///run/docker.sock"}, root)
+		s, err := checked(shownSocket{told: given, outside: dockerSocket(), inside: "/run/docker.sock", variable: "DOCKER_HOST=unix:///run/docker.sock"}, root)
+		s.danger = hostfile.DangerOfContainers // whatever the file is called
+		return s, err
 	}
 	at, inside, placed := strings.Cut(given, ":")
 	if at == "" || !strings.Contains(at, "/") {
