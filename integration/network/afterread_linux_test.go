@@ -116,6 +116,10 @@ func TestNetworkAfterRead(t *testing.T) {
 			return err
 		}
 		require.NoError(t, ask())
+		soon := func(what string) {
+			require.Eventually(t, func() bool { return w.has(what) }, time.Minute, time.Millisecond, "%s: %s", name, what)
+		}
+		soon("race-None") // the threads are at it
 		_, err = io.WriteString(in, "go on\n")
 		require.NoError(t, err)
 		line, err = lines.ReadString('\n')
@@ -125,6 +129,9 @@ func TestNetworkAfterRead(t *testing.T) {
 			Got                  string
 		}
 		require.NoError(t, json.Unmarshal([]byte(line), &result), "%s", line)
+		if !c.closes {
+			soon("race-s3cret")
+		}
 		reached := ask()
 		_, published := net.Dial("tcp", "127.0.0.1:9090")
 		require.NoError(t, in.Close())

@@ -81,6 +81,12 @@ func (w *world) hear(what string) {
 	w.heard[what] = true
 }
 
+func (w *world) has(what string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.heard[what]
+}
+
 // since are what was heard since it was last asked.
 func (w *world) since() map[string]bool {
 	w.mu.Lock()
