@@ -19,7 +19,8 @@ const hearPatience = 10 * time.Second
 
 // hearing is what the set-up helper knows of whether the host is watched
 // (sandboxfs.View.WatchHost). That begins with the first program inside that makes an
-// inotify(7) descriptor, which waits meanwhile; runs without one pay nothing.
+// inotify(7) descriptor, which waits meanwhile; in a run without one nothing is watched, and
+// its start takes no longer that could be measured.
 type hearing struct {
 	begins, ends sync.Once
 	over         chan struct{} // closed when nobody has to wait any more

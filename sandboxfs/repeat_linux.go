@@ -10,13 +10,11 @@ import (
 )
 
 // The requests of the thread that repeats what the host has done (hostEvents). They are
-// answered as if they were done. None of them does anything.
+// answered as if they were done. None of them does anything. No answer to the thread is
+// to be believed later.
 
 // repeatedOpen is the handle of files that the thread opens; there is nothing behind it.
 const repeatedOpen = ^uint64(0)
-
-// repeatTold is for how long the kernel may believe an answer to the thread: not at all.
-const repeatTold = 0 * time.Second
 
 // repeating returns who repeats, if a request comes from there.
 func (c *connection) repeating(h *fuse.InHeader) *hostEvents {
@@ -62,13 +60,13 @@ func (e *hostEvents) lookup(c *connection, h *fuse.InHeader, name string, out *f
 		if n := c.tab.again(r.to, r.ToName); n != nil {
 			if c.tab.ident(n) == identityOf(&sx) { // somebody has looked it up where it is now
 				c.entry(n, false, &sx, out)
-				out.SetEntryTimeout(repeatTold)
+				out.SetEntryTimeout(0)
 				return fuse.OK, true
 			}
 			c.tab.forget(n.id, 1)
 		}
 		c.answer(r.dir, name, verdictAt(c, r.to, r.ToName), false, &sx, out)
-		out.SetEntryTimeout(repeatTold)
+		out.SetEntryTimeout(0)
 		return fuse.OK, true
 	case r.Op == HostDelete && first:
 		e.ghost(c, r, out)
@@ -173,7 +171,7 @@ func (e *hostEvents) removed(c *connection, h *fuse.InHeader, name string) fuse.
 	return fuse.OK
 }
 
-// renamed answers rename(2).
+// renamedName answers rename(2).
 func (e *hostEvents) renamedName(c *connection, in *fuse.RenameIn, name, toName string) fuse.Status {
 	r := e.of(c)
 	if r == nil || r.Op != HostRename || in.NodeId != r.dir.id || name != r.Name || in.Newdir != r.to.id || toName != r.ToName {
@@ -201,7 +199,6 @@ func (e *hostEvents) attributes(c *connection, in *fuse.SetAttrIn, out *fuse.Att
 		return status(err)
 	}
 	c.fill(&sx, &out.Attr)
-	out.SetTimeout(repeatTold)
 	r.reached.Store(true)
 	return fuse.OK
 }

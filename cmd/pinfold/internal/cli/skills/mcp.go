@@ -15,6 +15,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/agenttools"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli"
+	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/hostfile"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/inside"
 	"github.com/pinfold-dev/pinfold/cmd/pinfold/internal/cli/localnet"
 	"github.com/pinfold-dev/pinfold/fileskills/mcpserver"
@@ -130,6 +131,7 @@ func serveMCP(cmd *cobra.Command, a *cli.App, f *mcpFlags) error {
 		return err
 	}
 	defer func() { _ = r.Close() }() // holds descriptors, nothing to lose
+	hostfile.Remember(a.Out, "", r)
 	f.TellPolicy(a.Out)
 	collectLess()
 	srv := mcpserver.New(set, mcpserver.Options{
