@@ -25,7 +25,7 @@ func (e *hostEvents) happened(d heardDir, name string, mask uint64, typ uint32) 
 	mode, there := e.typeAt(d, name)
 	gone := func() {
 		// Who has looked up what stands there now is not to lose it.
-		if mask&unix.FAN_DELETE != 0 && !fixed && !(there && e.current(d.c, d.n, name)) {
+		if mask&unix.FAN_DELETE != 0 && !fixed && (!there || !e.current(d.c, d.n, name)) {
 			e.do(d, HostEvent{Op: HostDelete, Name: name, Mode: typ}, nil)
 		}
 	}
